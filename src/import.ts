@@ -11,13 +11,6 @@ export {
   previewImport,
   type SessionImport,
 } from "./history/import-sessions.ts";
-export {
-  type FilePlaces,
-  FileTarget,
-  type SessionTarget,
-  StoreTarget,
-  type WrittenSession,
-} from "./history/session-target.ts";
 export { type Environment, sourceFolders } from "./history/source-folders.ts";
 export type { SourceQuery } from "./history/source-query.ts";
 export type { ImportStatus } from "./history/sync-plan.ts";

@@ -43,4 +43,4 @@ export type {
   SessionStore,
   StoreSupport,
 } from "./stores/session-store.ts";
-export { sessionExists, sessionNotFound } from "./stores/store-errors.ts";
+export { sessionExists, sessionNotFound, writesLost } from "./stores/store-errors.ts";

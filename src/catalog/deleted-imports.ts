@@ -28,15 +28,10 @@ export function importOriginOf(path: string): ImportOrigin | undefined {
   return importOriginInFront(readFront(path) ?? NOTHING);
 }
 
-/** Returns the first entry of a session file; undefined if the file is missing, or no entry can be read there. */
-export function firstEntryOf(path: string): JsonRecord | undefined {
-  return firstEntryIn(readFront(path) ?? NOTHING);
-}
-
 const NOTHING = new Uint8Array(0);
 
 /** Reads a session file until its first entry is there; undefined if it is missing. */
-function readFront(path: string): Uint8Array | undefined {
+export function readFront(path: string): Uint8Array | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
@@ -47,6 +42,16 @@ function readFront(path: string): Uint8Array | undefined {
   } finally {
     closeQuietly(realFileSystem, fd);
   }
+}
+
+/** Reads the bytes of a session until its first entry is there. */
+export async function readFrontOf(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  let front = Buffer.alloc(0);
+  for await (const piece of bytes) {
+    front = Buffer.concat([front, piece]);
+    if (isWholeFront(front) || front.length > FRONTS[1]) break;
+  }
+  return front;
 }
 
 /** Returns where a session was imported from, from its first bytes. */
@@ -63,7 +68,7 @@ export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
 }
 
 /** Tells whether the first bytes of a session hold its first entry. */
-export function isWholeFront(bytes: Uint8Array): boolean {
+function isWholeFront(bytes: Uint8Array): boolean {
   const end = bytes.indexOf(LINE_FEED);
   return end !== -1 && bytes.includes(LINE_FEED, end + 1);
 }

@@ -1,13 +1,12 @@
 import {
   importOriginInFront,
-  isWholeFront,
   markDeletedImport,
+  readFrontOf,
   unmarkDeletedImport,
 } from "../catalog/deleted-imports.ts";
 import { fittingName } from "../catalog/resolve-session.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { SessionError } from "../schema/errors.ts";
-import type { ImportOrigin } from "../schema/import-origin.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import type { CliIo, CliStores } from "./io.ts";
 import { type NamedSession, readInMemory, type SessionLocation } from "./named-session.ts";
@@ -189,7 +188,7 @@ function ambiguous(name: string, candidates: readonly SessionRow[]): SessionErro
 
 /** Deletes a session, and marks one that was imported, so that no import brings it back. */
 async function deleteStored(store: SessionStore, id: string): Promise<void> {
-  const origin = await originIn(store, id);
+  const origin = importOriginInFront(await readFrontOf(store.exportBytes(id)));
   const isMarked = origin !== undefined && markDeletedImport(origin);
   try {
     await store.delete(id);
@@ -197,14 +196,4 @@ async function deleteStored(store: SessionStore, id: string): Promise<void> {
     if (isMarked) unmarkDeletedImport(origin);
     throw error;
   }
-}
-
-/** Returns where a session was imported from. */
-async function originIn(store: SessionStore, id: string): Promise<ImportOrigin | undefined> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of store.exportBytes(id)) {
-    pieces.push(piece.slice());
-    if (isWholeFront(Buffer.concat(pieces))) break;
-  }
-  return importOriginInFront(Buffer.concat(pieces));
 }

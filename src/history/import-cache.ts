@@ -6,7 +6,7 @@ import type { ImportCounts } from "../import/imported-session.ts";
 import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileFacts } from "./file-facts.ts";
-import type { WrittenSession } from "./session-target.ts";
+import type { WrittenSession } from "./import-target.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 
 /** A session that an import made. */
@@ -15,7 +15,7 @@ export interface KnownImport extends WrittenSession {
   readonly sourcePath: string;
   readonly id: string;
   /** Path of the session, or its id in a store. */
-  readonly place: string;
+  readonly location: string;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
   /** Whether it was left out because it was deleted here. */
@@ -23,7 +23,7 @@ export interface KnownImport extends WrittenSession {
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 3;
+const CACHE_VERSION = 4;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.
@@ -87,5 +87,5 @@ function isFileFacts(value: unknown): value is FileFacts {
 
 function isKnownImport(value: unknown): value is KnownImport {
   if (!isJsonRecord(value) || !isJsonRecord(value["counts"]) || !isJsonRecord(value["dropped"])) return false;
-  return ["sourceId", "sourcePath", "id", "place"].every((name) => typeof value[name] === "string");
+  return ["sourceId", "sourcePath", "id", "location"].every((name) => typeof value[name] === "string");
 }

@@ -18,12 +18,13 @@ import {
   TEXT,
   TEXTS,
 } from "../schema/options.ts";
+import type { SessionStore } from "../stores/session-store.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
+import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
 import { claudeProjects } from "./project-folders.ts";
 import type { RunFacts, SourceBeginning } from "./run-facts.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
-import { isOlderThanSystem, type SessionTarget } from "./session-target.ts";
 import { SideFiles } from "./side-files.ts";
 import { claudeStateFiles } from "./source-folders.ts";
 import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
@@ -32,8 +33,12 @@ import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
 export interface ImportSessionsOptions extends SourceQuery {
-  /** Where to write sessions. */
-  readonly target: SessionTarget;
+  /** Where to write sessions. Default: files in the folder `imported` in the user's data folder. */
+  readonly store?: SessionStore;
+  /** Name of a store that is none of files, by which the cache knows it again. */
+  readonly storeName?: string;
+  /** Further folders with imported sessions, which stay there and are kept up to date. Default: pi's. */
+  readonly earlierDirs?: readonly string[];
   /** Whether to write nothing. Default false. */
   readonly dryRun?: boolean;
   /** Whether to import sessions that were deleted here. Default false. */
@@ -54,7 +59,9 @@ export interface ImportSessionsOptions extends SourceQuery {
 }
 
 const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
-  target: OBJECT,
+  store: OBJECT,
+  storeName: TEXT,
+  earlierDirs: TEXTS,
   dryRun: FLAG,
   again: FLAG,
   fresh: FLAG,
@@ -113,14 +120,15 @@ export async function* importWith(
   options: ImportSessionsOptions,
 ): AsyncGenerator<SessionImport, void, undefined> {
   assertOptions(options, IMPORT_RULES);
-  const { target, onProgress, signal, cacheDir, dryRun = false } = options;
+  const { onProgress, signal, cacheDir, dryRun = false } = options;
+  const target = targetOf(options);
   const cache = new ImportCache(target.name, cacheDir);
   const all = findSourceSessions(options, cache);
   const jobs: Job[] = [];
   for (const session of selectSessions(all, options)) {
-    jobs.push({ session, known: await unchangedImports(session, options, cache) });
+    jobs.push({ session, known: await unchangedImports(session, target, options, cache) });
   }
-  const run = new ImportRun(options, all, cache);
+  const run = new ImportRun(options, target, all, cache);
   try {
     run.begin(program, jobs);
     for (const [done, job] of jobs.entries()) {
@@ -135,6 +143,10 @@ export async function* importWith(
     await run.end();
     if (!dryRun) await cache.save();
   }
+}
+
+function targetOf({ store, storeName, earlierDirs }: ImportSessionsOptions): ImportTarget {
+  return importTarget(store, storeName, earlierDirs);
 }
 
 /** Returns the program of the threads; undefined in a bundle of another format. */
@@ -160,14 +172,15 @@ export interface ImportPreview {
  * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
  */
 export async function previewImport(options: ImportSessionsOptions): Promise<ImportPreview[]> {
-  const { target, cacheDir } = options;
-  const cache = new ImportCache(target.name, cacheDir);
+  assertOptions(options, IMPORT_RULES);
+  const target = targetOf(options);
+  const cache = new ImportCache(target.name, options.cacheDir);
   const groups = new Map<string, ImportPreview>();
   for (const session of selectSessions(findSourceSessions(options, cache), options)) {
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
-    const isChanged = (await unchangedImports(session, options, cache)) === undefined;
+    const isChanged = (await unchangedImports(session, target, options, cache)) === undefined;
     groups.set(key, { source, cwd, sessions: sessions + 1, changed: changed + (isChanged ? 1 : 0) });
   }
   await cache.save();
@@ -179,7 +192,8 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
 /** Returns the imported sessions of a source, if all are still there or were deleted, and the source is unchanged. */
 async function unchangedImports(
   { source, sourceId, stamp }: SourceSession,
-  { target, again = false, fresh = false }: ImportSessionsOptions,
+  target: ImportTarget,
+  { again = false, fresh = false }: ImportSessionsOptions,
   cache: ImportCache,
 ): Promise<readonly KnownImport[] | undefined> {
   const key = sourceKeyOf({ source, sourceId });
@@ -188,9 +202,9 @@ async function unchangedImports(
   const now: KnownImport[] = [];
   for (const { isDeleted = false, ...one } of known) {
     const origins = [one.sourceId, ...(isDeleted ? [sourceId] : [])].map((id) => ({ source, sourceId: id }));
-    const isThere = await target.has(one.place, isDeleted ? undefined : one);
+    const isThere = await target.has(one.location, isDeleted ? undefined : one);
     if (isThere && !isDeleted) now.push(checked(one));
-    else if (!isThere && !again && !(await target.has(one.place)) && origins.some(isDeletedImport))
+    else if (!isThere && !again && !(await target.has(one.location)) && origins.some(isDeletedImport))
       now.push({ ...one, isDeleted: true });
     else return undefined;
   }
@@ -224,6 +238,7 @@ const MOST_AHEAD = 32;
 
 class ImportRun {
   readonly #options: ImportSessionsOptions;
+  readonly #target: ImportTarget;
   readonly #cache: ImportCache;
   readonly #facts: RunFacts;
   readonly #importer: SessionImporter;
@@ -233,11 +248,17 @@ class ImportRun {
   /** Results of the sessions given to threads. */
   readonly #asked = new Map<SourceSession, Promise<ThreadResult>>();
 
-  constructor(options: ImportSessionsOptions, all: readonly SourceSession[], cache: ImportCache) {
-    const { target, env, now = Date.now, dryRun = false, again = false, fresh = false } = options;
+  constructor(
+    options: ImportSessionsOptions,
+    target: ImportTarget,
+    all: readonly SourceSession[],
+    cache: ImportCache,
+  ) {
+    const { env, now = Date.now, dryRun = false, again = false, fresh = false } = options;
     const hasUnknownFolder = all.some(({ source, cwd }) => source === "claude-code" && cwd === "");
     const beside = new SideFiles(reportTo(options));
     this.#options = options;
+    this.#target = target;
     this.#cache = cache;
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
@@ -253,11 +274,11 @@ class ImportRun {
   /** Starts threads if that is worthwhile and possible. */
   begin(program: URL | undefined, jobs: readonly Job[]): void {
     const changed = jobs.flatMap(({ session, known }) => (known === undefined ? session : []));
-    const places = this.#options.target.filePlaces();
+    const { layout } = this.#target;
     const count = Math.min(this.#options.threads ?? usualThreads(changed), changed.length, MOST_THREADS);
-    if (count < 1 || changed.length < 2 || places === undefined || program === undefined) return;
+    if (count < 1 || changed.length < 2 || layout === undefined || program === undefined) return;
     try {
-      this.#threads = new ImportThreads(program, count, { target: places, facts: this.#facts });
+      this.#threads = new ImportThreads(program, count, { layout, facts: this.#facts });
       this.#waiting = changed;
     } catch (error) {
       // If the process may not start threads, the calling thread does all the work.
@@ -317,8 +338,8 @@ class ImportRun {
   }
 
   #resultFor({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
-    const { sourceId, sourcePath, id, place, counts, dropped } = known;
-    const path = this.#facts.isDryRun || status === "deleted" ? null : place;
+    const { sourceId, sourcePath, id, location, counts, dropped } = known;
+    const path = this.#facts.isDryRun || status === "deleted" ? null : location;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
   }
 }

@@ -1,12 +1,12 @@
 import { Worker } from "node:worker_threads";
+import type { FileLayout } from "./import-target.ts";
 import type { RunFacts } from "./run-facts.ts";
 import type { MadeSession } from "./session-importer.ts";
-import type { FilePlaces } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
 
 /** The task of a thread. */
 export interface ThreadTask {
-  readonly target: FilePlaces;
+  readonly layout: FileLayout;
   readonly facts: RunFacts;
 }
 

@@ -1,12 +1,12 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { FileTarget } from "./import-target.ts";
 import type { ThreadResult, ThreadTask } from "./import-threads.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
-import { FileTarget } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
 
 // The program of `ImportThreads`' threads: imports the sessions that it receives, and answers in order.
-const { target, facts }: ThreadTask = workerData;
-const importer = new SessionImporter(FileTarget.at(target), facts);
+const { layout, facts }: ThreadTask = workerData;
+const importer = new SessionImporter(new FileTarget(layout, () => layout.byId), facts);
 
 async function importWhole(session: SourceSession): Promise<ThreadResult> {
   const made: MadeSession[] = [];

@@ -1,10 +1,11 @@
+import { firstEntryIn } from "../catalog/deleted-imports.ts";
 import { IMPORT_MAPPING } from "../import/imported-session.ts";
 import { entryIdOf } from "../import/session-builder.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn, sourceKeyOf } from "../schema/import-origin.ts";
+import type { ImportTarget } from "./import-target.ts";
 import type { RunFacts } from "./run-facts.ts";
-import type { SessionTarget } from "./session-target.ts";
 
 /**
  * Chooses the ids of imported sessions: the one that a session has, else one that no other session has.
@@ -13,10 +14,10 @@ import type { SessionTarget } from "./session-target.ts";
  * id, else the earliest one gets it; the others get one with a digest in front.
  */
 export class SessionIds {
-  readonly #target: SessionTarget;
+  readonly #target: ImportTarget;
   readonly #facts: RunFacts;
 
-  constructor(target: SessionTarget, facts: RunFacts) {
+  constructor(target: ImportTarget, facts: RunFacts) {
     this.#target = target;
     this.#facts = facts;
   }
@@ -52,13 +53,13 @@ export class SessionIds {
 
   /** Tells whether a session exists here. */
   async has(header: SessionHeader): Promise<boolean> {
-    return this.#target.has(this.#target.placeOf(header));
+    return this.#target.has(this.#target.locationOf(header));
   }
 
   /** Tells whether a session exists here, and is the one of a source; what a power cut left of it counts, too. */
   async #isOf(origin: ImportOrigin, header: SessionHeader): Promise<boolean> {
     if (!(await this.has(header))) return false;
-    const first = await this.#target.firstEntryOf(this.#target.placeOf(header));
+    const first = firstEntryIn((await this.#target.readFront(this.#target.locationOf(header))) ?? NOTHING);
     if (first === undefined) return true;
     const told = importOriginIn(first);
     const key = sourceKeyOf(origin);
@@ -66,6 +67,8 @@ export class SessionIds {
     return told === undefined ? first["id"] === entryIdOf(key) : sourceKeyOf(told) === key;
   }
 }
+
+const NOTHING = new Uint8Array(0);
 
 /** Returns the ids under which a session may have been imported anew, the newest first. */
 function freshIds(id: string): string[] {

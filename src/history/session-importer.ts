@@ -3,6 +3,7 @@ import { INHERITED_COST_TYPE } from "../import/claude-code/cost-state.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { NO_TIME, sessionIdOf } from "../import/session-builder.ts";
 import { isoTimeOf } from "../import/source-values.ts";
+import { sourceOf } from "../jsonl/line-source.ts";
 import type { UnknownEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
@@ -12,12 +13,13 @@ import { REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
 import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { KnownImport } from "./import-cache.ts";
+import type { ImportTarget } from "./import-target.ts";
 import { readSourceSession } from "./read-session.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { SessionIds } from "./session-ids.ts";
-import type { SessionTarget } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
 import { type ImportStatus, redactedAmong } from "./sync-plan.ts";
+import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
 
 /** The result for one session. */
 export interface MadeSession {
@@ -28,11 +30,11 @@ export interface MadeSession {
 
 /** Imports sessions of other programs into one target, one at a time. */
 export class SessionImporter {
-  readonly #target: SessionTarget;
+  readonly #target: ImportTarget;
   readonly #facts: RunFacts;
   readonly #ids: SessionIds;
 
-  constructor(target: SessionTarget, facts: RunFacts) {
+  constructor(target: ImportTarget, facts: RunFacts) {
     this.#target = target;
     this.#facts = facts;
     this.#ids = new SessionIds(target, facts);
@@ -56,10 +58,17 @@ export class SessionImporter {
     }
   }
 
+  /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
+  async #begunAt(id: string): Promise<string | undefined> {
+    const location = this.#target.find(id);
+    const front = location === undefined ? undefined : await this.#target.readFront(location);
+    return front && sourceOf(front).index.header?.timestamp;
+  }
+
   /** @param id - Of the session here, without what marks one that is imported anew. */
   async #read(session: SourceSession, id: string): Promise<ImportedSession[]> {
     const { importedAt, claudeProjects } = this.#facts;
-    const begunAt = session.source === "messages" ? await this.#target.begunAt(id) : undefined;
+    const begunAt = session.source === "messages" ? await this.#begunAt(id) : undefined;
     const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
     const known = session.files.some(({ facts }) => facts.isCopy) ? await this.#knownOf(session, id) : [];
     return readSourceSession(session, { begunAt, importedAt, claudeProjects, known, ownId });
@@ -69,9 +78,9 @@ export class SessionImporter {
   async #knownOf(session: SourceSession, id: string): Promise<readonly UnknownEntry[]> {
     const base = { ...headerOf(session, session), id };
     const header = { ...base, id: await this.#ids.versionOf(base) };
-    const known = await this.#target.entriesIn(this.#target.placeOf(header));
+    const known = await entriesAt(this.#target, this.#target.locationOf(header));
     if (known.length > 0 || header.id === id) return known;
-    const older = await this.#target.entriesIn(this.#target.placeOf(base));
+    const older = await entriesAt(this.#target, this.#target.locationOf(base));
     return older.filter(({ customType }) => customType === INHERITED_COST_TYPE);
   }
 
@@ -95,25 +104,21 @@ export class SessionImporter {
 
   async #importOne(imported: ImportedSession, beside: SessionsBeside, path: string): Promise<MadeSession> {
     const header = await this.#headerOf(imported, beside);
-    const place = this.#target.placeOf(header);
+    const location = this.#target.locationOf(header);
     const { sourceId, sourcePath = path, counts, dropped, issues } = imported;
-    const known = { sourceId, sourcePath, id: header.id, place, counts, dropped };
+    const known = { sourceId, sourcePath, id: header.id, location, counts, dropped };
     if (await this.#isLeftOut(imported, beside))
       return { known: { ...known, isDeleted: true }, status: "deleted", issues };
     const base = beside.get(imported.sourceId)?.base ?? header;
     const session = await this.#withoutRedacted(imported, header, base);
     if (this.#facts.isDryRun)
-      return { known, status: await this.#target.compare(place, header, session), issues };
+      return { known, status: await compareSession(this.#target, location, session), issues };
     const { isAgain } = this.#facts;
-    const status = await this.#target.sync(
-      place,
-      header,
-      session,
-      () => isAgain || !isDeletedImport(imported),
-    );
+    const mayMake = () => isAgain || !isDeletedImport(imported);
+    const status = await syncSession(this.#target, location, header, session, mayMake);
     if (status === "deleted") return { known: { ...known, isDeleted: true }, status, issues };
     if (isAgain) unmarkDeletedImport(imported);
-    const written = { size: this.#target.sizeOf(place), writtenMs: Date.now() };
+    const written = { size: this.#target.sizeOf(location), writtenMs: Date.now() };
     return { known: { ...known, ...written }, status, issues };
   }
 
@@ -125,8 +130,8 @@ export class SessionImporter {
   ): Promise<ImportedSession> {
     const [first, ...rest] = imported.entries;
     const redactedIds = new Set<string>();
-    for (const place of await this.#repeatedBy(imported, header, base))
-      for (const id of redactedAmong(await this.#target.entriesIn(place), rest)) redactedIds.add(id);
+    for (const location of await this.#repeatedBy(imported, header, base))
+      for (const id of redactedAmong(await entriesAt(this.#target, location), rest)) redactedIds.add(id);
     const targetIds = rest.map(({ id }) => id).filter((id) => redactedIds.has(id));
     if (first === undefined || targetIds.length === 0) return imported;
     const record = {
@@ -147,10 +152,10 @@ export class SessionImporter {
     header: SessionHeader,
     base: SessionHeader,
   ): Promise<string[]> {
-    const earlier = header.id === base.id ? [] : [this.#target.placeOf(base)];
+    const earlier = header.id === base.id ? [] : [this.#target.locationOf(base)];
     const { parentSession } = header;
     if (parent?.relation !== "fork" || typeof parentSession !== "string") return earlier;
-    const isNew = !(await this.#target.has(this.#target.placeOf(header)));
+    const isNew = !(await this.#target.has(this.#target.locationOf(header)));
     return isNew ? [...earlier, parentSession] : earlier;
   }
 
@@ -187,11 +192,11 @@ export class SessionImporter {
     const header = beside.get(imported.sourceId)?.header ?? imported.header;
     if (parent === undefined) return header;
     const own = beside.get(parent.sourceId);
-    if (own !== undefined) return { ...header, parentSession: this.#target.placeOf(own.header) };
+    if (own !== undefined) return { ...header, parentSession: this.#target.locationOf(own.header) };
     const origin = { source: imported.source, sourceId: parent.sourceId };
     const its = await this.#headerOfOther(origin);
     const isFound = isoTimeOf(this.#facts.beginnings.get(sourceKeyOf(origin))?.startedAt) !== undefined;
-    const parentSession = isFound ? this.#target.placeOf(its) : this.#target.find(its.id);
+    const parentSession = isFound ? this.#target.locationOf(its) : this.#target.find(its.id);
     return parentSession === undefined ? header : { ...header, parentSession };
   }
 

@@ -19,9 +19,9 @@ export interface SessionIndexOptions {
   /** Reads earlier bytes again; called only if two lines have the same id. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
   /** Bytes; longer lines are an issue. Default 256 MiB. */
-  readonly maxLineBytes?: number;
+  readonly maxLineBytes?: number | undefined;
   /** The header of a file that has lost its own. */
-  readonly header?: SessionHeader;
+  readonly header?: SessionHeader | undefined;
 }
 
 /** Maximum number of entries to reserve memory for. */

@@ -7,13 +7,12 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineChange } from "../jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
 import type { SpansByOrdinal } from "../jsonl/line-spans.ts";
-import { SessionIndex } from "../jsonl/session-index.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { AppendFile, type OpenToRead } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import {
@@ -31,7 +30,7 @@ import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { OpenFile } from "./open-file.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
-import { feedToEnd, missingFrom } from "./read-session-file.ts";
+import { missingFrom, readIndex } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
 import { awaitFile, exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
@@ -186,7 +185,7 @@ export class FileLog implements SessionLog {
       this.#state.readLines(ordinals, take);
       return;
     }
-    const { fd, close } = this.#openToRead();
+    const { fd, close } = this.#found(() => this.#file.openToRead());
     try {
       const spans = this.#spansForCallers(this.#state.index);
       this.#translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
@@ -211,8 +210,7 @@ export class FileLog implements SessionLog {
   }
 
   isReplaced(): boolean {
-    this.#findLines();
-    return this.#state.index !== this.#index;
+    return this.#found(() => this.#state.index !== this.#index);
   }
 
   refresh(): LogChange | undefined {
@@ -313,22 +311,12 @@ export class FileLog implements SessionLog {
   *#readSteps(intent: Intent, stepBytes?: number): Generator<[read: number, total: number], OpenFile> {
     try {
       for (;;) {
-        const bytes = new AppendFile(this.#fs, this.path);
-        const file = new OpenFile(
-          this.#fs,
-          bytes,
-          this.#newIndex((...range) => bytes.readRange(...range)),
-        );
+        const file = OpenFile.at(this.#fs, this.path, this.#options.maxLineBytes);
         if (yield* file.readSteps(stepBytes)) return file;
       }
     } catch (error) {
       throw fileError(this.path, intent, error);
     }
-  }
-
-  #newIndex(readBytes: (offset: number, length: number) => Uint8Array): SessionIndex {
-    const { maxLineBytes } = this.#options;
-    return new SessionIndex({ readBytes, ...(maxLineBytes !== undefined && { maxLineBytes }) });
   }
 
   /** Whether a file is at the path, which a replacement may leave without one for a moment. */
@@ -474,17 +462,14 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Opens the file at the path for reading lines. */
-  #openToRead(): OpenToRead {
-    return untilUnchanged(() => {
-      this.#findLines();
-      return this.#translated("read", () => this.#file.openToRead());
-    });
-  }
-
-  /** Finds where the lines of known entries are now: in the file that has replaced the one that was read, if one has. */
-  #findLines(): void {
-    untilUnchanged(() => this.#translated("read", () => this.#pollOnce("read", true)));
+  /** Calls when the lines of known entries are found: in the file that has replaced the one that was read, if one has. */
+  #found<T>(call: () => T): T {
+    return untilUnchanged(() =>
+      this.#translated("read", () => {
+        this.#pollOnce("read", true);
+        return call();
+      }),
+    );
   }
 
   /** Returns the positions of lines in the current file by the ordinals that callers know. */
@@ -588,8 +573,8 @@ export class FileLog implements SessionLog {
 
   /** Whether an open file still holds the session: it may have been emptied before it was removed. */
   #isWhole(file: OpenFile): boolean {
-    const index = this.#newIndex((...range) => file.readRange(...range));
-    file.read((fd) => feedToEnd(this.#fs, fd, index));
+    const { maxLineBytes } = this.#options;
+    const index = file.read((fd) => readIndex(this.#fs, fd, { maxLineBytes }));
     return index.header !== undefined && missingFrom(index, file.index).length === 0;
   }
 

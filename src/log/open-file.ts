@@ -1,8 +1,8 @@
 import type { FileState } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
-import type { SessionIndex } from "../jsonl/session-index.ts";
-import { type AppendFile, LINE_BREAK, type OpenToRead } from "./append-file.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { AppendFile, LINE_BREAK, type OpenToRead } from "./append-file.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";
@@ -33,12 +33,19 @@ export class OpenFile {
   /** Whether the file must be read anew: its index has entries that are not in it. */
   #isStale = false;
 
-  /** @param file - To be read by `readSteps`, unless it was just made of what `index` has read. */
+  /** @param file - What `index` has read, up to its end. */
   constructor(fs: FileSystem, file: AppendFile, index: SessionIndex, fingerprint?: FileFingerprint) {
     this.#fs = fs;
     this.#file = file;
     this.index = index;
     this.#fingerprint = fingerprint;
+  }
+
+  /** Opens the file at a path, to be read by `readSteps`. */
+  static at(fs: FileSystem, path: string, maxLineBytes: number | undefined): OpenFile {
+    const file = new AppendFile(fs, path);
+    const readBytes = (offset: number, length: number) => file.readRange(offset, length);
+    return new OpenFile(fs, file, new SessionIndex({ readBytes, maxLineBytes }));
   }
 
   /** Whether the descriptor is open, so that the file can be read even if its name is gone. */
@@ -136,8 +143,7 @@ export class OpenFile {
     index.expectPendingAmongOthers();
     this.#file.read((fd) => {
       feedToEnd(this.#fs, fd, index);
-      const readBytes = (offset: number, length: number) => readRange(this.#fs, fd, offset, length);
-      this.#fingerprint = takeFingerprint(index, readBytes, from);
+      this.#fingerprint = takeFingerprint(index, (...range) => readRange(this.#fs, fd, ...range), from);
     });
     this.#isStale = index.missingPending.length > 0;
     return !this.#isStale;
@@ -146,11 +152,6 @@ export class OpenFile {
   /** Marks the file to be read anew, until that has worked. */
   markStale(): void {
     this.#isStale = true;
-  }
-
-  /** Reads a range of bytes. */
-  readRange(offset: number, length: number): Uint8Array {
-    return this.#file.readRange(offset, length);
   }
 
   /** Calls `use` with a descriptor for reading. */
@@ -191,7 +192,7 @@ export class OpenFile {
   /**
    * Calls with the file as it was read, for a replacement.
    *
-   * The only call during which another file may take the path on behalf of this session.
+   * The only call during which this session puts another file at the path.
    */
   replace<T>(replaceOld: (old: OldFile) => T): T {
     const { path } = this.#file;

@@ -1,6 +1,6 @@
 import { type FileSystem, openForReading, readPieces, readRange } from "../fs/file-system.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
-import { SessionIndex } from "../jsonl/session-index.ts";
+import { SessionIndex, type SessionIndexOptions } from "../jsonl/session-index.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { readLinesOf } from "./read-lines.ts";
 
@@ -13,13 +13,29 @@ export interface ReadSession extends LineSource {
 export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   const fd = openForReading(fs, path);
   try {
-    const index = new SessionIndex({ readBytes: (offset, length) => readRange(fs, fd, offset, length) });
-    feedToEnd(fs, fd, index);
+    const index = readIndex(fs, fd);
     return { fd, index, readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take) };
   } catch (error) {
     fs.closeSync(fd);
     throw error;
   }
+}
+
+/**
+ * Reads an open file into an index.
+ *
+ * @param end - Where to stop; default: the end of the file.
+ */
+export function readIndex(
+  fs: FileSystem,
+  fd: number,
+  options: Omit<SessionIndexOptions, "readBytes"> = {},
+  end?: number,
+): SessionIndex {
+  const readBytes = (offset: number, length: number) => readRange(fs, fd, offset, length);
+  const index = new SessionIndex({ ...options, readBytes });
+  feedToEnd(fs, fd, index, end);
+  return index;
 }
 
 /**
@@ -43,8 +59,13 @@ export function feedSome(
 }
 
 /** Feeds an index everything in a file that it has not read yet. Stops early if the file is not a session. */
-export function feedToEnd(fs: FileSystem, fd: number, index: SessionIndex): void {
-  for (const piece of readPieces(fs, fd, index.position, fs.fstatSync(fd).size)) {
+export function feedToEnd(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  end = fs.fstatSync(fd).size,
+): void {
+  for (const piece of readPieces(fs, fd, index.position, end)) {
     index.feed(piece);
     if (index.isRejected) return;
   }

@@ -6,7 +6,6 @@ import {
   type FileSystem,
   NotAPlainFileError,
   openForReading,
-  readPieces,
   readRange,
   realFileSystem,
   removeQuietly,
@@ -17,7 +16,7 @@ import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
-import { SessionIndex } from "../jsonl/session-index.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import { isKnownEntryType } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -29,6 +28,7 @@ import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, foreignFile, untilUnchanged } from "./file-errors.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { readLinesOf } from "./read-lines.ts";
+import { readIndex } from "./read-session-file.ts";
 import { awaitFile, exclusively, replaceFile } from "./replace-file.ts";
 import { absolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
@@ -137,7 +137,7 @@ function repair(file: DamagedFile, isDryRun: boolean): RepairReport {
 /** Reads the file with all bodies, and rebuilds the header if it has none. */
 function readSource(file: DamagedFile): LineSource {
   const { fs, fd, path } = file;
-  const own = readIndex(file);
+  const own = readIndex(fs, fd, {}, file.state.size);
   const index = own.header === undefined ? readHeaderless(file) : own;
   if (index.version > CURRENT_SESSION_VERSION) {
     throw new SessionError(
@@ -166,7 +166,7 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   const { fs, fd, path, state } = file;
   const source = sourceOfFile(fs, fd, state.size);
   if (source !== undefined) throw notASession(path, { path }, source);
-  const index = readIndex(file, headerFromName(path));
+  const index = readIndex(fs, fd, { header: headerFromName(path) }, state.size);
   const { tree } = index;
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
   throw new SessionError(
@@ -174,16 +174,6 @@ function readHeaderless(file: DamagedFile): SessionIndex {
     `${path} holds no entry of a session; there is nothing to repair.`,
     { details: { path } },
   );
-}
-
-function readIndex({ fs, fd, state }: DamagedFile, header?: SessionHeader): SessionIndex {
-  const index = new SessionIndex({
-    readBytes: (offset, length) => readRange(fs, fd, offset, length),
-    ...(header && { header }),
-  });
-  for (const piece of readPieces(fs, fd, 0, state.size)) index.feed(piece);
-  index.end();
-  return index;
 }
 
 /** Makes a header with the id in the file's name. Nothing tells the working directory. */

@@ -49,6 +49,8 @@ export interface SessionLog extends LineSource {
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when writing starts to fail, or works again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  /** Called with the ids of entries that the place had lost and this log has appended again. */
+  onRestored?: ((ids: readonly string[]) => void) | undefined;
   /** Whether a log that writes later currently fails to write what was appended. */
   readonly isDegraded: boolean;
   /** Whether entries are kept as the objects that they are, even if JSON cannot hold them. */

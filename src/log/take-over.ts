@@ -1,11 +1,11 @@
-import { closeQuietly, type FileSystem, openForReading, readRange } from "../fs/file-system.ts";
+import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
-import { SessionIndex } from "../jsonl/session-index.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { AppendFile, LINE_BREAK, retire } from "./append-file.ts";
 import { FileChangedError, untilUnchanged } from "./file-errors.ts";
 import { readLinesOf } from "./read-lines.ts";
-import { feedToEnd, missingFrom } from "./read-session-file.ts";
+import { missingFrom, readIndex } from "./read-session-file.ts";
 
 /** An open session file that is being replaced. */
 export interface OldFile {
@@ -61,17 +61,9 @@ function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
 }
 
 function indexOf(fs: FileSystem, fd: number, header?: SessionHeader): SessionIndex {
-  const make = (given?: SessionHeader) => {
-    const index = new SessionIndex({
-      readBytes: (offset, length) => readRange(fs, fd, offset, length),
-      ...(given && { header: given }),
-    });
-    feedToEnd(fs, fd, index);
-    return index;
-  };
-  const index = make();
+  const index = readIndex(fs, fd);
   // A repair may have given the new file a header that the old one had lost.
-  return index.header === undefined && header !== undefined ? make(header) : index;
+  return index.header === undefined && header !== undefined ? readIndex(fs, fd, { header }) : index;
 }
 
 /** Yields lines as the current version writes them. */

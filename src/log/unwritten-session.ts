@@ -29,7 +29,7 @@ export class UnwrittenSession {
     this.#blocks = Blocks.of(lines);
     this.index = new SessionIndex({
       readBytes: (...range) => (this.#isMade ? this.#file.readRange(...range) : this.#blocks.read(...range)),
-      ...(maxLineBytes !== undefined && { maxLineBytes }),
+      maxLineBytes,
     });
     feedWhole(this.index, this.#blocks.join());
   }

@@ -7,6 +7,8 @@ export interface SessionEventMap {
   entry_appended: { readonly entry: AnySessionEntry };
   /** Another process appended entries; the leaf of this object stays. */
   foreign_entries: { readonly entries: readonly AnySessionEntry[] };
+  /** The store had lost entries that were stored, as after a failover; this object has appended them again. */
+  entries_restored: { readonly entries: readonly AnySessionEntry[] };
   /** The leaf moved. */
   leaf_changed: { readonly leafId: string | null; readonly previousLeafId: string | null };
   /** Writing started to fail, or works again. */
@@ -25,6 +27,7 @@ export class SessionEvents {
   readonly #listeners: Listeners = {
     entry_appended: new Set(),
     foreign_entries: new Set(),
+    entries_restored: new Set(),
     leaf_changed: new Set(),
     persistence_state: new Set(),
     closed: new Set(),

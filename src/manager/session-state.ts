@@ -274,6 +274,7 @@ export class SessionState {
     if (isCopy) cache.adopt(this.#cache, this.tree);
     this.#log.onChange = undefined;
     this.#log.onPersistence = undefined;
+    this.#log.onRestored = undefined;
     this.#log.release();
     this.#use(log, cache, log.index.storedLeaf);
   }
@@ -366,6 +367,7 @@ export class SessionState {
   #listen(): void {
     this.#log.onChange = (change) => this.#takeChange(change);
     this.#log.onPersistence = (state, error) => this.#emitPersistence(state, error);
+    this.#log.onRestored = (ids) => this.#emitRestored(ids);
   }
 
   /** Reads what others appended; returns their entries. */
@@ -374,6 +376,13 @@ export class SessionState {
     if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));
     this.emitForeign();
     return [];
+  }
+
+  #emitRestored(ids: readonly string[]): void {
+    if (!this.events.has("entries_restored")) return;
+    this.events.emit("entries_restored", {
+      entries: this.#cache.entriesAt(ids.map((id) => this.tree.find(id))),
+    });
   }
 
   #takeChange(change: LogChange): void {

@@ -46,6 +46,7 @@ class Making {
   readonly #session: SessionFacts;
   #lastSeq = 0;
   #key: string | undefined;
+  #revision = 0;
   #pending: readonly NewLine[] = [];
 
   constructor(database: Database, names: Names, session: SessionFacts) {
@@ -67,7 +68,7 @@ class Making {
       await this.#add(run, this.#pending);
       await run(`update ${this.#names.sessions} set is_complete = true where key = $1`, [this.#key]);
     });
-    return { precedingSeq: 0, lastSeq: this.#lastSeq, revision: 0 };
+    return { precedingSeq: 0, lastSeq: this.#lastSeq, revision: this.#revision };
   }
 
   /** Removes the incomplete session. If that fails, it stays invisible and is removed after a day. */
@@ -95,10 +96,11 @@ class Making {
       const values = sessionValues(this.#session);
       const [row] = await run(
         `insert into ${sessions} (${NEW_SESSION_COLUMNS}, is_complete)
-          values (${values.map((_, i) => `$${i + 1}`).join(", ")}, false) returning key::text as key`,
+          values (${values.map((_, i) => `$${i + 1}`).join(", ")}, false) returning key::text as key, revision`,
         values,
       );
-      this.#key = row && requiredText(row, "key");
+      if (row !== undefined)
+        [this.#key, this.#revision] = [requiredText(row, "key"), numberOf(row, "revision")];
     }
     const [added] = await run(`select ${addLines}($1, $2::json) as first`, [this.#key, givenLines(lines)]);
     if (added !== undefined) this.#lastSeq = numberOf(added, "first") + lines.length - 1;

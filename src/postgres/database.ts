@@ -6,7 +6,11 @@ import {
   type PostgresQueries,
 } from "./client.ts";
 import { TENANT_SETTING } from "./names.ts";
+import { sqlState } from "./postgres-errors.ts";
 import { type Row, rowsOf } from "./rows.ts";
+
+/** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
+const READ_ONLY_SERVER = "25006";
 
 /** Runs a statement and returns its rows. */
 export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
@@ -88,9 +92,10 @@ async function onConnection<T>(
   try {
     return await work(run);
   } catch (error) {
-    // Nobody else should get a connection that cannot even roll back.
+    // Nobody else should get a connection that cannot even roll back, or whose server only reads.
     isBroken =
       error instanceof NoAnswerError ||
+      sqlState(error) === READ_ONLY_SERVER ||
       !(await run("rollback").then(
         () => true,
         () => false,

@@ -20,10 +20,15 @@ export interface Names {
   readonly versions: string;
   readonly sessions: string;
   readonly lines: string;
+  readonly deletedSessions: string;
   /** Function that adds lines to a session. */
   readonly addLines: string;
   /** Function that appends entries to a session. */
   readonly append: string;
+  /** Trigger function that leaves marks of deleted sessions. */
+  readonly noteDeleted: string;
+  /** Trigger function that sets the revision of a new session. */
+  readonly setRevision: string;
   /** Function that finds lines by text, using the index despite row-level security. */
   readonly findLines: string;
   /** The same with the types of its arguments. */
@@ -52,6 +57,9 @@ export function namesIn(schema: string): Names {
     versions: inSchema("schema_version"),
     sessions: inSchema("sessions"),
     lines: inSchema("lines"),
+    deletedSessions: inSchema("deleted_sessions"),
+    noteDeleted: inSchema("note_deleted"),
+    setRevision: inSchema("set_revision"),
     addLines: inSchema("add_lines"),
     append: inSchema("append_entries"),
     findLines: inSchema("find_lines"),

@@ -14,7 +14,7 @@ import type {
   NewLine,
   SessionBackend,
 } from "../stores/session-backend.ts";
-import { sessionNotFound } from "../stores/store-errors.ts";
+import { sessionNotFound, writesLost } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
 import type { PostgresClient } from "./client.ts";
@@ -97,10 +97,10 @@ export class PostgresBackend implements SessionBackend {
     const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
     this.#names = namesIn(schema);
     if (tenant !== undefined) assertTenant(tenant);
-    this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };
+    const { channel } = this.#names;
+    this.#place = { names: this.#names, tenant, channel: notify ? channel : undefined, lockMs: timeoutMs };
     this.#database = new Database(client, { tenant, timeoutMs });
     const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
-    const { channel } = this.#names;
     const send = (payload: string) => this.#database.run("select pg_notify($1, $2)", [channel, payload]);
     this.#listener = new Listener({ client, channel, mark, notify: send });
     this.#release = tolerateLostConnections(client);
@@ -112,11 +112,12 @@ export class PostgresBackend implements SessionBackend {
     return this.#do(() => createSession(this.#database, this.#names, session, lines));
   }
 
-  read(id: string, afterSeq: number, limit: number): Promise<LinePage> {
+  read(id: string, afterSeq: number, limit: number, afterEntryId?: string): Promise<LinePage> {
     return this.#about(id, async () => {
-      const rows = await this.#run(readSql(this.#names, id, afterSeq, limit));
+      const rows = await this.#run(readSql(this.#names, id, afterSeq, limit, afterEntryId));
       const [first] = rows;
       if (first === undefined) throw sessionNotFound(id);
+      if (first["is_known"] !== true) throw writesLost(id);
       const lines = rows.filter((row) => row["seq"] !== null).map(storedLine);
       const lastSeq = numberOf(first, "end_seq");
       const isEnd = lines.length === 0 || lines.at(-1)?.seq === lastSeq;

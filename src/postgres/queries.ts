@@ -35,9 +35,17 @@ export function sessionSql(id: string, make: (where: string) => string): Query {
  *
  * A single statement sees one state of the database, so lines and revision match.
  */
-export function readSql(names: Names, id: string, afterSeq: number, limit: number): Query {
+export function readSql(
+  names: Names,
+  id: string,
+  afterSeq: number,
+  limit: number,
+  afterEntryId: string | undefined,
+): Query {
+  const afterId = afterEntryId === undefined ? null : columnKey(afterEntryId);
   return {
-    text: `select s.revision, s.last_seq as end_seq, l.* from ${names.sessions} s left join lateral (
+    text: `select s.revision, s.last_seq as end_seq, ($5::text is null or exists (select from ${names.lines} k
+      where k.session = s.key and k.seq = $2 and k.entry_id = $5)) as is_known, l.* from ${names.sessions} s left join lateral (
       select ${LINE_COLUMNS} from (
         select p.*, sum(octet_length(coalesce(p.line, '')) + octet_length(coalesce(p.raw, ''))) over (order by p.seq
           rows between unbounded preceding and 1 preceding) as bytes_before
@@ -45,7 +53,7 @@ export function readSql(names: Names, id: string, afterSeq: number, limit: numbe
           order by one.seq limit $3) p
       ) l where coalesce(l.bytes_before, 0) < $4 order by l.seq
     ) l on true where ${IS_SEEN} and s.id = $1 order by l.seq`,
-    values: [id, afterSeq, limit, PAGE_BYTES],
+    values: [id, afterSeq, limit, PAGE_BYTES, afterId],
   };
 }
 

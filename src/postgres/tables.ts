@@ -45,6 +45,51 @@ create table ${lines} (
   check ((line is null) <> (raw is null))
 )`;
 
+/** Marks of deleted sessions; an empty id is the mark of a whole tenant. */
+const deletedSessionsTable = ({ deletedSessions }: Names) => `
+create table ${deletedSessions} (
+  tenant text not null collate "C",
+  id text not null collate "C",
+  revision bigint not null,
+  deleted_at timestamptz not null default now(),
+  primary key (tenant, id)
+)`;
+
+/** Leaves marks of sessions that are deleted, whoever does it, so that they are not mistaken for lost ones. */
+const noteDeleted = ({ noteDeleted: name, sessions, deletedSessions }: Names) => [
+  `
+create function ${name}() returns trigger
+language plpgsql security definer set search_path = '' as ${quoteBody(`
+begin
+  if tg_op = 'TRUNCATE' then
+    insert into ${deletedSessions} as d (tenant, id, revision)
+      select s.tenant, s.id, s.revision from ${sessions} s where s.is_complete
+      on conflict (tenant, id) do update set revision = greatest(d.revision, excluded.revision), deleted_at = now();
+  else
+    insert into ${deletedSessions} as d (tenant, id, revision)
+      select g.tenant, g.id, g.revision from gone g where g.is_complete
+      on conflict (tenant, id) do update set revision = greatest(d.revision, excluded.revision), deleted_at = now();
+  end if;
+  return null;
+end`)}`,
+  `create trigger note_deleted after delete on ${sessions} referencing old table as gone
+    for each statement execute function ${name}()`,
+  `create trigger note_truncated before truncate on ${sessions} for each statement execute function ${name}()`,
+];
+
+/** Lets a session begin with a revision that no earlier one of its id had. */
+const setRevision = ({ setRevision: name, sessions, deletedSessions }: Names) => [
+  `
+create function ${name}() returns trigger
+language plpgsql security definer set search_path = '' as ${quoteBody(`
+begin
+  new.revision := coalesce((select d.revision + 1 from ${deletedSessions} d
+    where d.tenant = new.tenant and d.id = new.id), 0);
+  return new;
+end`)}`,
+  `create trigger set_revision before insert on ${sessions} for each row execute function ${name}()`,
+];
+
 /** Adds lines to a session whose row the caller has locked, and updates the row's facts. */
 const addLines = ({ addLines: name, lines, sessions }: Names) => `
 create function ${name}(p_session bigint, p_lines json) returns bigint
@@ -91,7 +136,7 @@ end`)}`;
  */
 const appendLines = (names: Names) => `
 create function ${names.append}(p_tenant text, p_id text, p_lines json, p_has_condition boolean, p_expected text,
-  p_channel text)
+  p_channel text, p_after_seq bigint, p_after_id text, p_lock_ms integer)
 returns table (status text, known text, first_seq bigint, preceding_seq bigint, revision bigint, leaf text)
 language plpgsql set search_path = '' as ${quoteBody(`
 declare
@@ -100,10 +145,18 @@ declare
   v_new json;
 begin
   if p_tenant is not null then perform set_config('${TENANT_SETTING}', p_tenant, true); end if;
+  if p_lock_ms is not null then perform set_config('lock_timeout', p_lock_ms::text, true); end if;
   select s.key, s.revision, s.last_seq, s.leaf_seq, s.watched_until into v_session from ${names.sessions} s
     where s.tenant = ${TENANT_SQL} and s.id = p_id and s.is_complete for update;
   if not found then
-    status := 'missing';
+    status := case when p_after_seq is not null and not exists (select from ${names.deletedSessions} d
+      where d.tenant = ${TENANT_SQL} and d.id in (p_id, '')) then 'lost' else 'missing' end;
+    return next;
+    return;
+  end if;
+  if p_after_seq is not null and not exists (select from ${names.lines} l where l.session = v_session.key
+    and l.seq = p_after_seq and (p_after_id is null or l.entry_id = p_after_id)) then
+    status := 'lost';
     return next;
     return;
   end if;
@@ -191,7 +244,7 @@ const hideOtherTenants = (table: string) => [
 
 /** Returns the statements that make the tables, and the functions through which lines are appended and found. */
 export function createTables(names: Names): string[] {
-  const { sessions, lines } = names;
+  const { sessions, lines, deletedSessions } = names;
   return [
     sessionsTable(names),
     `create unique index sessions_by_id on ${sessions} (tenant, id) where is_complete`,
@@ -199,6 +252,9 @@ export function createTables(names: Names): string[] {
     `create index sessions_by_project on ${sessions} (tenant, project, modified_ms desc, id) where is_complete`,
     linesTable(names),
     `create index lines_by_entry on ${lines} (session, entry_id) where entry_id is not null`,
+    deletedSessionsTable(names),
+    ...noteDeleted(names),
+    ...setRevision(names),
     searchIndex(names),
     addLines(names),
     appendLines(names),
@@ -206,6 +262,7 @@ export function createTables(names: Names): string[] {
     `revoke all on function ${names.findLinesSignature} from public`,
     ...hideOtherTenants(sessions),
     ...hideOtherTenants(lines),
+    ...hideOtherTenants(deletedSessions),
   ];
 }
 
@@ -213,9 +270,12 @@ export function createTables(names: Names): string[] {
 export function dropTables(names: Names): string[] {
   return [
     `drop function ${names.findLinesSignature}`,
-    `drop function ${names.append}(text, text, json, boolean, text, text)`,
+    `drop function ${names.append}(text, text, json, boolean, text, text, bigint, text, integer)`,
     `drop function ${names.addLines}(bigint, json)`,
     `drop table ${names.lines}`,
     `drop table ${names.sessions}`,
+    `drop table ${names.deletedSessions}`,
+    `drop function ${names.noteDeleted}()`,
+    `drop function ${names.setRevision}()`,
   ];
 }

@@ -15,6 +15,7 @@ export type SessionErrorCode =
   | "LEASE_HELD"
   | "READ_FAILED"
   | "WRITE_FAILED"
+  | "WRITES_LOST"
   | "STORE_UNAVAILABLE"
   | "UPGRADE_FAILED"
   | "SUMMARY_FAILED"

@@ -25,6 +25,7 @@ export type IssueCode =
   | "STATE_INVALID"
   | "SOURCE_LEFT_OUT"
   | "VALUE_REPLACED"
+  | "WRITES_LOST"
   | "ISSUES_OMITTED";
 
 /** Something wrong in a session's data: reported, never thrown. */

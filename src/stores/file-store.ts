@@ -10,6 +10,7 @@ import { deleteSession } from "../catalog/trash.ts";
 import { nodeCrypto } from "../fs/digest.ts";
 import {
   createFile,
+  type FileSystem,
   openForReading,
   readPieces,
   realFileSystem,
@@ -22,6 +23,7 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import { fileError } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import { logLineOf } from "../log/log-lines.ts";
+import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import {
   ensureFolder,
@@ -68,7 +70,8 @@ export function fileStore(options: FileStoreOptions = {}): SessionStore {
   return new FileStore(options);
 }
 
-class FileStore implements SessionStore {
+/** The store that `fileStore` makes. */
+export class FileStore implements SessionStore {
   readonly supports = {
     durable: true,
     queued: false,
@@ -79,6 +82,17 @@ class FileStore implements SessionStore {
   };
   readonly #options: SessionOptions;
   readonly #deletesForGood: boolean;
+
+  /** The flat folder of all sessions, absolute; undefined if each project has one. */
+  get folder(): string | undefined {
+    const { sessionDir } = this.#options;
+    return sessionDir === undefined ? undefined : absolutePath(sessionDir);
+  }
+
+  /** The folder in which each project has one. */
+  get root(): string {
+    return sessionsRoot(this.#options);
+  }
 
   constructor({ deletesForGood = false, ...options }: FileStoreOptions) {
     this.#options = options;
@@ -187,16 +201,9 @@ class FileStore implements SessionStore {
   }
 
   async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
-    const path = this.#require(id);
-    const log = FileLog.open(path);
+    const log = appendToFile(this.#require(id), entries);
     if (log === undefined) throw sessionNotFound(id);
-    try {
-      const isNew = (entry: AnySessionEntry) => !holds(log, entry);
-      const lines = entries.filter(isNew).map(logLineOf);
-      if (lines.length > 0) log.append(lines, true);
-    } finally {
-      await log.close();
-    }
+    await log.close();
   }
 
   async close(): Promise<void> {
@@ -246,6 +253,28 @@ export async function* bytesOfFile(
     throw fileError(path, "read", error);
   } finally {
     stream.destroy();
+  }
+}
+
+/**
+ * Appends entries to a session file, except those that it holds already, word for word.
+ *
+ * @returns The log, to flush and close; undefined if the file is missing or empty.
+ */
+export function appendToFile(
+  path: string,
+  entries: readonly AnySessionEntry[],
+  fs: FileSystem = realFileSystem,
+): FileLog | undefined {
+  const log = FileLog.open(path, { fs });
+  if (log === undefined) return undefined;
+  try {
+    const lines = entries.filter((entry) => !holds(log, entry)).map(logLineOf);
+    if (lines.length > 0) log.append(lines, true);
+    return log;
+  } catch (error) {
+    log.release();
+    throw error;
   }
 }
 

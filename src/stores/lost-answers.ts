@@ -51,16 +51,26 @@ export async function unchangedLines(
   lines: readonly LogLine[],
   known: { readonly seq: number; readonly revision: number },
 ): Promise<readonly LogLine[]> {
-  const { revision } = await backend.read(id, known.seq, 1);
-  if (revision === known.revision) return lines;
+  const revision = await revisionOf(backend, id, known.seq);
+  if (revision === undefined || revision === known.revision) return lines;
   const stored = await readAllLines(backend, id);
   const { tree } = sessionIn(stored.lines).index;
   const texts = new Set(stored.lines.map(({ text }) => text));
   return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
 }
 
+/** Reads the revision of a session; undefined if it is gone, of which sending again gets the reason. */
+async function revisionOf(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
+  try {
+    return (await backend.read(id, seq, 1)).revision;
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    return undefined;
+  }
+}
+
 /** Whether a tree has this entry, whatever its content, and not another one under the same id. */
-function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHead): boolean {
+export function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHead): boolean {
   const ordinal = tree.find(id);
   if (ordinal === NONE) return false;
   const there = tree.headAt(ordinal);

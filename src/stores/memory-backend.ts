@@ -13,7 +13,7 @@ import type {
   NewLine,
   SessionBackend,
 } from "./session-backend.ts";
-import { sessionExists, sessionNotFound } from "./store-errors.ts";
+import { sessionExists, sessionNotFound, writesLost } from "./store-errors.ts";
 
 interface HeldLine extends NewLine {
   readonly seq: number;
@@ -40,25 +40,30 @@ const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b)
 export class MemoryBackend implements SessionBackend {
   readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
   readonly #sessions = new Map<string, HeldSession>();
+  /** The revisions that sessions begin with under ids of deleted ones. */
+  readonly #nextRevisions = new Map<string, number>();
 
   async create(facts: SessionFacts, batches: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {
     this.#assertFree(facts.id);
+    const revision = this.#nextRevisions.get(facts.id) ?? 0;
     const session: HeldSession = {
       facts,
       lines: [],
       byEntryId: new Map(),
       nextSeq: 1,
-      revision: 0,
+      revision,
       listeners: new Set(),
     };
     for await (const lines of batches) add(session, lines);
     this.#assertFree(facts.id);
     this.#sessions.set(facts.id, session);
-    return { precedingSeq: 0, lastSeq: session.nextSeq - 1, revision: 0 };
+    return { precedingSeq: 0, lastSeq: session.nextSeq - 1, revision };
   }
 
-  async read(id: string, afterSeq: number, limit: number): Promise<LinePage> {
-    const { lines, revision } = this.#session(id);
+  async read(id: string, afterSeq: number, limit: number, afterEntryId?: string): Promise<LinePage> {
+    const session = this.#session(id);
+    const { lines, revision } = session;
+    if (afterEntryId !== undefined) assertKnown(session, { afterSeq, afterEntryId });
     const start = countUpTo(lines, afterSeq);
     const page = lines.slice(start, start + limit);
     return { lines: page, isEnd: page.at(-1) === lines.at(-1) || page.length === 0, revision };
@@ -69,9 +74,12 @@ export class MemoryBackend implements SessionBackend {
     lines: readonly NewEntryLine[],
     condition: AppendCondition = {},
   ): Promise<AppendReceipt> {
+    const { expectedLeafId, afterSeq } = condition;
+    if (!this.#sessions.has(id) && afterSeq !== undefined && !this.#nextRevisions.has(id))
+      throw writesLost(id);
     const session = this.#session(id);
+    assertKnown(session, condition);
     const added = missingFrom(session, lines);
-    const { expectedLeafId } = condition;
     if (added.length > 0 && expectedLeafId !== undefined) assertLeaf(session.lines, expectedLeafId);
     add(session, added);
     if (added.length > 0) notify(session);
@@ -120,6 +128,8 @@ export class MemoryBackend implements SessionBackend {
   }
 
   async delete(id: string): Promise<boolean> {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) this.#nextRevisions.set(id, session.revision + 1);
     return this.#sessions.delete(id);
   }
 
@@ -192,6 +202,13 @@ function countUpTo(lines: readonly HeldLine[], lastSeq: number): number {
     else high = middle;
   }
   return low;
+}
+
+function assertKnown({ facts, lines }: HeldSession, { afterSeq, afterEntryId }: AppendCondition): void {
+  if (afterSeq === undefined) return;
+  const known = lines[countUpTo(lines, afterSeq) - 1];
+  const isThere = known?.seq === afterSeq && (afterEntryId ?? known.entry?.id) === known.entry?.id;
+  if (!isThere) throw writesLost(facts.id);
 }
 
 function assertLeaf(lines: readonly HeldLine[], expectedLeafId: string | null): void {

@@ -1,3 +1,4 @@
+import { decodeText } from "../jsonl/decode.ts";
 import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { Blocks } from "../log/blocks.ts";
@@ -5,6 +6,7 @@ import { addLines, bytesOf, encodeLines } from "../log/log-lines.ts";
 import type { LogLine } from "../log/session-log.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { joinLines, LINE_BREAK } from "./line-codec.ts";
+import { entryFactsOf } from "./line-facts.ts";
 import type { StoredLine } from "./session-backend.ts";
 
 /**
@@ -26,6 +28,23 @@ export class RemoteLines {
   /** All bytes, as a file would hold them. */
   get bytes(): Uint8Array {
     return this.#blocks.join();
+  }
+
+  /** The bytes of stored lines. */
+  get storedBytes(): Uint8Array {
+    return this.bytes.subarray(0, this.index.position);
+  }
+
+  /** The id of the entry on the last stored line; undefined if that line may hold no entry with an id of its own. */
+  get lastEntryId(): string | undefined {
+    const { tree, spans, position } = this.index;
+    // Entries of this process have their ordinals before others that stand in front of them.
+    for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
+      const { offset, length } = spans.at(ordinal);
+      if (offset >= position || offset + length + LINE_BREAK.length < position) continue;
+      return entryFactsOf(decodeText(this.#blocks.read(offset, length)), false)?.id;
+    }
+    return undefined;
   }
 
   /** Pending writes, in order. */
@@ -96,6 +115,18 @@ export class RemoteLines {
   adopt(lines: readonly LogLine[]): void {
     const { tree } = this.index;
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
+  }
+
+  /** Tells whether any of these lines is pending. */
+  isPending(lines: readonly LogLine[]): boolean {
+    const wanted = new Set(lines);
+    return this.#pending.some(({ line }) => wanted.has(line));
+  }
+
+  /** Tells whether a line is stored, word for word. */
+  isStored(line: LogLine): boolean {
+    const ordinal = this.index.tree.find(line.head.id);
+    return ordinal !== NONE && !this.isPending([line]) && this.#isThere({ line, ordinal });
   }
 
   /** Reads the lines of entries; see `SessionLog`. */

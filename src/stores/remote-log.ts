@@ -56,6 +56,7 @@ export class RemoteLog implements SessionLog {
   readonly path = undefined;
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  onRestored: ((ids: readonly string[]) => void) | undefined;
   readonly #options: RemoteLogOptions;
   readonly #queue: RetryQueue;
   readonly #place: RemotePlace;
@@ -82,7 +83,11 @@ export class RemoteLog implements SessionLog {
       onState: (state, error) => this.onPersistence?.(state, error),
       onBusy: (isBusy) => options.keeper?.noteBusy(this, isBusy),
     });
-    this.#place = new RemotePlace(backend, this.#queue, lines, (change) => this.onChange?.(change));
+    const listener = {
+      onChange: (change: LogChange) => this.onChange?.(change),
+      onRestored: (ids: readonly string[]) => this.onRestored?.(ids),
+    };
+    this.#place = new RemotePlace(backend, this.#queue, lines, listener, options.mode === "read-only");
   }
 
   /**

@@ -1,17 +1,34 @@
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { LogChange, LogLine } from "../log/session-log.ts";
 import { refuseAborted } from "../schema/abort.ts";
-import { isSessionError, SessionError } from "../schema/errors.ts";
+import { isSessionError, SessionError, type SessionErrorCode } from "../schema/errors.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { amendLines, type StoredChange } from "./amendment.ts";
 import { LineBatch } from "./line-batch.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
 import { storableFacts } from "./line-facts.ts";
 import { isMadeOf, repeatable, unchangedLines } from "./lost-answers.ts";
+import { batchesOf, lostLines, notRestored } from "./lost-writes.ts";
 import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
 import type { Job, RetryQueue } from "./retry-queue.ts";
-import type { AppendReceipt, SessionBackend } from "./session-backend.ts";
+import type {
+  AppendCondition,
+  AppendReceipt,
+  LinePage,
+  SessionBackend,
+  StoredLine,
+} from "./session-backend.ts";
+import { sessionNotFound } from "./store-errors.ts";
+
+/** What a place tells its log. */
+export interface PlaceListener {
+  /** Others changed the session. */
+  onChange(change: LogChange): void;
+  /** Entries that the backend had lost were appended again. */
+  onRestored(ids: readonly string[]): void;
+}
 
 /**
  * One session in a backend, and its known state.
@@ -22,9 +39,12 @@ export class RemotePlace {
   lines: RemoteLines;
   readonly #backend: SessionBackend;
   readonly #queue: RetryQueue;
-  readonly #notify: (change: LogChange) => void;
+  readonly #listener: PlaceListener;
+  readonly #isReadOnly: boolean;
   /** The last known line. */
   #knownSeq = 0;
+  /** The id of its entry, if it surely has one. */
+  #knownId: string | undefined;
   #revision = 0;
   /** Pending writes without an answer, in order. */
   #waiting: LogLine[] = [];
@@ -39,12 +59,14 @@ export class RemotePlace {
     backend: SessionBackend,
     queue: RetryQueue,
     lines: RemoteLines,
-    notify: (change: LogChange) => void,
+    listener: PlaceListener,
+    isReadOnly: boolean,
   ) {
     this.#backend = backend;
     this.#queue = queue;
     this.lines = lines;
-    this.#notify = notify;
+    this.#listener = listener;
+    this.#isReadOnly = isReadOnly;
   }
 
   get #id(): string {
@@ -85,6 +107,7 @@ export class RemotePlace {
     }
     refuseAborted(signal);
     this.lines.end();
+    this.#knownId = this.lines.lastEntryId;
   }
 
   /** Creates the session with all lines so far. */
@@ -96,7 +119,7 @@ export class RemotePlace {
       isOptional: false,
       run: repeatable(async (isRepeated) => {
         const receipt = await this.#created(bytes, ids, isRepeated);
-        await this.#acknowledge(receipt, pending.length);
+        await retriedOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, pending));
       }),
     });
   }
@@ -106,10 +129,15 @@ export class RemotePlace {
     this.#wait(lines);
     if (this.#open?.add(lines)) return;
     this.#open = new LineBatch(lines, async (batch, isRepeated) => {
-      const unchanged = isRepeated ? await this.#unchanged(batch) : batch;
-      const encoded = unchanged.map(({ text }) => newEntryLine(text, this.#withSearchText));
-      const receipt = encoded.length > 0 ? await this.#backend.append(this.#id, encoded) : undefined;
-      await this.#acknowledge(unchanged.length === batch.length ? receipt : undefined, batch.length);
+      const receipt = await this.#afterKnown(async (condition, isAgain) => {
+        const unsent = isRepeated || isAgain ? await this.#unsent(batch) : batch;
+        const encoded = unsent.map(({ text }) => newEntryLine(text, this.#withSearchText));
+        const answer =
+          encoded.length > 0 ? await this.#backend.append(this.#id, encoded, condition) : undefined;
+        return unsent.length === batch.length ? answer : undefined;
+      });
+      // Whether a session that is gone was deleted, an append finds out.
+      await retriedOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, batch));
     });
     this.#queue.push(this.#open);
   }
@@ -129,7 +157,10 @@ export class RemotePlace {
     this.#queue.push({
       isOptional: false,
       run: async () => {
-        if (!isDone) await amendLines(this.#backend, this.#id, change, more);
+        if (!isDone) {
+          await this.#assertKnown(more);
+          await amendLines(this.#backend, this.#id, change, more);
+        }
         if (!isDone) this.#amendments--;
         isDone = true;
         await this.#reload();
@@ -176,15 +207,18 @@ export class RemotePlace {
       isOptional: true,
       run: repeatable(async (isRepeated) => {
         try {
-          const isChanged = isRepeated && (await this.#unchanged([line])).length === 0;
-          if (!isChanged) await this.#backend.append(this.#id, [encoded], { expectedLeafId });
+          await this.#afterKnown(async (condition, isAgain) => {
+            const isSent = (isRepeated || isAgain) && (await this.#unsent([line])).length === 0;
+            if (!isSent) await this.#backend.append(this.#id, [encoded], { ...condition, expectedLeafId });
+          });
         } catch (error) {
-          if (isSessionError(error, "STALE_LEAF")) await this.#catchUp();
+          if (isSessionError(error, "STALE_LEAF")) await retriedOn("SESSION_NOT_FOUND", this.#catchUp());
           throw error;
         }
-        await this.#catchUp();
+        await retriedOn("SESSION_NOT_FOUND", this.#catchUp());
         // While lines are being changed, its place is provisional, until all lines are read anew.
         if (this.#amendments > 0) this.lines.adopt([line]);
+        if (this.lines.index.tree.find(line.head.id) === NONE) throw lostAtOnce();
       }),
     };
     this.#queue.push(job);
@@ -228,13 +262,107 @@ export class RemotePlace {
     }
   }
 
-  #unchanged(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
+  /** Returns the lines, of those that may have been sent before, that must be sent. */
+  async #unsent(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
     const known = { seq: this.#knownSeq, revision: this.#revision };
-    return unchangedLines(this.#backend, this.#id, lines, known);
+    const unchanged = await unchangedLines(this.#backend, this.#id, lines, known);
+    // A backend looks for them behind the last known line alone.
+    return this.#amendments > 0 ? unchanged : unchanged.filter((line) => !this.lines.isStored(line));
+  }
+
+  /** What the backend must still have; nothing while lines are being changed, since their places are unknown then. */
+  get #condition(): AppendCondition {
+    if (this.#amendments > 0 || this.#knownSeq === 0) return {};
+    return {
+      afterSeq: this.#knownSeq,
+      ...(this.#knownId !== undefined && { afterEntryId: this.#knownId }),
+    };
+  }
+
+  /** Makes a call that says what the backend must have; restores what it has lost, and makes the call again. */
+  async #afterKnown<T>(call: (condition: AppendCondition, isAgain: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await call(this.#condition, false);
+    } catch (error) {
+      if (!isSessionError(error, "WRITES_LOST")) throw error;
+    }
+    await this.#restore([]);
+    return retriedOn("WRITES_LOST", call(this.#condition, true));
+  }
+
+  /** Restores what the backend has lost before lines are changed. */
+  async #assertKnown(more: () => readonly LogLine[]): Promise<void> {
+    try {
+      await this.#backend.read(this.#id, this.#knownSeq, 1, this.#knownId);
+    } catch (error) {
+      if (!isSessionError(error, "WRITES_LOST")) throw error;
+      await this.#restore(more());
+    }
+  }
+
+  /**
+   * Appends what this process knows and the backend has lost, if neither the lines were changed nor the session was
+   * deleted since: what was redacted or deleted must not come back.
+   *
+   * @param unsent - Further lines that are not lost, but were never sent.
+   * @throws {SessionError} `WRITES_LOST` if entries are gone and may not be appended again.
+   */
+  async #restore(unsent: readonly LogLine[]): Promise<void> {
+    const stored = await this.#readStored();
+    if (stored === undefined) return this.#createAgain();
+    const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
+    const lost = lostLines(this.lines, stored.lines, waiting);
+    if (lost.length > 0 && (this.#isReadOnly || stored.revision !== this.#revision)) {
+      const error = notRestored(this.#id, lost.length);
+      if (!this.#isReadOnly) {
+        this.#report(error.message);
+        throw error;
+      }
+      await this.#reload();
+      this.#report(error.message);
+      return;
+    }
+    let afterSeq = stored.lines.at(-1)?.seq ?? 0;
+    for (const batch of batchesOf(lost)) {
+      const encoded = batch.map(({ text }) => newEntryLine(text, this.#withSearchText));
+      const answer = this.#backend.append(this.#id, encoded, { afterSeq });
+      afterSeq = (await retriedOn("WRITES_LOST", answer)).lastSeq;
+      this.#queue.noteAnswer();
+    }
+    await retriedOn("SESSION_NOT_FOUND", this.#reload());
+    if (lost.length > 0) this.#listener.onRestored(lost.map(({ head }) => head.id));
+  }
+
+  /** Reads all stored lines; undefined if the session is gone. */
+  async #readStored(): Promise<{ readonly lines: StoredLine[]; readonly revision: number } | undefined> {
+    try {
+      return await readAllLines(this.#backend, this.#id, () => this.#queue.noteAnswer());
+    } catch (error) {
+      // While lines are being changed, these cannot make it again.
+      if (!isSessionError(error, "SESSION_NOT_FOUND") || this.#amendments > 0) throw error;
+      return undefined;
+    }
+  }
+
+  /** Creates a session anew that the backend has lost whole. */
+  async #createAgain(): Promise<void> {
+    const { storedBytes, index } = this.lines;
+    const waiting = new Set(this.#waiting.map(({ head }) => head.id));
+    const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
+    if (this.#isReadOnly) throw sessionNotFound(this.#id);
+    // Another process may have made it first: the next attempt finds what that one lacks.
+    await retriedOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
+    await retriedOn("SESSION_NOT_FOUND", this.#reload());
+    this.#listener.onRestored(ids.filter((id) => !waiting.has(id)));
+  }
+
+  #report(message: string): void {
+    this.lines.index.report({ code: "WRITES_LOST", line: 0, offset: 0, length: 0, message });
   }
 
   /** Confirms pending writes, and reads what came before them; without a receipt, reads all anew. */
-  async #acknowledge(receipt: AppendReceipt | undefined, count: number): Promise<void> {
+  async #acknowledge(receipt: AppendReceipt | undefined, written: readonly LogLine[]): Promise<void> {
+    const count = written.length;
     if (this.#amendments === 0) {
       const isKnown = receipt?.revision === this.#revision;
       if (receipt === undefined || !isKnown) await this.#reload();
@@ -243,14 +371,18 @@ export class RemotePlace {
       else {
         this.lines.confirm(count);
         this.#knownSeq = receipt.lastSeq;
+        this.#knownId = written.at(-1)?.head.id ?? this.lines.lastEntryId;
       }
+      // Lost between the answer and what was read after it.
+      if (this.lines.isPending(written)) throw lostAtOnce();
     }
     for (const { text } of this.#waiting.splice(0, count)) this.#waitingCharacters -= text.length;
   }
 
   async #catchUp(): Promise<void> {
     for (let isEnd = false; !isEnd && this.#amendments === 0; ) {
-      const page = await this.#backend.read(this.#id, this.#knownSeq, PAGE_LINES);
+      const page = await this.#readBehind();
+      if (page === undefined) return;
       this.#queue.noteAnswer();
       if (page.revision !== this.#revision) return this.#reload();
       if (this.#amendments > 0) return;
@@ -258,8 +390,20 @@ export class RemotePlace {
       if (page.lines.length === 0) continue;
       this.#knownSeq = page.lines.at(-1)?.seq ?? this.#knownSeq;
       const { from, isTaken } = this.lines.merge(page.lines, page.isEnd);
+      this.#knownId = this.lines.lastEntryId;
       if (isTaken) return this.#reload();
-      if (from !== undefined) this.#notify({ kind: "foreign", from });
+      if (from !== undefined) this.#listener.onChange({ kind: "foreign", from });
+    }
+  }
+
+  /** Reads the lines behind the last known one; undefined if that one was lost, and all lines were read anew instead. */
+  async #readBehind(): Promise<LinePage | undefined> {
+    try {
+      return await this.#backend.read(this.#id, this.#knownSeq, PAGE_LINES, this.#knownId);
+    } catch (error) {
+      if (!isSessionError(error, "WRITES_LOST")) throw error;
+      await this.#restore([]);
+      return undefined;
     }
   }
 
@@ -272,10 +416,31 @@ export class RemotePlace {
     this.lines = sessionIn(lines);
     this.lines.adopt(this.#waiting);
     this.#knownSeq = lines.at(-1)?.seq ?? 0;
+    this.#knownId = this.lines.lastEntryId;
+    const wentBack = revision < this.#revision;
     this.#revision = revision;
-    this.#notify({ kind: "reloaded", before });
+    if (wentBack) this.#report(CHANGES_LOST);
+    this.#listener.onChange({ kind: "reloaded", before });
   }
 }
+
+/** The error for lines that were lost right after they were taken; the queue sends them again. */
+function lostAtOnce(): Error {
+  return new Error("the store has lost lines right after it took them");
+}
+
+/** Lets the queue try again what is refused because others were faster. */
+async function retriedOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw isSessionError(error, code) ? new Error(error.message, { cause: error }) : error;
+  }
+}
+
+/** The text of the issue for changes, such as redactions, that a backend has lost. */
+const CHANGES_LOST =
+  "Changes of lines that were stored, such as a redaction, are gone, as after a failover; make them again.";
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield bytes;

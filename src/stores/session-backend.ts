@@ -52,7 +52,10 @@ export interface LinePage {
   readonly lines: readonly StoredLine[];
   /** Whether they were the last lines when they were read. */
   readonly isEnd: boolean;
-  /** How often lines of the session were replaced or removed. Readers of another revision must read all lines anew. */
+  /**
+   * Greater after each change of stored lines. Readers of another revision must read all lines anew. A session that is
+   * created under the id of a deleted one begins with a greater revision than that one had.
+   */
   readonly revision: number;
 }
 
@@ -63,6 +66,13 @@ export interface AppendCondition {
    * Entries of types `label`, `session_info` and `usage` do not, and are ignored.
    */
   readonly expectedLeafId?: string | null;
+  /**
+   * A line that must be stored, the last one that the caller knows. None of the appended lines is stored up to there,
+   * so only lines behind it can repeat them.
+   */
+  readonly afterSeq?: number;
+  /** The id of the entry that line `afterSeq` must hold. Absent: any line. */
+  readonly afterEntryId?: string;
 }
 
 /** Positions of appended lines. */
@@ -154,9 +164,10 @@ export interface SessionBackend {
    *
    * @param afterSeq - Only lines behind it; 0 for all.
    * @param limit - At most this many.
-   * @throws {SessionError} `SESSION_NOT_FOUND`
+   * @param afterEntryId - The id of the entry that line `afterSeq` must hold.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, or `WRITES_LOST` if there is no such line.
    */
-  read(id: string, afterSeq: number, limit: number): Promise<LinePage>;
+  read(id: string, afterSeq: number, limit: number, afterEntryId?: string): Promise<LinePage>;
 
   /**
    * Appends lines behind all others, without others in between.
@@ -164,7 +175,8 @@ export interface SessionBackend {
    * A line with a stored entry id and text is not added again, and keeps its position. If all lines are stored, the condition
    * is ignored: the call repeats an append whose answer was lost.
    *
-   * @throws {SessionError} `SESSION_NOT_FOUND`, or `STALE_LEAF` if the condition does not hold.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STALE_LEAF` if the leaf is another one, or `WRITES_LOST` if line
+   *   `afterSeq` is not stored; the latter also if the whole session is gone and was not deleted.
    */
   append(id: string, lines: readonly NewEntryLine[], condition?: AppendCondition): Promise<AppendReceipt>;
 

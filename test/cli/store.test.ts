@@ -47,7 +47,7 @@ const DATABASES: readonly (readonly [string, () => Promise<TestDatabase>])[] = [
     async () => {
       const client = embedded();
       await migrate({ client });
-      await client.query("truncate sessiontree.sessions cascade");
+      await client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
       return new TestDatabase(() => new PostgresBackend({ client }));
     },
   ],

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { ImportSessionsOptions } from "../../src/history/import-sessions.ts";
-import { StoreTarget } from "../../src/history/session-target.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
@@ -99,7 +98,7 @@ test("what was imported before the original was known stays as it is", async () 
 test("a copy whose totals come after its first import is told what the original had spent, in a store, too", async () => {
   const places = new Places();
   const store = memoryStore();
-  const into: Partial<ImportSessionsOptions> = { target: new StoreTarget(store, "memory") };
+  const into: Partial<ImportSessionsOptions> = { store, storeName: "memory" };
   const original = places.put(PARENT_PATH, linesOf(ORIGINAL));
   places.put(FORK_PATH, copyWith(...OWN));
   await places.import(into);

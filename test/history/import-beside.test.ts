@@ -4,15 +4,16 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { deleteSession } from "../../src/catalog/trash.ts";
 import { type ImportSessionsOptions, importSessions } from "../../src/history/import-sessions.ts";
-import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
-import { syncFile } from "../../src/history/sync-file.ts";
+import { linesOfSession } from "../../src/history/sync-plan.ts";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
 import { readSourceText } from "../../src/import/source-text.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
+import { fileStore } from "../../src/stores/file-store.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
+import { syncFile } from "./support/sync-file.ts";
 import { CLAUDE_PATH, forget, put, RECORDS, SECRET } from "./support/transcript.ts";
 
 beforeEach(() => {
@@ -80,14 +81,13 @@ describe("what was redacted here", () => {
 
     const store = memoryStore();
     put(places, 4);
-    const target = new StoreTarget(store, "memory");
-    await places.import({ target });
+    await places.import({ store, storeName: "memory" });
     const stored = await store.open(SESSION_ID);
     stored.redact(entryHolding(stored, SECRET));
     await stored.close();
     put(places);
     forget(places);
-    expect(await places.import({ target })).toMatchObject([{ status: "grown" }]);
+    expect(await places.import({ store, storeName: "memory" })).toMatchObject([{ status: "grown" }]);
     const after = await store.open(SESSION_ID);
     expect(JSON.stringify(after.getEntries())).not.toContain(SECRET);
     await store.close();
@@ -191,11 +191,10 @@ describe("what was deleted here", () => {
     put(places, 4);
     const [one] = await places.import();
     const store = memoryStore();
-    const target = new StoreTarget(store, "memory");
-    await places.import({ target });
+    await places.import({ store, storeName: "memory" });
     await deleteSession(one?.path ?? "", { permanent: true });
     put(places);
-    expect(await places.import({ target })).toMatchObject([{ status: "grown" }]);
+    expect(await places.import({ store, storeName: "memory" })).toMatchObject([{ status: "grown" }]);
     expect(await places.import()).toMatchObject([{ status: "deleted" }]);
     await store.close();
   });
@@ -224,7 +223,7 @@ function imported(count: number) {
 describe("a session file", () => {
   test("that another writer appends to at the same moment keeps that one's leaf", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
-    syncFile(path, imported(3).header, imported(3));
+    await syncFile(path, imported(3));
     const mine = SessionManager.open(path);
     let calls = 0;
     const fs = {
@@ -237,33 +236,34 @@ describe("a session file", () => {
     };
     const one = imported(6);
     const withWrites = { ...fs, openSync: nodeFs.openSync };
-    expect(syncFile(path, one.header, one, withWrites)).toBe("grown");
+    expect(await syncFile(path, one, withWrites)).toBe("grown");
     expect(calls).toBeGreaterThan(0);
     const said = saidAt(path);
     expect(said.at(-1)).toContain("mine");
     expect(readFileSync(path, "utf8")).toContain("msg_3");
-    expect(syncFile(path, one.header, one)).toBe("unchanged");
+    expect(await syncFile(path, one)).toBe("unchanged");
     await mine.close();
   });
 
-  test("that another import makes at the same moment is no failure", () => {
+  test("that another import makes at the same moment is no failure", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
     const one = imported(4);
     const fs = {
       ...nodeFs,
       linkSync: ((from: string, to: string) => {
-        if (!nodeFs.existsSync(path)) syncFile(path, one.header, one);
+        if (!nodeFs.existsSync(path))
+          writeFileSync(path, [...linesOfSession(one.header, one.entries)].join(""));
         nodeFs.linkSync(from, to);
       }) as typeof nodeFs.linkSync,
     };
-    expect(syncFile(path, one.header, one, fs)).toBe("unchanged");
+    expect(await syncFile(path, one, fs)).toBe("unchanged");
   });
 
-  test("that is a link, a folder or a pipe is refused, and what it leads to is left alone", () => {
+  test("that is a link, a folder or a pipe is refused, and what it leads to is left alone", async () => {
     const folder = temporaryFolder();
     const one = imported(6);
     const elsewhere = join(folder, "elsewhere.jsonl");
-    syncFile(elsewhere, one.header, imported(3));
+    await syncFile(elsewhere, imported(3));
     const before = readFileSync(elsewhere, "utf8");
     const [link, dangling, inner] = ["link", "dangling", "inner"].map((name) =>
       join(folder, `${name}.jsonl`),
@@ -272,9 +272,7 @@ describe("a session file", () => {
     symlinkSync(join(folder, "nothing"), dangling ?? "");
     mkdirSync(inner ?? "");
     for (const path of [link, dangling, inner])
-      expect(() => syncFile(path ?? "", one.header, one)).toThrow(
-        expect.objectContaining({ code: "WRITE_FAILED" }),
-      );
+      await expect(syncFile(path ?? "", one)).rejects.toMatchObject({ code: "WRITE_FAILED" });
     expect(readFileSync(elsewhere, "utf8")).toBe(before);
     expect(nodeFs.existsSync(join(folder, "nothing"))).toBe(false);
   });
@@ -405,9 +403,8 @@ test("imports go to a folder of their own, and sessions imported earlier stay wh
   const agentDir = join(places.root, "agent");
   const run = async (more: Partial<ImportSessionsOptions> = {}) => {
     const found = [];
-    const target = new FileTarget(undefined, { agentDir });
     for await (const one of importSessions({
-      target,
+      earlierDirs: [join(agentDir, "sessions")],
       env: { HOME: places.home },
       cacheDir: places.cacheDir,
       ...more,
@@ -415,8 +412,8 @@ test("imports go to a folder of their own, and sessions imported earlier stay wh
       found.push(one);
     return found;
   };
-  const earlier = new FileTarget(join(agentDir, "sessions", "--code-project--"));
-  const [old] = await run({ target: earlier });
+  const sessionDir = join(agentDir, "sessions", "--code-project--");
+  const [old] = await run({ store: fileStore({ sessionDir }) });
   put(places);
   expect(await run()).toMatchObject([{ status: "grown", path: old?.path }]);
   rmSync(old?.path ?? "");

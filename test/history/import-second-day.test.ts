@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport, markDeletedImport } from "../../src/catalog/deleted-imports.ts";
 import { deleteSession } from "../../src/catalog/trash.ts";
-import { StoreTarget } from "../../src/history/session-target.ts";
-import { syncFile } from "../../src/history/sync-file.ts";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
 import { readSourceText } from "../../src/import/source-text.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
@@ -13,6 +11,7 @@ import { memoryStore } from "../../src/stores/remote-store.ts";
 import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
+import { syncFile } from "./support/sync-file.ts";
 import { CLAUDE_PATH, forget, put, RECORDS, SECRET } from "./support/transcript.ts";
 
 const ORIGIN = { source: "claude-code", sourceId: SESSION_ID };
@@ -92,22 +91,21 @@ describe("a session that was only annotated here", () => {
   test.each(NOTES)("(%s) in a store gets it, too", async (_, annotate) => {
     const places = new Places();
     const store = memoryStore();
-    const target = new StoreTarget(store, "memory");
     put(places, 4);
-    await places.import({ target });
+    await places.import({ store, storeName: "memory" });
     const session = await store.open(SESSION_ID);
     annotate(session);
     await session.close();
     put(places);
     forget(places);
-    await places.import({ target });
+    await places.import({ store, storeName: "memory" });
     expect(saidIn(await store.open(SESSION_ID))).toHaveLength(6);
     await store.close();
   });
 
   test("at the same moment gets it, too", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
-    syncFile(path, imported(4).header, imported(4));
+    await syncFile(path, imported(4));
     const mine = SessionManager.open(path);
     let calls = 0;
     const fs = {
@@ -117,7 +115,7 @@ describe("a session that was only annotated here", () => {
         return nodeFs.writeSync(...given);
       }) as typeof nodeFs.writeSync,
     };
-    expect(syncFile(path, imported(6).header, imported(6), fs)).toBe("grown");
+    expect(await syncFile(path, imported(6), fs)).toBe("grown");
     expect(calls).toBeGreaterThan(0);
     expect(saidAt(path)).toHaveLength(6);
     await mine.close();
@@ -225,9 +223,9 @@ describe("a fork or clone made here", () => {
 });
 
 describe("what is deleted here", () => {
-  test("while it is imported stays deleted", () => {
+  test("while it is imported stays deleted", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
-    syncFile(path, imported(4).header, imported(4));
+    await syncFile(path, imported(4));
     const remove = () => {
       if (!nodeFs.existsSync(path)) return;
       markDeletedImport(ORIGIN);
@@ -246,10 +244,10 @@ describe("what is deleted here", () => {
           return done;
         },
       };
-      syncFile(path, imported(4).header, imported(4));
+      await syncFile(path, imported(4));
       let status: string | undefined;
       try {
-        status = syncFile(path, imported(6).header, imported(6), fs, () => !isDeletedImport(ORIGIN));
+        status = await syncFile(path, imported(6), fs, () => !isDeletedImport(ORIGIN));
       } catch (error) {
         expect(error).toMatchObject({ code: "WRITE_FAILED" });
       }

@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { collectStats } from "../../src/controller/stats.ts";
 import { previewImport, type SessionImport } from "../../src/history/import-sessions.ts";
 import { claudeFolderName } from "../../src/history/project-folders.ts";
-import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { isSessionError } from "../../src/schema/errors.ts";
+import { fileStore } from "../../src/stores/file-store.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import type { SessionStore } from "../../src/stores/session-store.ts";
 import {
@@ -200,7 +200,7 @@ test("a dry run says what would be done, and does nothing", async () => {
   });
   expect(() => places.files()).toThrow("ENOENT");
   const preview = {
-    target: new FileTarget(places.sessions),
+    store: fileStore({ sessionDir: places.sessions }),
     env: { HOME: places.home },
     cacheDir: places.cacheDir,
   };
@@ -338,18 +338,18 @@ test("a subagent of a subagent names that one's file as the one it descends from
 test("into a store, too: what is new is appended, and what was continued there stays", async () => {
   const places = new Places();
   const store = memoryStore();
-  const target = () => ({ target: new StoreTarget(store, "memory") });
+  const into = { store, storeName: "memory" };
   const records = conversation();
   places.put(CLAUDE_PATH, linesOf(records.slice(0, 10)));
-  expect(await places.import(target())).toMatchObject([{ status: "new", path: SESSION_ID }]);
-  expect(await places.import(target())).toMatchObject([{ status: "unchanged" }]);
+  expect(await places.import(into)).toMatchObject([{ status: "new", path: SESSION_ID }]);
+  expect(await places.import(into)).toMatchObject([{ status: "unchanged" }]);
   places.put(CLAUDE_PATH, linesOf(records.slice(0, 13)));
-  expect(await places.import(target())).toMatchObject([{ status: "grown" }]);
+  expect(await places.import(into)).toMatchObject([{ status: "grown" }]);
   const session = await store.open(SESSION_ID);
   const mine = session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
   await session.close();
   places.put(CLAUDE_PATH, linesOf(records));
-  expect(await places.import(target())).toMatchObject([{ status: "grown" }]);
+  expect(await places.import(into)).toMatchObject([{ status: "grown" }]);
   const after = await store.open(SESSION_ID);
   expect(after.issues).toEqual([]);
   expect(after.getBranch().map(({ id }) => id)).toContain(mine);
@@ -427,11 +427,8 @@ test("a file of messages is imported if it is named, grows, and keeps the time o
 });
 
 /** What is said on the path to the leaf. */
-async function saidAt(target: FileTarget | StoreTarget, store: SessionStore, one: SessionImport | undefined) {
-  const session =
-    target instanceof FileTarget
-      ? SessionManager.open(one?.path ?? "", { mode: "read-only" })
-      : await store.open(one?.id ?? "");
+async function saidAt(store: SessionStore, one: SessionImport | undefined) {
+  const session = await store.open(one?.id ?? "", { mode: "read-only" });
   expect(session.issues).toEqual([]);
   const said = session.buildSessionContext().messages.map((message) => String(Object(message).content));
   const count = session.getEntries().length;
@@ -443,9 +440,8 @@ test.each(["files", "a store"])(
   "an array of messages that was changed is where %s has the leaf, and what was before is kept",
   async (kind) => {
     const places = new Places();
-    const store = memoryStore();
-    const made = () =>
-      kind === "files" ? new FileTarget(places.sessions) : new StoreTarget(store, "memory");
+    const store = kind === "files" ? fileStore({ sessionDir: places.sessions }) : memoryStore();
+    const into = { store, storeName: "memory" };
     const changes = [
       "a b c d e f",
       "a b X d e f",
@@ -460,14 +456,14 @@ test.each(["files", "a store"])(
       const said = words.split(" ");
       const messages = said.map((content, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content }));
       const path = places.put("chat.json", JSON.stringify({ id: "chat", messages }));
-      const [one] = await places.import({ paths: [path], target: made() });
-      const found = await saidAt(made(), store, one);
+      const [one] = await places.import({ paths: [path], ...into });
+      const found = await saidAt(store, one);
       // What an assistant says is blocks, of which nothing is seen here but that they are there.
       expect(found.said.filter((_, i) => i % 2 === 0)).toEqual(said.filter((_, i) => i % 2 === 0));
       expect(found.said).toHaveLength(said.length);
       counts.push(found.count);
       rmSync(places.cacheDir, { recursive: true });
-      const again = await places.import({ paths: [path], target: made() });
+      const again = await places.import({ paths: [path], ...into });
       expect(again).toMatchObject([{ status: "unchanged" }]);
     }
     // The entry of the import, then messages, and markers where a leaf goes back.
@@ -490,7 +486,7 @@ test("an array of messages that was changed leaves the leaf alone where somebody
   for (const changed of [["a", "X", "c"], ["a"], ["a", "X", "c", "d"]]) {
     put(...changed);
     await places.import({ paths });
-    const { said } = await saidAt(new FileTarget(places.sessions), memoryStore(), one);
+    const { said } = await saidAt(fileStore({ sessionDir: places.sessions }), one);
     expect(said).toEqual(["a", "b", "c", "mine"]);
   }
 });

@@ -11,7 +11,7 @@ import {
   importWith,
   type SessionImport,
 } from "../../src/history/import-sessions.ts";
-import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
+import { fileStore } from "../../src/stores/file-store.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import { call, linesOf, part, result, text, user } from "../import/support/claude-records.ts";
 import { meta, said, turn, usage } from "../import/support/codex-records.ts";
@@ -95,7 +95,7 @@ async function run(
   const skipped: Run["skipped"] = [];
   const found: SessionImport[] = [];
   const options = {
-    target: new FileTarget(sessions),
+    store: fileStore({ sessionDir: sessions }),
     env: { HOME: places.home },
     cacheDir: join(places.root, `cache-${name}`),
     now: () => Date.UTC(2027, 0, 1),
@@ -169,8 +169,8 @@ test("few bytes and stores start no threads", async () => {
   const places = manySessions(3);
   const seen = watchThreads();
   await run(places, "few", {}, program);
-  const target = new StoreTarget(memoryStore(), "memory");
-  expect((await run(places, "store", { target, threads: 2 }, program)).found.length).toBeGreaterThan(3);
+  const into = { store: memoryStore(), storeName: "memory" };
+  expect((await run(places, "store", { ...into, threads: 2 }, program)).found.length).toBeGreaterThan(3);
   expect(seen.started).toBe(0);
 });
 
@@ -192,8 +192,8 @@ test("an import on threads that is ended throws; what is done stays, and is know
 test("whoever stops asking ends the threads", async () => {
   const places = manySessions(6);
   const seen = watchThreads();
-  const target = new FileTarget(places.sessions);
-  const options = { target, env: { HOME: places.home }, cacheDir: places.cacheDir, threads: 2 };
+  const store = fileStore({ sessionDir: places.sessions });
+  const options = { store, env: { HOME: places.home }, cacheDir: places.cacheDir, threads: 2 };
   for await (const _ of importWith(program, options)) break;
   expect(seen).toMatchObject({ started: 2, ended: 2 });
 });
@@ -218,8 +218,8 @@ test("threads that are no number are refused", async () => {
 test.skipIf(!isDist)("the package has the program of its threads (skipped but on the build)", async () => {
   const places = manySessions(6);
   const seen = watchThreads();
-  const target = new FileTarget(places.sessions);
-  const options = { target, env: { HOME: places.home }, cacheDir: places.cacheDir, threads: 2 };
+  const store = fileStore({ sessionDir: places.sessions });
+  const options = { store, env: { HOME: places.home }, cacheDir: places.cacheDir, threads: 2 };
   const found: string[] = [];
   for await (const { status } of importPublicly(options)) found.push(status);
   expect(new Set(found)).toEqual(new Set(["new"]));

@@ -2,15 +2,15 @@ import { readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { previewImport, type SessionImport } from "../../src/history/import-sessions.ts";
-import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
-import { syncFile } from "../../src/history/sync-file.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../src/schema/import-origin.ts";
+import { fileStore } from "../../src/stores/file-store.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import { call, importAll, linesOf, part, result, text, user } from "../import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../import/support/codex-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
+import { syncFile } from "./support/sync-file.ts";
 
 beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
@@ -104,15 +104,15 @@ describe("ids that are equal in a file name", () => {
     const dry = await places.import({ dryRun: true });
     expect(new Set(dry.map(({ id }) => id)).size).toBe(2);
     expect(dry.map(({ id }) => id)).toEqual((await places.import()).map(({ id }) => id));
-    const target = new FileTarget(places.sessions);
-    const preview = await previewImport({ target, env: { HOME: places.home }, cacheDir: places.cacheDir });
+    const store = fileStore({ sessionDir: places.sessions });
+    const preview = await previewImport({ store, env: { HOME: places.home }, cacheDir: places.cacheDir });
     expect(preview).toMatchObject([{ sessions: 2, changed: 0 }]);
   });
 
   test("are kept apart in a store", async () => {
     const places = new Places();
     const store = memoryStore();
-    const run = () => places.import({ target: new StoreTarget(store, "memory") });
+    const run = () => places.import({ store, storeName: "memory" });
     gemini(places, "x-y", 2);
     gemini(places, "x/y", 1);
     const first = await run();
@@ -140,15 +140,15 @@ describe("ids that are equal in a file name", () => {
   });
 });
 
-test("a session that another import made at the same moment under the same id is not written to", () => {
+test("a session that another import made at the same moment under the same id is not written to", async () => {
   const path = join(temporaryFolder(), "one.jsonl");
   const [one, other] = ["one", "other"].flatMap((sessionId) =>
     importAll([user("q", null, `said in ${sessionId}`), part("a", "q", "m", text("hi"))], { sessionId }),
   );
   if (one === undefined || other === undefined) throw new Error("no sessions");
-  syncFile(path, one.header, one);
+  await syncFile(path, one);
   const before = readFileSync(path, "utf8");
-  expect(() => syncFile(path, one.header, other)).toThrow(
+  await expect(syncFile(path, other)).rejects.toThrow(
     "Another import has made a session of this id, from claude-code one: import again.",
   );
   expect(readFileSync(path, "utf8")).toBe(before);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { FileLog } from "../../src/log/file-log.ts";
 import type { LogChange } from "../../src/log/session-log.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
-import { header, lines, message, user } from "../fault/support/sessions.ts";
+import { header, lines, message, onDisk, user, VERSION_1 } from "../fault/support/sessions.ts";
 
 const SECRET = "hunter2";
 
@@ -89,6 +89,16 @@ describe("a read that finds another file at the path", () => {
     }
     expect(ids).toEqual(Array.from({ length: 1000 }, (_, i) => hex(i)));
   });
+});
+
+test("a session of version 1 that another process upgrades reads the same entries as before", () => {
+  const path = place(sandbox(), "s.jsonl", VERSION_1);
+  const session = SessionManager.open(path, { mode: "read-only" });
+  const before = SessionManager.open(path, { mode: "read-only" }).getEntries();
+  SessionManager.open(path).upgrade();
+  expect(session.getEntries()).toEqual(before);
+  expect(session.getEntries()).toEqual(onDisk(path).getEntries());
+  expect(session.buildSessionContext()).toEqual(onDisk(path).buildSessionContext());
 });
 
 describe("a read beside an open walk", () => {

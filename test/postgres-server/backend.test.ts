@@ -11,7 +11,7 @@ beforeAll(() => migrate({ client: place.pool() }));
 
 test("the server does what the backend in memory does, whatever is asked of both", async () => {
   const client = place.pool();
-  const clear = () => client.query("truncate sessiontree.sessions cascade");
+  const clear = () => client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
   await compareWithMemory(new PostgresBackend({ client }), clear, 60);
 });
 

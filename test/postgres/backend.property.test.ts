@@ -9,6 +9,6 @@ const database = embeddedDatabase();
 beforeAll(() => migrate({ client: database() }));
 
 test("the database does what the backend in memory does, whatever is asked of both", async () => {
-  const clear = () => database().query("truncate sessiontree.sessions cascade");
+  const clear = () => database().query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
   await compareWithMemory(new PostgresBackend({ client: database() }), clear, 40);
 });

@@ -6,6 +6,8 @@ import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();
 
+const TABLES = ["deleted_sessions", "lines", "schema_version", "sessions"];
+
 async function tablesIn(schema: string): Promise<string[]> {
   const { rows } = await database().query<{ name: string }>(
     "select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = 'r' order by 1",
@@ -20,7 +22,7 @@ test("makes the tables, says between which versions, and does nothing the second
   expect(await migrate({ client })).toEqual({ from: 0, to: SCHEMA_VERSION });
   expect(await migrate({ client })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
   expect(await schemaVersion({ client })).toBe(SCHEMA_VERSION);
-  expect(await tablesIn("sessiontree")).toEqual(["lines", "schema_version", "sessions"]);
+  expect(await tablesIn("sessiontree")).toEqual(TABLES);
 });
 
 test("every step can be taken back, one by one and all at once, and made again", async () => {
@@ -44,7 +46,7 @@ test.each(['"; drop schema public cascade; --', "a.b 'c' $body$ $$", "Größe", 
   async (schema) => {
     const client = database();
     await migrate({ client, schema });
-    expect(await tablesIn(schema)).toEqual(["lines", "schema_version", "sessions"]);
+    expect(await tablesIn(schema)).toEqual(TABLES);
     await migrate({ client, schema, to: 0 });
     expect(await tablesIn(schema)).toEqual([]);
   },
@@ -58,7 +60,7 @@ test.each(["elsewhere", "a.b 'c' $body$ $$"])(
     expect(await tablesIn(schema)).toEqual([]);
     await client.exec(statements.join("\n"));
     expect(await schemaVersion({ client, schema })).toBe(SCHEMA_VERSION);
-    expect(await tablesIn(schema)).toEqual(["lines", "schema_version", "sessions"]);
+    expect(await tablesIn(schema)).toEqual(TABLES);
     expect(await migrationSql({ client, schema })).toEqual([]);
     expect(await migrate({ client, schema })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
     await client.exec((await migrationSql({ client, schema, to: 0 })).join("\n"));

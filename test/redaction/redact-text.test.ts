@@ -18,9 +18,9 @@ import { memoryStore, redactText } from "sessiontree/stores";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { importSessions } from "../../src/history/import-sessions.ts";
-import { FileTarget } from "../../src/history/session-target.ts";
 import { repairSession } from "../../src/log/repair-session.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../src/schema/redaction.ts";
+import { fileStore } from "../../src/stores/file-store.ts";
 import { user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -215,7 +215,7 @@ describe("what must stay is named, and counted", () => {
     };
     writeFileSync(source, `${JSON.stringify(record)}\n`);
     for await (const _ of importSessions({
-      target: new FileTarget(folder),
+      store: fileStore({ sessionDir: folder }),
       paths: [source],
       cacheDir: join(home, "cache"),
     }));

@@ -36,11 +36,27 @@ function doomed(memory: MemoryBackend, fates: readonly Fate[], pageLines: number
     return answer;
   };
   return overBackend(memory, {
-    read: (id, afterSeq, limit) => through(() => memory.read(id, afterSeq, Math.min(limit, pageLines))),
-    append: (...given) => through(() => memory.append(...given)),
+    read: (id, afterSeq, limit, entryId) =>
+      through(() => memory.read(id, afterSeq, Math.min(limit, pageLines), entryId)),
+    append: (...given) =>
+      through(async () => {
+        await expectNewBehind(memory, ...given);
+        return memory.append(...given);
+      }),
     amend: (...given) => through(() => memory.amend(...given)),
     create: (...given) => through(() => memory.create(...given)),
   });
+}
+
+/** Checks what a backend may count on: lines are not stored already up to the one that the caller knows. */
+async function expectNewBehind(
+  memory: MemoryBackend,
+  ...[id, lines, condition]: Parameters<MemoryBackend["append"]>
+) {
+  const { afterSeq = 0 } = condition ?? {};
+  const { lines: stored } = await memory.read(id, 0, 1_000);
+  const known = new Set(stored.filter(({ seq }) => seq <= afterSeq).map(({ text }) => text));
+  expect(lines.filter(({ text }) => known.has(text))).toEqual([]);
 }
 
 async function take(session: SessionManager, { what, at }: Step): Promise<void> {

@@ -1,4 +1,5 @@
-import { remoteStore, type SessionBackend } from "sessiontree/stores";
+import { isSessionError } from "sessiontree";
+import { remoteStore, type SessionBackend, writesLost } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
@@ -70,8 +71,8 @@ const creating =
 const reading =
   (change: (lines: readonly StoredLine[]) => readonly StoredLine[]): Wrong =>
   (memory) => ({
-    read: async (id, afterSeq, limit) => {
-      const page = await memory.read(id, afterSeq, limit);
+    read: async (id, afterSeq, limit, entryId) => {
+      const page = await memory.read(id, afterSeq, limit, entryId);
       return { ...page, lines: change(page.lines) };
     },
   });
@@ -176,7 +177,53 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       },
     };
   },
-  "does not look at the expected leaf": (memory) => ({ append: (id, lines) => memory.append(id, lines) }),
+  "does not look at the expected leaf": (memory) => ({
+    append: (id, lines, { expectedLeafId: _, ...known } = {}) => memory.append(id, lines, known),
+  }),
+  "does not look at the line that must be there": (memory) => ({
+    append: (id, lines, { afterSeq: _, afterEntryId: __, ...condition } = {}) =>
+      memory.append(id, lines, condition),
+  }),
+  "looks at the place of the line that must be there, and not at its entry": (memory) => ({
+    append: (id, lines, { afterEntryId: _, ...condition } = {}) => memory.append(id, lines, condition),
+  }),
+  "reads behind a line that it does not have": (memory) => ({
+    read: (id, afterSeq, limit) => memory.read(id, afterSeq, limit),
+  }),
+  "adds lines before it looks at the line that must be there": (memory) => ({
+    async append(id, lines, { afterSeq, afterEntryId, ...condition } = {}) {
+      const receipt = await memory.append(id, lines, condition);
+      if (afterSeq !== undefined) await memory.read(id, afterSeq, 1, afterEntryId ?? "none");
+      return receipt;
+    },
+  }),
+  "begins with the same revision under the id of a deleted session": (memory) => {
+    const first = new Map<string, number>();
+    const counted = <T extends { readonly revision: number }>(id: string, answer: T): T => ({
+      ...answer,
+      revision: answer.revision - (first.get(id) ?? 0),
+    });
+    return {
+      async create(facts, batches) {
+        const receipt = await memory.create(facts, batches);
+        first.set(facts.id, receipt.revision);
+        return counted(facts.id, receipt);
+      },
+      read: async (id, ...given) => counted(id, await memory.read(id, ...given)),
+      append: async (id, ...given) => counted(id, await memory.append(id, ...given)),
+      async amend(id, change) {
+        const expectedRevision = change.expectedRevision + (first.get(id) ?? 0);
+        const receipt = await memory.amend(id, { ...change, expectedRevision });
+        return receipt && counted(id, receipt);
+      },
+    };
+  },
+  "takes a deleted session for one that it has lost": (memory) => ({
+    append: async (id, lines, condition) =>
+      memory.append(id, lines, condition).catch((error: unknown) => {
+        throw isSessionError(error, "SESSION_NOT_FOUND") && condition?.afterSeq ? writesLost(id) : error;
+      }),
+  }),
   "lets labels be in the way of a condition": (memory) => ({
     async append(id, lines, condition) {
       const { lines: there } = await memory.read(id, 0, 1_000);
@@ -187,7 +234,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   }),
   "refuses what is sent again, since the leaf is another one by now": (memory) => ({
     async append(id, lines, condition = {}) {
-      if (condition.expectedLeafId === undefined) return memory.append(id, lines);
+      if (condition.expectedLeafId === undefined) return memory.append(id, lines, condition);
       await memory.append(id, unknown(lines, 1), condition);
       return memory.append(id, lines);
     },
@@ -252,26 +299,26 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     lines.map((line) => ({ ...line, text: line.text.replace(/: /g, ":").replaceAll("\\u0000", "") })),
   ),
   "says of an empty page alone that it is the end": (memory) => ({
-    async read(id, afterSeq, limit) {
-      const page = await memory.read(id, afterSeq, limit);
+    async read(id, afterSeq, limit, entryId) {
+      const page = await memory.read(id, afterSeq, limit, entryId);
       return { ...page, isEnd: page.lines.length === 0 };
     },
   }),
   "says that a page is the end as soon as it is full": (memory) => ({
-    async read(id, afterSeq, limit) {
-      const page = await memory.read(id, afterSeq, limit);
+    async read(id, afterSeq, limit, entryId) {
+      const page = await memory.read(id, afterSeq, limit, entryId);
       return { ...page, isEnd: page.isEnd || page.lines.length === limit };
     },
   }),
   "gives more lines than asked for": (memory) => ({
-    read: (id, afterSeq) => memory.read(id, afterSeq, 1_000),
+    read: (id, afterSeq, _limit, entryId) => memory.read(id, afterSeq, 1_000, entryId),
   }),
   "gives lines again where a page ends": (memory) => ({
     read: (id, afterSeq, limit) => memory.read(id, Math.max(0, afterSeq - 1), limit),
   }),
   "does not count changes of lines": (memory) => ({
-    async read(id, afterSeq, limit) {
-      return { ...(await memory.read(id, afterSeq, limit)), revision: 0 };
+    async read(...given) {
+      return { ...(await memory.read(...given)), revision: 0 };
     },
     amend: async (id, change) => {
       const { revision } = await memory.read(id, 0, 1);
@@ -450,6 +497,17 @@ const WRONG: Readonly<Record<string, Wrong>> = {
 
 /** Of backends with a subtle fault, the test that must notice it: others would notice a clumsy imitation of the fault. */
 const REASONS: Readonly<Record<string, string>> = {
+  "begins with the same revision under the id of a deleted session":
+    "brings a deleted session back neither by itself nor in another one of its id",
+  "takes a deleted session for one that it has lost": "keeps a session that was deleted deleted, and says so",
+  "does not look at the line that must be there":
+    "appends again what the store took and lost, once, says so, and nothing else",
+  "looks at the place of the line that must be there, and not at its entry":
+    "does not bring back what was lost once lines were redacted, and says what is gone",
+  "reads behind a line that it does not have":
+    "restores what it lost beside what others have appended since, whoever notices first",
+  "adds lines before it looks at the line that must be there":
+    "appends again what the store took and lost, once, says so, and nothing else",
   "leaves marks of what it has taken when a session is deleted":
     "remembers nothing of a session that was deleted",
   "finds what was deleted": "remembers nothing of a session that was deleted",
@@ -470,7 +528,9 @@ const spread = <T extends { readonly seq: number }>(line: T): T => ({ ...line, s
 
 const RIGHT: Readonly<Record<string, Wrong>> = {
   "does everything as it should": () => ({}),
-  "gives one line at a time": (memory) => ({ read: (id, afterSeq) => memory.read(id, afterSeq, 1) }),
+  "gives one line at a time": (memory) => ({
+    read: (id, afterSeq, _limit, entryId) => memory.read(id, afterSeq, 1, entryId),
+  }),
   "leaves gaps between lines": (memory) => {
     const far = <T extends { precedingSeq: number; lastSeq: number }>(receipt: T): T => ({
       ...receipt,
@@ -479,9 +539,12 @@ const RIGHT: Readonly<Record<string, Wrong>> = {
     });
     return {
       create: async (...given) => far(await memory.create(...given)),
-      append: async (...given) => far(await memory.append(...given)),
-      async read(id, afterSeq, limit) {
-        const page = await memory.read(id, inner(afterSeq), limit);
+      append: async (id, lines, { afterSeq, ...condition } = {}) => {
+        const known = afterSeq === undefined ? {} : { afterSeq: inner(afterSeq) };
+        return far(await memory.append(id, lines, { ...condition, ...known }));
+      },
+      async read(id, afterSeq, limit, entryId) {
+        const page = await memory.read(id, inner(afterSeq), limit, entryId);
         return { ...page, lines: page.lines.map(spread) };
       },
       async amend(id, change) {

@@ -6,11 +6,11 @@ import {
   previewImport,
   type SessionImport,
 } from "../../history/import-sessions.ts";
-import { FileTarget, type SessionTarget, StoreTarget } from "../../history/session-target.ts";
 import type { DetectedSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
 import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { fileStore } from "../../stores/file-store.ts";
 import { plainLine } from "../../view/plain.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -65,9 +65,8 @@ The programs' own files are only read. --dir and --store say where sessions go.`
       get(FRESH) ||
       get(PATHS).length > 0 ||
       selectors.some((one) => one !== undefined);
-    const target = await targetOf(call);
     const skipped: string[] = [];
-    const options = { ...queryOf(call), target, onSkipped: noteSkipped(call, skipped) };
+    const options = { ...queryOf(call), ...(await targetOf(call)), onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
     if (!isAsked && !json) await showPreview(call, options);
     else if (
@@ -84,15 +83,19 @@ The programs' own files are only read. --dir and --store say where sessions go.`
   },
 };
 
-async function targetOf({ dir, io, stored }: CommandCall): Promise<SessionTarget> {
-  if (stored !== undefined) return new StoreTarget(await stored.store(), stored.address);
-  if (dir !== undefined) return new FileTarget(pathOf(io.cwd, dir));
+async function targetOf({
+  dir,
+  io,
+  stored,
+}: CommandCall): Promise<Pick<ImportSessionsOptions, "store" | "storeName" | "earlierDirs">> {
+  if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
+  if (dir !== undefined) return { store: fileStore({ sessionDir: pathOf(io.cwd, dir) }) };
   // Sessions that were imported where sessions are kept stay there.
   const { sessionDir } = sessionScope({ io, dir }, true);
-  return new FileTarget(undefined, {}, sessionDir === undefined ? [] : [sessionDir]);
+  return sessionDir === undefined ? {} : { earlierDirs: [sessionDir] };
 }
 
-function queryOf({ get, io }: CommandCall): Omit<ImportSessionsOptions, "target"> {
+function queryOf({ get, io }: CommandCall): ImportSessionsOptions {
   const paths = get(PATHS);
   const source = get(FROM);
   const project = get(PROJECT);

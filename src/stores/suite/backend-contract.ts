@@ -311,6 +311,49 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     },
   },
   {
+    name: "adds and gives nothing behind a line that it does not have",
+    needs: ["backend"],
+    async run({ backend }) {
+      const first = line("000000a1");
+      const { lastSeq } = await make(backend, "one", first);
+      const next = line("000000a2", "000000a1");
+      const append = (afterSeq: number, afterEntryId?: string) =>
+        backend.append("one", [next], { afterSeq, ...(afterEntryId !== undefined && { afterEntryId }) });
+      await failsWith("WRITES_LOST", () => append(lastSeq + 1_000));
+      await failsWith("WRITES_LOST", () => append(lastSeq + 1_000, "000000a1"));
+      await failsWith("WRITES_LOST", () => append(lastSeq, "000000ff"));
+      await failsWith("WRITES_LOST", () => backend.read("one", lastSeq, 10, "000000ff"));
+      await failsWith("WRITES_LOST", () => backend.read("one", lastSeq + 1_000, 10, "000000a1"));
+      assert.deepEqual(await textsOf(backend, "one"), [first.text]);
+      const receipt = await append(lastSeq, "000000a1");
+      assert.equal(receipt.precedingSeq, lastSeq);
+      assert.deepEqual(await append(lastSeq, "000000a1"), receipt, "what is sent again is there once");
+      await backend.append("one", [line("000000b1")], { afterSeq: receipt.lastSeq });
+      assert.deepEqual(await append(lastSeq), receipt, "the known line may be any");
+      assert.equal((await textsOf(backend, "one")).length, 3);
+      const [behind] = (await backend.read("one", lastSeq, 10, "000000a1")).lines;
+      assert.equal(behind?.text, next.text);
+    },
+  },
+  {
+    name: "begins a session with a greater revision under the id of a deleted one, and knows it as deleted",
+    needs: ["backend"],
+    async run({ backend }) {
+      await make(backend, "one", line("000000a1"));
+      let revision = -1;
+      for (let i = 0; i < 3; i++) {
+        const now = (await backend.read("one", 0, 1)).revision;
+        assert.ok(now > revision, `${now} is greater than ${revision}`);
+        revision = now;
+        await backend.delete("one");
+        const append = () => backend.append("one", [line("000000a2")], { afterSeq: 2 });
+        await failsWith("SESSION_NOT_FOUND", append);
+        const receipt = await make(backend, "one", line("000000a1"));
+        assert.equal(receipt.revision, (await backend.read("one", 0, 1)).revision);
+      }
+    },
+  },
+  {
     name: "can be closed more than once",
     needs: ["backend"],
     async run({ backend }) {

@@ -132,4 +132,120 @@ export const FAULTS: readonly SuiteTest[] = [
       await failsWith("SESSION_NOT_FOUND", () => store.delete(id));
     },
   },
+  {
+    name: "appends again what the store took and lost, once, says so, and nothing else",
+    needs: ["faults"],
+    async run({ store, faults }) {
+      const session = await stored(store, "one");
+      const restored: string[] = [];
+      session.on("entries_restored", ({ entries }) => restored.push(...entries.map(({ id }) => id)));
+      faults.loseWrites(2);
+      const lost = say(session, "two", "three");
+      await session.flush();
+      lost.push(...say(session, "four"));
+      await session.flush();
+      const id = session.getSessionId();
+      assert.equal((await store.open(id)).getEntryCount(), 1);
+      say(session, "five");
+      await session.flush();
+      assert.deepEqual(restored, lost);
+      const fresh = await store.open(id);
+      assert.deepEqual(idsOf(fresh), idsOf(session));
+      assert.equal(fresh.buildSessionContext().messages.length, 5);
+      for (const one of [session, fresh]) assertWhole(one);
+      say(session, "six");
+      await session.flush();
+      assert.deepEqual(restored, lost);
+    },
+  },
+  {
+    name: "restores what it lost beside what others have appended since, whoever notices first",
+    needs: ["faults"],
+    async run({ store, faults }) {
+      const mine = await stored(store, "one");
+      const id = mine.getSessionId();
+      const reader = await store.open(id, { mode: "read-only" });
+      faults.loseWrites(1);
+      const lost = say(mine, "two", "three");
+      await mine.flush();
+      const theirs = await store.open(id);
+      say(theirs, "of another", "and more", "and still more");
+      await theirs.flush();
+      await mine.pull();
+      await theirs.pull();
+      await reader.pull();
+      assert.deepEqual(mine.getPathIds().slice(1), lost);
+      for (const one of [mine, theirs, reader, await store.open(id)]) {
+        assert.deepEqual(idsOf(one), idsOf(mine));
+        assert.equal(one.getEntryCount(), 6);
+        assertWhole(one);
+      }
+    },
+  },
+  {
+    name: "appends on a condition, and redacts, after it has restored what was lost",
+    needs: ["faults"],
+    async run({ store, faults }) {
+      const session = await stored(store, "one");
+      for (const act of ["append", "redact"]) {
+        if (act === "redact" && !store.supports.rewrite) continue;
+        faults.loseWrites(1);
+        const [lost = ""] = say(session, `lost before ${act}`);
+        await session.flush();
+        if (act === "redact") session.redact(lost);
+        else await session.appendIfLeaf({ type: "message", message: user("on a condition") });
+        await session.flush();
+        const fresh = await store.open(session.getSessionId());
+        assert.deepEqual([...idsOf(fresh)].sort(), [...idsOf(session)].sort());
+        assertWhole(fresh);
+        assert.equal((await exported(store, session.getSessionId())).includes("lost before redact"), false);
+      }
+    },
+  },
+  {
+    name: "does not bring back what was lost once lines were redacted, and says what is gone",
+    needs: ["faults", "another"],
+    async run({ store, faults, another }) {
+      if (!store.supports.rewrite) return;
+      const session = await stored(store, "the secret");
+      const id = session.getSessionId();
+      faults.loseWrites(1);
+      say(session, "lost");
+      await session.flush();
+      const theirs = await (await another()).open(id);
+      theirs.redact(idsOf(theirs)[0] ?? "");
+      await theirs.flush();
+      const before = await exported(store, id);
+      say(session, "next");
+      await failsWith("WRITES_LOST", () => session.flush());
+      assert.equal(await exported(store, id), before);
+      assert.deepEqual(
+        session.issues.map(({ code }) => code),
+        ["WRITES_LOST"],
+      );
+      assert.equal(session.getEntryCount(), 3);
+    },
+  },
+  {
+    name: "brings a deleted session back neither by itself nor in another one of its id",
+    needs: ["faults"],
+    async run({ store, faults }) {
+      const session = await stored(store, "of the deleted one");
+      const id = session.getSessionId();
+      await store.delete(id);
+      say(session, "next");
+      await failsWith("SESSION_NOT_FOUND", () => session.flush());
+      const other = store.create({ cwd: CWD, id });
+      say(other, "of the new one");
+      await other.flush();
+      await failsWith("WRITES_LOST", () => session.flush());
+      faults.loseWrites(1);
+      say(other, "lost");
+      await other.flush();
+      say(other, "next");
+      await other.flush();
+      assert.deepEqual(idsOf(await store.open(id)), idsOf(other));
+      assert.equal((await exported(store, id)).includes("deleted"), false);
+    },
+  },
 ];

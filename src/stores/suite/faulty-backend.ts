@@ -1,4 +1,4 @@
-import type { SessionBackend } from "../session-backend.ts";
+import type { AppendReceipt, SessionBackend } from "../session-backend.ts";
 import type { StoreFaults } from "./kit.ts";
 
 /** A backend whose calls go wrong when they are told to. */
@@ -15,6 +15,7 @@ export interface FaultyBackend {
 export function faultyBackend(inner: SessionBackend): FaultyBackend {
   let failing = 0;
   let losing = 0;
+  let forgetting = 0;
   const through = async <T>(call: () => Promise<T>): Promise<T> => {
     if (failing > 0) {
       failing--;
@@ -29,8 +30,13 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
   const backend: SessionBackend = {
     supports: inner.supports,
     create: (session, lines) => through(() => inner.create(session, lines)),
-    read: (id, afterSeq, limit) => through(() => inner.read(id, afterSeq, limit)),
-    append: (id, lines, condition) => through(() => inner.append(id, lines, condition)),
+    read: (...given) => through(() => inner.read(...given)),
+    append: (id, lines, condition) =>
+      through(() => {
+        if (forgetting === 0) return inner.append(id, lines, condition);
+        forgetting--;
+        return pretendToAppend(inner, id, lines.length, condition?.afterSeq);
+      }),
     list: (query) => through(() => inner.list(query)),
     delete: (id) => through(() => inner.delete(id)),
     close: (options) => inner.close(options),
@@ -45,6 +51,24 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
     loseAnswers: (count) => {
       losing = count;
     },
+    loseWrites: (count) => {
+      forgetting = count;
+    },
   };
   return { backend, faults };
+}
+
+/** Answers as if lines were appended, behind those that were not either. */
+async function pretendToAppend(
+  inner: SessionBackend,
+  id: string,
+  count: number,
+  afterSeq = 0,
+): Promise<AppendReceipt> {
+  for (let end = 0; ; ) {
+    const { lines, isEnd, revision } = await inner.read(id, end, 1_000);
+    end = lines.at(-1)?.seq ?? end;
+    const precedingSeq = Math.max(end, afterSeq);
+    if (isEnd) return { precedingSeq, lastSeq: precedingSeq + count, revision };
+  }
 }

@@ -11,6 +11,8 @@ export interface StoreFaults {
   failNext(count: number): void;
   /** Lets the next calls be carried out, and their answers get lost. */
   loseAnswers(count: number): void;
+  /** Lets the next appends be acknowledged and then lost, as by a failover to a standby that was behind. */
+  loseWrites(count: number): void;
 }
 
 /** A store together with what it takes to try it. */

@@ -3,7 +3,8 @@ import { dirname } from "node:path";
 import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
 import { isSessionError, repairSession, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/catalog";
-import { FileTarget, importSessions } from "sessiontree/import";
+import { importSessions } from "sessiontree/import";
+import { fileStore } from "sessiontree/stores";
 import type { Told } from "./stress.ts";
 import { sourceBeside, sourceRecord } from "./stress-source.ts";
 
@@ -131,8 +132,8 @@ async function* importAgain(): AsyncGenerator<void, void> {
   for (;;) {
     const text = `secret-${name}-${count++} ${"x".repeat(random(400))}`;
     appendFileSync(source, sourceRecord(readFileSync(source, "utf8"), text));
-    const target = new FileTarget(dirname(path));
-    for await (const { status } of importSessions({ paths: [source], target, cacheDir: `${source}.cache` }))
+    const store = fileStore({ sessionDir: dirname(path) });
+    for await (const { status } of importSessions({ paths: [source], store, cacheDir: `${source}.cache` }))
       if (status === "grown") tell({ replaced: "import" });
     yield;
   }

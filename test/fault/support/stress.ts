@@ -6,7 +6,8 @@ import { createInterface } from "node:readline";
 import { setTimeout as after } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SessionManager } from "sessiontree";
-import { FileTarget, importSessions } from "sessiontree/import";
+import { importSessions } from "sessiontree/import";
+import { fileStore } from "sessiontree/stores";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 import { recordIdsIn, sourceBeside, sourceRecord } from "./stress-source.ts";
@@ -146,8 +147,8 @@ class Round {
 
   #importAll() {
     const source = sourceBeside(this.#path);
-    const target = new FileTarget(this.#folder);
-    return importSessions({ paths: [source], target, cacheDir: `${source}.cache` });
+    const store = fileStore({ sessionDir: this.#folder });
+    return importSessions({ paths: [source], store, cacheDir: `${source}.cache` });
   }
 
   #random(limit: number): number {

@@ -5,7 +5,7 @@ import {
   importSessions,
   type SessionImport,
 } from "../../../src/history/import-sessions.ts";
-import { FileTarget } from "../../../src/history/session-target.ts";
+import { fileStore } from "../../../src/stores/file-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** A home folder with other programs' files, and a folder that sessions are imported into. */
@@ -26,7 +26,7 @@ export class Places {
   async import(more: Partial<ImportSessionsOptions> = {}): Promise<SessionImport[]> {
     const found: SessionImport[] = [];
     const options = {
-      target: new FileTarget(this.sessions),
+      store: fileStore({ sessionDir: this.sessions }),
       env: { HOME: this.home },
       cacheDir: this.cacheDir,
       now: () => Date.UTC(2027, 0, 1),

@@ -3,6 +3,8 @@ import { connect, createServer, type Server as NetServer, type Socket } from "no
 /** What stands between clients and the server, and lets them feel it. */
 export interface TcpProxy {
   readonly port: number;
+  /** Port of the server that new connections lead to. */
+  target: number;
   /** Gives for each new connection after how many bytes, counted over both directions, it is cut. */
   cutAfter: () => number;
   /** Whether connections made from now on are cut, or fall silent instead and stay open. */
@@ -24,7 +26,7 @@ export async function startProxy(host: string, target: number): Promise<TcpProxy
   let [connections, cuts] = [0, 0];
   const server: NetServer = createServer((client) => {
     connections++;
-    const upstream = connect(target, host);
+    const upstream = connect(proxy.target, host);
     let left = proxy.cutAfter();
     const { isSilent } = proxy;
     const cut = () => {
@@ -56,6 +58,7 @@ export async function startProxy(host: string, target: number): Promise<TcpProxy
   if (address === null || typeof address === "string") throw new Error("no port was given");
   const proxy: TcpProxy = {
     port: address.port,
+    target,
     cutAfter: () => Number.POSITIVE_INFINITY,
     delayMs: 0,
     isSilent: false,

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -25,6 +26,12 @@ export interface Server {
   start(): Promise<void>;
   /** Ends the server: at once, as in a crash, or in order. */
   stop(mode: "immediate" | "fast"): Promise<void>;
+  /** Makes a standby in recovery of this server, which it follows. */
+  startStandby(): Promise<Server>;
+  /** Puts a copy of the data folder in the place of that of the stopped server. */
+  restore(backup: string): Promise<void>;
+  /** Lets a standby take over. */
+  promote(): Promise<void>;
   /** Stops the server and removes its folder. */
   remove(): Promise<void>;
 }
@@ -82,13 +89,21 @@ function makeCertificate(data: string, user: ReturnType<typeof serverUser>): voi
   });
 }
 
-/** Makes a cluster and starts its server. `settings` are those of postgresql.conf. */
-export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
+/**
+ * Makes a cluster and starts its server.
+ *
+ * @param settings - Those of postgresql.conf.
+ * @param primary - The server that it is a standby of.
+ */
+export async function startServer(
+  settings: Readonly<Record<string, string>> = {},
+  primary?: Server,
+): Promise<Server> {
   const bin = programs();
   const user = serverUser();
   const host = "127.0.0.1";
   const port = await freePort(host);
-  const password = randomBytes(12).toString("hex");
+  const password = primary?.password ?? randomBytes(12).toString("hex");
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-postgres-"));
   const secret = join(folder, "secret");
   const data = join(folder, "data");
@@ -98,7 +113,7 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
 
   const run = (program: string, args: readonly string[]) =>
     new Promise<void>((resolve, reject) => {
-      const env = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" };
+      const env = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8", PGPASSWORD: password };
       // The server inherits the streams and would keep a pipe open for as long as it runs.
       const child = spawn(join(bin, program), args, { ...user, env, cwd: folder, stdio: "ignore" });
       child.on("error", reject);
@@ -115,19 +130,24 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
     ...settings,
   };
   const flags = Object.entries(options).map(([name, value]) => `-c ${name}='${value}'`);
-  await run("initdb", [
-    "-D",
-    data,
-    "-U",
-    "postgres",
-    "-E",
-    "UTF8",
-    "-A",
-    "scram-sha-256",
-    "--pwfile",
-    secret,
-    "-N",
-  ]);
+  const login = ["-U", "postgres"];
+  if (primary === undefined) {
+    await run("initdb", [
+      "-D",
+      data,
+      ...login,
+      "-E",
+      "UTF8",
+      "-A",
+      "scram-sha-256",
+      "--pwfile",
+      secret,
+      "-N",
+    ]);
+  } else {
+    const address = ["-h", primary.host, "-p", String(primary.port)];
+    await run("pg_basebackup", ["-D", data, ...login, ...address, "-R", "-X", "stream", "-c", "fast", "-N"]);
+  }
   if (settings["ssl"] === "on") makeCertificate(data, user);
 
   const server: Server = {
@@ -139,6 +159,12 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
       `postgres://${encodeURIComponent(name)}:${encodeURIComponent(its)}@${host}:${other}/postgres`,
     start: () => run("pg_ctl", ["-D", data, "-l", log, "-w", "-t", "60", "-o", flags.join(" "), "start"]),
     stop: (mode) => run("pg_ctl", ["-D", data, "-w", "-t", "60", "-m", mode, "stop"]),
+    startStandby: () => startServer(settings, server),
+    async restore(backup) {
+      rmSync(data, { recursive: true });
+      renameSync(backup, data);
+    },
+    promote: () => run("pg_ctl", ["-D", data, "-w", "-t", "60", "promote"]),
     async remove() {
       if (existsSync(join(data, "postmaster.pid"))) await server.stop("immediate");
       rmSync(folder, { recursive: true, force: true });

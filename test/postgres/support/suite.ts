@@ -18,7 +18,7 @@ export function postgresSuite(clientOf: () => PostgresClient, notify: boolean): 
     test,
     factory: async () => {
       const client = clientOf();
-      await client.query("truncate sessiontree.sessions cascade");
+      await client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
       const own = new PostgresBackend({ client, notify });
       const { backend, faults } = faultyBackend(own);
       const others: PostgresBackend[] = [];

@@ -6,7 +6,7 @@ export function overBackend(inner: SessionBackend, changes: Partial<SessionBacke
   return {
     supports: inner.supports,
     create: (session, lines) => inner.create(session, lines),
-    read: (id, afterSeq, limit) => inner.read(id, afterSeq, limit),
+    read: (...given) => inner.read(...given),
     append: (id, lines, condition) => inner.append(id, lines, condition),
     list: (query) => inner.list(query),
     delete: (id) => inner.delete(id),

@@ -1,0 +1,344 @@
+import { readdirSync } from "node:fs";
+import { uptime } from "node:os";
+import { dirname, join } from "node:path";
+import { importedRoot } from "../catalog/data-folder.ts";
+import { readFront, readFrontOf } from "../catalog/deleted-imports.ts";
+import {
+  closeQuietly,
+  type FileSystem,
+  hasErrorCode,
+  ifPresent,
+  makeFolder,
+  NotAPlainFileError,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+} from "../fs/file-system.ts";
+import { writeWhole } from "../fs/write-whole.ts";
+import { fileError, untilUnchanged } from "../log/file-errors.ts";
+import { exclusively, replaceFile } from "../log/replace-file.ts";
+import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
+import { modeOfPlainFile } from "../log/upgrade-file.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { isSessionError } from "../schema/errors.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { appendToFile, FileStore } from "../stores/file-store.ts";
+import type { SessionStore } from "../stores/session-store.ts";
+
+/** A session as an import left it. */
+export interface WrittenSession {
+  /** Bytes; absent in a store. */
+  readonly size?: number | undefined;
+  /** Unix milliseconds at which it was written, or found whole. */
+  readonly writtenMs?: number | undefined;
+}
+
+/** What an import needs of the store that it writes to. A location is the path of a session, or its id. */
+export interface ImportTarget {
+  /** Name of the store, for the cache. */
+  readonly name: string;
+  /** Returns the location that a session has or will have. */
+  locationOf(header: SessionHeader): string;
+  /** Finds an existing session by its id, if that needs no request. */
+  find(id: string): string | undefined;
+  /**
+   * Tells whether a session exists.
+   *
+   * @param written - What the last import left of it, if known: what a power cut damaged since counts as missing.
+   */
+  has(location: string, written?: WrittenSession): Promise<boolean>;
+  /** Returns the size of a session in bytes, if that needs no request. */
+  sizeOf(location: string): number | undefined;
+  /** Reads the header and the first entry of a session; undefined if it is missing. */
+  readFront(location: string): Promise<Uint8Array | undefined>;
+  /** Reads a session whole; undefined if it is missing. */
+  read(location: string): Promise<Uint8Array | undefined>;
+  /** Creates a session; false if it exists already. */
+  create(location: string, lines: Iterable<string>): Promise<boolean>;
+  /** Appends entries, except those that the session holds already, word for word. */
+  append(location: string, entries: readonly AnySessionEntry[]): Promise<void>;
+  /**
+   * Replaces a session by other lines; absent if the store cannot do that.
+   *
+   * @param linesFor - Returns the lines for the bytes that are there; undefined leaves them.
+   * @returns False if nothing was replaced, because the session has changed or is gone.
+   */
+  replace?(location: string, linesFor: (bytes: Uint8Array) => Iterable<string> | undefined): Promise<boolean>;
+  /** What other threads need to write to the same files; absent if only this thread can. */
+  readonly layout?: FileLayout;
+}
+
+/** Where imported session files are, and where new ones go; plain data, to pass to threads. */
+export interface FileLayout {
+  /** One flat folder. */
+  readonly folder: string | undefined;
+  /** Without a flat folder: where each project has a folder. */
+  readonly root: string;
+  /** Paths by session id. */
+  readonly byId: ReadonlyMap<string, string>;
+}
+
+/**
+ * Makes the target for a store.
+ *
+ * @param store - Default: files in the folder of imported sessions.
+ * @param storeName - Name of a store that is none of files.
+ * @param earlierDirs - Folders in which imported sessions may be, too.
+ * @throws {TypeError} If the name is missing.
+ */
+export function importTarget(
+  store: SessionStore | undefined,
+  storeName: string | undefined,
+  earlierDirs: readonly string[] = [],
+): ImportTarget {
+  if (store === undefined || store instanceof FileStore) {
+    const { folder, root } = store ?? { folder: undefined, root: importedRoot() };
+    const roots = [...earlierDirs.map(absolutePath), sessionsRoot(), importedRoot(), root];
+    const list = () => new Map(folder === undefined ? roots.flatMap(sessionsBelow) : sessionsIn(folder));
+    return new FileTarget({ folder, root }, list);
+  }
+  if (storeName !== undefined) return new StoreTarget(store, storeName);
+  throw new TypeError("Name the store with storeName: what was imported into it is remembered by that name.");
+}
+
+/** Finds the sessions in a folder and in those directly below it. */
+function sessionsBelow(folder: string): [id: string, path: string][] {
+  return [folder, ...namesIn(folder).map((name) => join(folder, name))].flatMap(sessionsIn);
+}
+
+/** Finds sessions by the ids in their file names, even if they were moved. */
+function sessionsIn(folder: string): [id: string, path: string][] {
+  return namesIn(folder).flatMap((name): [string, string][] => {
+    const id = /_([^/\\]+)\.jsonl$/.exec(name)?.[1];
+    return id === undefined ? [] : [[id, join(folder, name)]];
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return ifPresent(() => readdirSync(folder)) ?? [];
+  } catch (error) {
+    if (!hasErrorCode(error, "ENOTDIR")) throw error;
+    return [];
+  }
+}
+
+/** Tells whether the system was started after a time: what was written by then may have been lost in a power cut. */
+export function isOlderThanSystem(writtenMs: number): boolean {
+  return writtenMs <= Date.now() - uptime() * 1000;
+}
+
+/** Imports into session files: one flat folder, or a folder for each project. */
+export class FileTarget implements ImportTarget {
+  readonly name: string;
+  readonly #folder: string | undefined;
+  readonly #root: string;
+  readonly #list: () => ReadonlyMap<string, string>;
+  readonly #fs: FileSystem;
+  #byId: ReadonlyMap<string, string> | undefined;
+
+  /** @param list - Finds the paths of sessions by their ids; called when they are needed. */
+  constructor(
+    { folder, root }: Omit<FileLayout, "byId">,
+    list: () => ReadonlyMap<string, string>,
+    fs: FileSystem = realFileSystem,
+  ) {
+    this.#fs = fs;
+    this.#folder = folder;
+    this.#root = root;
+    this.#list = list;
+    this.name = folder ?? root;
+  }
+
+  get layout(): FileLayout {
+    this.#byId ??= this.#list();
+    return { folder: this.#folder, root: this.#root, byId: this.#byId };
+  }
+
+  locationOf({ id, timestamp, cwd }: SessionHeader): string {
+    const folder = this.#folder ?? projectFolderIn(this.#root, cwd || "/");
+    return this.find(id) ?? join(folder, sessionFileName(timestamp, id));
+  }
+
+  find(id: string): string | undefined {
+    return this.layout.byId.get(id);
+  }
+
+  async has(path: string, { size, writtenMs = 0 }: WrittenSession = {}): Promise<boolean> {
+    if (size !== undefined) return isWholeFile(this.#fs, path, size, isOlderThanSystem(writtenMs));
+    return this.sizeOf(path) !== undefined;
+  }
+
+  sizeOf(path: string): number | undefined {
+    return this.#fs.statSync(path, { throwIfNoEntry: false })?.size;
+  }
+
+  async readFront(path: string): Promise<Uint8Array | undefined> {
+    return readFront(path);
+  }
+
+  async read(path: string): Promise<Uint8Array | undefined> {
+    const fs = this.#fs;
+    if (!isPlainFile(fs, path)) return undefined;
+    return ifPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
+  }
+
+  async create(path: string, lines: Iterable<string>): Promise<boolean> {
+    try {
+      makeFolder(this.#fs, dirname(path));
+      writeWhole({ fs: unflushed(this.#fs), path, pieces: lines });
+      return true;
+    } catch (error) {
+      if (hasErrorCode(error, "EEXIST")) return false;
+      throw fileError(path, "write", error);
+    }
+  }
+
+  async append(path: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    const fs = this.#fs;
+    writing(fs, path, () => exclusively(fs, path, () => appendToFile(path, entries, fs)?.release()));
+  }
+
+  async replace(
+    path: string,
+    linesFor: (bytes: Uint8Array) => Iterable<string> | undefined,
+  ): Promise<boolean> {
+    const fs = this.#fs;
+    const replace = (fd: number) => {
+      const copied = fs.fstatSync(fd).size;
+      const pieces = linesFor(readRange(fs, fd, 0, copied));
+      if (pieces === undefined) return false;
+      replaceFile({ old: { fs, path, fd, copied }, pieces, mode: modeOfPlainFile(fs, path) });
+      return true;
+    };
+    const exclusive = () => untilUnchanged(() => exclusively(fs, path, () => withFile(fs, path, replace)));
+    return writing(fs, path, exclusive) ?? false;
+  }
+}
+
+/**
+ * Without flushes: after a power cut another import completes the files, and a thousand flushes would take longer than everything
+ * else.
+ */
+function unflushed(fs: FileSystem): FileSystem {
+  return { ...fs, fsyncSync: () => undefined };
+}
+
+/** Calls with an open file. */
+function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
+  const fd = openForReading(fs, path);
+  try {
+    return use(fd);
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** Writes to a file; does nothing if it was removed meanwhile. */
+function writing<T>(fs: FileSystem, path: string, write: () => T): T | undefined {
+  try {
+    return write();
+  } catch (error) {
+    if (isPlainFile(fs, path)) throw fileError(path, "write", error);
+    return undefined;
+  }
+}
+
+/** Returns false if nothing is at the path; refuses a link, a folder or a pipe. */
+function isPlainFile(fs: FileSystem, path: string): boolean {
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return stats !== undefined;
+  throw fileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
+}
+
+/**
+ * Tells whether a file has at least a size, and ends with a line: a power cut may leave an empty or a torn one.
+ *
+ * @param isSuspect - Whether to look for zeros, too, which a power cut may leave anywhere.
+ * @remarks Cost: reading one byte; of a suspect file all.
+ */
+function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.size < size || stats.size === 0) return false;
+  return withFile(fs, path, (fd) => {
+    if (readRange(fs, fd, stats.size - 1, 1)[0] !== LINE_FEED) return false;
+    if (isSuspect) for (const piece of readPieces(fs, fd, 0, stats.size)) if (piece.includes(0)) return false;
+    return true;
+  });
+}
+
+const LINE_FEED = 0x0a;
+
+/** Imports into any other store, in which nothing is replaced. */
+class StoreTarget implements ImportTarget {
+  readonly name: string;
+  readonly #store: SessionStore;
+  /** Ids of the sessions that existed at the first request. */
+  #ids: Set<string> | undefined;
+
+  constructor(store: SessionStore, name: string) {
+    this.#store = store;
+    this.name = name;
+  }
+
+  locationOf({ id }: SessionHeader): string {
+    return id;
+  }
+
+  find(id: string): string {
+    return id;
+  }
+
+  async has(id: string): Promise<boolean> {
+    if (this.#ids === undefined) {
+      this.#ids = new Set();
+      for await (const session of this.#store.list()) this.#ids.add(session.id);
+    }
+    return this.#ids.has(id);
+  }
+
+  sizeOf(): undefined {
+    return undefined;
+  }
+
+  readFront(id: string): Promise<Uint8Array | undefined> {
+    return unlessMissing(() => readFrontOf(this.#store.exportBytes(id)));
+  }
+
+  read(id: string): Promise<Uint8Array | undefined> {
+    return unlessMissing(async () => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of this.#store.exportBytes(id)) pieces.push(piece.slice());
+      return Buffer.concat(pieces);
+    });
+  }
+
+  async create(id: string, lines: Iterable<string>): Promise<boolean> {
+    try {
+      await this.#store.importBytes(pieceOf([...lines].join("")));
+      this.#ids?.add(id);
+      return true;
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+      return false;
+    }
+  }
+
+  append(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    return this.#store.appendEntries(id, entries);
+  }
+}
+
+async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+async function* pieceOf(text: string): AsyncGenerator<Uint8Array, void> {
+  yield new TextEncoder().encode(text);
+}
