@@ -149,8 +149,9 @@ export function syncFolder(fs: FileSystem, folder: string): void {
       fs.closeSync(fd);
     }
   } catch (error) {
-    // Some folders may be written to but not read, and some file systems sync no folders.
-    if (!hasErrorCode(error, "EACCES", "EPERM", "EINVAL", "ENOTSUP", "EOPNOTSUPP")) throw error;
+    // Some folders may be written to but not read, some file systems sync no folders, and some processes may not.
+    if (!hasErrorCode(error, "EACCES", "EPERM", "EINVAL", "ENOTSUP", "EOPNOTSUPP", NOT_PERMITTED))
+      throw error;
   }
 }
 
@@ -165,11 +166,19 @@ export function makeFolder(fs: FileSystem, folder: string): void {
   }
 }
 
+/** What `node --permission` answers to calls that it does not allow. */
+export const NOT_PERMITTED = "ERR_ACCESS_DENIED";
+
+/** Sets the permissions of an open file, unless it has them: `node --permission` refuses the call. */
+export function setMode(fs: FileSystem, fd: number, mode: number): void {
+  if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.fchmodSync(fd, mode);
+}
+
 /** Creates a file, which must not exist, closed to other users, for writing. */
 export function createFile(fs: FileSystem, path: string): number {
   const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
   try {
-    fs.fchmodSync(fd, FILE_MODE);
+    setMode(fs, fd, FILE_MODE);
     return fd;
   } catch (error) {
     closeQuietly(fs, fd);

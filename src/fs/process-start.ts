@@ -1,15 +1,28 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { uptime } from "node:os";
-import { hasErrorCode, ifPresent } from "./file-system.ts";
+import { hasErrorCode, ifPresent, NOT_PERMITTED } from "./file-system.ts";
+
+/**
+ * Tells whether a thread of a process on this machine still runs.
+ *
+ * @param startedAt - When it started, as `startOf` told it.
+ * @returns "unclear" if a process has the number, and the system does not tell this process, or did not tell that one, when it
+ *   started.
+ */
+export function isStillRunning(pid: number, startedAt: string, thread = 0): boolean | "unclear" {
+  const start = startOf(pid, thread);
+  if (start === undefined) return false;
+  return start === "" || startedAt === "" ? "unclear" : start === startedAt;
+}
 
 /**
  * Returns when a thread of a process on this machine started, in the system's units.
  *
- * @param thread - 0 for the main thread.
+ * @param thread - 0 for the main thread, -1 if its number is not known.
  * @returns Undefined if it is gone, "" if the system only reports that the process runs.
  */
 export function startOf(pid: number, thread = 0): string | undefined {
-  if (process.platform !== "linux") return isRunning(pid) ? "" : undefined;
+  if (process.platform !== "linux" || thread < 0) return isRunning(pid) ? "" : undefined;
   const path = `/proc/${pid}/task/${thread || pid}/stat`;
   try {
     const stat = ifPresent(() => readFileSync(path, "utf8"));
@@ -20,6 +33,8 @@ export function startOf(pid: number, thread = 0): string | undefined {
   } catch (error) {
     // It ended meanwhile.
     if (hasErrorCode(error, "ESRCH")) return undefined;
+    // Some processes may not read that.
+    if (hasErrorCode(error, "EACCES", "EPERM", NOT_PERMITTED)) return isRunning(pid) ? "" : undefined;
     throw error;
   }
 }
@@ -76,7 +91,12 @@ export function thisThread(): number {
   // Loaded late, since only sessions with a lease need it.
   if (process.getBuiltinModule("node:worker_threads").isMainThread) return 0;
   if (process.platform !== "linux") return -1;
-  return Number(/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self"))?.[1] ?? -1);
+  try {
+    return Number(/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self"))?.[1] ?? -1);
+  } catch (error) {
+    if (hasErrorCode(error, "EACCES", "EPERM", NOT_PERMITTED)) return -1;
+    throw error;
+  }
 }
 
 function isRunning(pid: number): boolean {

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { nodeCrypto, sha256 } from "./digest.ts";
 import { type FileSystem, ifPresent, keepsOpenFiles, removeQuietly, whileHeld } from "./file-system.ts";
-import { startOf } from "./process-start.ts";
+import { isStillRunning, startOf } from "./process-start.ts";
 
 /** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
@@ -62,7 +62,7 @@ export function removeFile(fs: FileSystem, path: string): void {
 export function removeLeftovers(fs: FileSystem, folder: string): void {
   for (const path of abandoned) if (removeQuietly(fs, path)) abandoned.delete(path);
   for (const name of fs.readdirSync(folder)) {
-    const [, host, pid, startedAt] = NAME.exec(name) ?? [];
+    const [, host, pid, startedAt = ""] = NAME.exec(name) ?? [];
     if (host === undefined) continue;
     const path = join(folder, name);
     if (isLeft(fs, path, host, Number(pid), startedAt)) removeQuietly(fs, path);
@@ -70,16 +70,10 @@ export function removeLeftovers(fs: FileSystem, folder: string): void {
 }
 
 /** Whether the owner of a temporary file is gone. Another process may have its number where systems do not tell its start. */
-function isLeft(
-  fs: FileSystem,
-  path: string,
-  host: string,
-  pid: number,
-  startedAt: string | undefined,
-): boolean {
+function isLeft(fs: FileSystem, path: string, host: string, pid: number, startedAt: string): boolean {
   if (host !== machine()) return isUnchanged(fs, path);
-  if (startOf(pid) !== startedAt) return true;
-  return startedAt === "" && pid !== process.pid && isUnchanged(fs, path);
+  const isRunning = isStillRunning(pid, startedAt);
+  return isRunning === "unclear" ? pid !== process.pid && isUnchanged(fs, path) : !isRunning;
 }
 
 /** Returns eight characters that identify this machine. */

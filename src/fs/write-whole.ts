@@ -7,6 +7,7 @@ import {
   hasErrorCode,
   readPieces,
   removeQuietly,
+  setMode,
   syncFolder,
   whileHeld,
   writeFully,
@@ -63,7 +64,7 @@ export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: C
     const fd = createFile(fs, temporary);
     try {
       writePieces(fs, fd, pieces);
-      if (mode !== FILE_MODE) fs.fchmodSync(fd, mode);
+      setMode(fs, fd, mode);
       fs.fsyncSync(fd);
     } catch (error) {
       closeQuietly(fs, fd);

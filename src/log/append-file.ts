@@ -21,6 +21,7 @@ import {
   openForReading,
   readRange,
   removeQuietly,
+  setMode,
   syncFolder,
   writeSome,
 } from "../fs/file-system.ts";
@@ -124,7 +125,7 @@ export class AppendFile {
       state = this.#plainState(fd);
       if (this.#isLeftover(state)) this.#fs.ftruncateSync(fd, 0);
       else if (state.size > 0) throw exists(this.path);
-      this.#fs.fchmodSync(fd, FILE_MODE);
+      setMode(this.#fs, fd, FILE_MODE);
       this.#writeLines(fd, bytes, bytes.length, 0);
       if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw exists(this.path);
       if (isSynced) this.#fs.fsyncSync(fd);

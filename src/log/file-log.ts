@@ -1,7 +1,14 @@
 import { dirname } from "node:path";
 import { monotonicMs, nextTurn } from "../fs/clock.ts";
 import { fileChanges } from "../fs/file-changes.ts";
-import { type FileSystem, makeFolder, realFileSystem, syncFolder } from "../fs/file-system.ts";
+import {
+  type FileSystem,
+  hasErrorCode,
+  makeFolder,
+  NOT_PERMITTED,
+  realFileSystem,
+  syncFolder,
+} from "../fs/file-system.ts";
 import { copyOpenFile } from "../fs/write-whole.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineChange } from "../jsonl/entry-body.ts";
@@ -270,7 +277,7 @@ export class FileLog implements SessionLog {
       this.#flush();
     } catch (error) {
       // A caller who removed the file and closes the session wants neither.
-      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+      if (!isSessionError(error, "SESSION_NOT_FOUND") && !isRefused(error)) throw error;
     } finally {
       if (this.#state instanceof OpenFile) this.#state.release();
       this.#lease.release();
@@ -640,3 +647,16 @@ export class FileLog implements SessionLog {
     }
   }
 }
+
+let hasWarned = false;
+
+/** Whether this process is not allowed to flush files, which a host cannot change at run time: says so once. */
+function isRefused(error: unknown): boolean {
+  if (!isSessionError(error) || !hasErrorCode(error.cause, NOT_PERMITTED)) return false;
+  if (!hasWarned) process.emitWarning(NOT_FLUSHED, { code: "SESSIONTREE_NOT_FLUSHED" });
+  hasWarned = true;
+  return true;
+}
+
+const NOT_FLUSHED =
+  "This process may not flush files (node --permission): what sessions append survives the process, but not a power cut.";

@@ -14,7 +14,7 @@ import {
   removeQuietly,
   writeFully,
 } from "../fs/file-system.ts";
-import { hasStartedSince, startOf, thisThread } from "../fs/process-start.ts";
+import { hasStartedSince, isStillRunning, startOf, thisThread } from "../fs/process-start.ts";
 import { removeFile, removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
 import { tryLink } from "../fs/write-whole.ts";
 import { parseJson } from "../jsonl/decode.ts";
@@ -225,9 +225,8 @@ function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
 function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, token }: LeaseOwner): boolean {
   if (givenUp.has(token)) return false;
   if (host === hostname() && pid > 0) {
-    const start = startOf(pid, thread);
-    if (start !== startedAt) return false;
-    if (start !== "") return true;
+    const isRunning = isStillRunning(pid, startedAt, thread);
+    if (isRunning !== "unclear") return isRunning;
   }
   const beatAt = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   if (beatAt === undefined) return false;

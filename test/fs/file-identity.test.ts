@@ -71,3 +71,11 @@ test.skipIf(IS_WINDOWS)(
     expect(isSameFile({ ...before, ctimeNs: 5n }, after)).toBe(false);
   },
 );
+
+test("the numbers of files are told apart to their last bit", () => {
+  const time = { birthtimeNs: 1n, ctimeNs: 2n };
+  const [first, second] = [2n ** 60n, 2n ** 60n + 1n];
+  expect(Number(first)).toBe(Number(second));
+  expect(isSameFile({ dev: 1n, ino: first, ...time }, { dev: 1n, ino: first, ...time })).toBe(true);
+  expect(isSameFile({ dev: 1n, ino: first, ...time }, { dev: 1n, ino: second, ...time })).toBe(false);
+});

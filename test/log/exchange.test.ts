@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { type FileSystem, watchedFs } from "../fault/support/faulty-fs.ts";
 import { litter, place, sandbox } from "../fault/support/sandbox.ts";
 import { BRANCHED, header, idsOf, lines, message, onDisk, textsOf, user } from "../fault/support/sessions.ts";
-import { systemFs } from "../fault/support/systems.ts";
+import { SYSTEMS, systemFs } from "../fault/support/systems.ts";
 
 const STRAY = lines(message("000000ff", null, "by a program that knows nothing of this"));
 
@@ -15,7 +15,7 @@ const BEFORE = BRANCHED.match(/(?<="id":")[0-9a-f]{8}(?=")/g) ?? [];
 /** What is thrown at a call that is not made any more. */
 const killed = () => Object.assign(new Error("killed"), { code: "EIO" });
 
-describe.each(["windows", "without links"] as const)(
+describe.each(SYSTEMS.filter((system) => system !== "posix"))(
   "a file that leaves its path for a moment, %s,",
   (system) => {
     /** A file system that acts when the new file is about to take the path, at which no file is. */

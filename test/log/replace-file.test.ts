@@ -28,6 +28,7 @@ import {
 import { SYSTEMS, systemFs } from "../fault/support/systems.ts";
 import { failing } from "../support/failing-calls.ts";
 import { IS_WINDOWS } from "../support/platform.ts";
+import { isSampled } from "../support/share.ts";
 
 const SECRET = "hunter2";
 
@@ -266,6 +267,8 @@ describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
       let isOver = false;
       let survivors = 0;
       for (let at = 1; !isOver; at++) {
+        // Wine takes a second for each.
+        if (IS_WINDOWS && !isSampled(at)) continue;
         const path = place(sandbox(), "s.jsonl", content);
         let calls = 0;
         const said: string[] = [];
@@ -302,7 +305,7 @@ describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
         }
         expect(onDisk(path).issues.filter(({ code }) => code !== "LINE_UNREADABLE")).toEqual([]);
       }
-      expect(survivors).toBeGreaterThan(30);
+      expect(survivors).toBeGreaterThan(IS_WINDOWS ? 2 : 30);
     },
   );
 });

@@ -1,10 +1,12 @@
 import * as nodeFs from "node:fs";
+import { IS_WINDOWS } from "../../support/platform.ts";
 import { type FileSystem, watchedFs } from "./faulty-fs.ts";
 
-/** The kinds of systems on which a file is replaced in different steps. */
-export const SYSTEMS = ["posix", "windows", "without links"] as const;
+/** A kind of system on which a file is replaced in steps of its own. */
+export type System = "posix" | "windows" | "without links";
 
-export type System = (typeof SYSTEMS)[number];
+/** What this machine can be, or play. */
+export const SYSTEMS: readonly System[] = IS_WINDOWS ? ["windows"] : ["posix", "windows", "without links"];
 
 /**
  * Makes the file system of this machine behave as one of these:
@@ -14,7 +16,7 @@ export type System = (typeof SYSTEMS)[number];
  * - without links, `link` is refused, as on USB disks.
  */
 export function systemFs(system: System): FileSystem {
-  if (system === "posix") return nodeFs;
+  if (system === "posix" || IS_WINDOWS) return nodeFs;
   if (system === "without links") {
     return watchedFs((name, [, to]) => {
       if (name === "linkSync") throw refusal(name, String(to));
