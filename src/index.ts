@@ -83,8 +83,7 @@ export type { LoadOptions } from "./log/file-log-options.ts";
 export { loadEntriesFromFile } from "./log/load-entries.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./log/repair-session.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./log/session-paths.ts";
-export type { AppendableMessage } from "./manager/appendable-message.ts";
-export type { DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
+export type { AppendableMessage, DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
 export {
   defineEntryType,
   type EntryType,

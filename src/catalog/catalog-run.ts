@@ -1,11 +1,11 @@
 import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
-import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
+import { type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
 import type { FileMark } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
-import { compareRows, type FileRow, fileRow } from "./session-row.ts";
+import { compareRows, type FileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 

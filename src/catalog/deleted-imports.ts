@@ -15,7 +15,7 @@ import { messageOf } from "../schema/errors.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
 import type { JsonRecord } from "../schema/json.ts";
-import { defaultDataFolder } from "./data-folder.ts";
+import { defaultDataFolder } from "./user-folders.ts";
 
 /** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
 const FRONTS = [8 * 1024, 256 * 1024] as const;

@@ -1,9 +1,12 @@
 import { statSync } from "node:fs";
 import { NotAPlainFileError, readRange, realFileSystem } from "../fs/file-system.ts";
-import { type Findings, summarizeFully } from "./full-summary.ts";
+import { absolutePath } from "../log/session-paths.ts";
+import { type Findings, summarizeSource } from "./full-summary.ts";
+import { ListScan } from "./list-scan.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
-import { OrdinaryScan } from "./ordinary-scan.ts";
-import type { Pace } from "./pace.ts";
+import { Pace } from "./pace.ts";
+import { readSource } from "./read-entries.ts";
+import { type FileRow, sessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
@@ -52,11 +55,37 @@ export async function summarizeFile(
     if (known !== undefined && isUnchanged(file, known)) return known;
     const extended = known && (await scanNewBytes(file, known, pace));
     if (extended !== undefined) return fileSummary(file, extended, false);
-    const scanned = await scanFrom(file, 0, new OrdinaryScan(), pace);
+    const scanned = await scanFrom(file, 0, new ListScan(), pace);
     return fileSummary(file, scanned ?? (await readFully(file, pace)), true);
   } finally {
     closeFile(file);
   }
+}
+
+/**
+ * Summarises one session file as a list would, whatever its state.
+ *
+ * @param path - May be relative, start with `~`, or be a `file://` URL.
+ * @returns Undefined if the file is no session.
+ * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
+ * @throws {SessionError} `ABORTED`
+ * @throws The system's error if the file is missing or cannot be read.
+ * @remarks Cost: O(bytes), scanned rather than parsed if the file is in order.
+ */
+export async function summarizeSession(
+  path: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<FileRow | undefined> {
+  const file = absolutePath(path);
+  return fileRow(file, await summarizeFile(file, undefined, new Pace(options.signal)));
+}
+
+/** Makes the row of a session file; undefined if it is no session. */
+export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
+  if (summary === undefined) return undefined;
+  const row = sessionRow(summary, mtimeMs);
+  if (issueCount > 0) row.issueCount = issueCount;
+  return Object.assign(row, { path });
 }
 
 /** The findings of one reading, and the last bytes of the file. */
@@ -65,7 +94,8 @@ interface Found extends Findings {
 }
 
 async function readFully(file: OpenFile, pace: Pace): Promise<Found> {
-  return { ...(await summarizeFully(file, pace)), tail: tailBefore(file, file.size, TAIL_BYTES) };
+  const found = await summarizeSource(await readSource(file, pace), pace);
+  return { ...found, tail: tailBefore(file, file.size, TAIL_BYTES) };
 }
 
 /** Tells whether a summary still holds: the file is unchanged, or has only grown. */
@@ -96,7 +126,7 @@ function hasGrown(file: OpenFile, { ino, birthtimeMs, size, end }: FileSummary):
 
 async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
   if (known.summary === undefined || known.end === undefined || !hasGrown(file, known)) return undefined;
-  const scan = new OrdinaryScan({ summary: known.summary, lastId: known.end.lastId });
+  const scan = new ListScan({ summary: known.summary, lastId: known.end.lastId });
   const found = await scanFrom(file, known.size, scan, pace);
   return found && { ...found, issueCount: known.issueCount };
 }
@@ -105,18 +135,18 @@ async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Pro
 async function scanFrom(
   file: OpenFile,
   start: number,
-  scan: OrdinaryScan,
+  scan: ListScan,
   pace: Pace,
 ): Promise<Found | undefined> {
   let tail = "";
   for (const piece of piecesOf(file, start)) {
     scan.feed(piece);
-    if (!scan.isOrdinary) return undefined;
+    if (!scan.isInOrder) return undefined;
     tail = piece.toString("latin1", Math.max(0, piece.length - TAIL_BYTES));
     if (pace.isDue) await pace.rest();
   }
   scan.end();
-  if (!scan.isOrdinary) return undefined;
+  if (!scan.isInOrder) return undefined;
   // The tail of a short last piece begins in the piece before.
   if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = tailBefore(file, file.size, TAIL_BYTES);
   return { summary: scan.summary, issueCount: 0, lastId: scan.lastId, tail };

@@ -1,12 +1,13 @@
+import type { LineSource } from "../jsonl/line-source.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { IssueCode } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { isNameType } from "../schema/session-name.ts";
-import type { OpenFile } from "./open-file.ts";
-import { RESUMABLE_VERSION } from "./ordinary-scan.ts";
-import type { Pace } from "./pace.ts";
-import { readEntries, readIndex } from "./read-index.ts";
+import { RESUMABLE_VERSION } from "./list-scan.ts";
+import { Pace } from "./pace.ts";
+import { readEntries } from "./read-entries.ts";
 import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
+import { type SessionRow, sessionRow } from "./session-row.ts";
 
 /** Issues about links, versions and ids rather than lines: nothing is lost. */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
@@ -30,17 +31,19 @@ export interface Findings {
 }
 
 /**
- * Summarises a session file in any state, as an open would read it: every relevant entry is parsed.
+ * Summarises a session in any state, as an open would read it: every relevant entry is parsed.
  *
+ * @param source - Undefined if it is no session.
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), parsed.
  */
-export async function summarizeFully(file: OpenFile, pace: Pace): Promise<Findings> {
-  const index = await readIndex(file, pace);
-  if (index?.header === undefined) return { summary: undefined, issueCount: 0, lastId: undefined };
+export async function summarizeSource(source: LineSource | undefined, pace: Pace): Promise<Findings> {
+  const { index } = source ?? {};
+  if (source === undefined || index?.header === undefined)
+    return { summary: undefined, issueCount: 0, lastId: undefined };
   const summarizer = new Summarizer(factsOfHeader(index.header));
   const { tree } = index;
-  for await (const batch of readEntries(file, index, ordinalsThatMatter(index), pace)) {
+  for await (const batch of readEntries(source, ordinalsThatMatter(index), pace)) {
     for (const { ordinal, entry } of batch) {
       const type = tree.typeAt(ordinal);
       // A damaged entry counts, and says no more.
@@ -52,6 +55,12 @@ export async function summarizeFully(file: OpenFile, pace: Pace): Promise<Findin
   const isEnd = index.version >= RESUMABLE_VERSION && tree.size > 0 && !hasLooseEntry(index);
   const lastId = isEnd ? tree.idAt(tree.size - 1) : undefined;
   return { summary: summarizer.facts, issueCount, lastId };
+}
+
+/** Returns the row of a session that has no file; undefined if it is no session. */
+export async function rowOfLines(source: LineSource): Promise<SessionRow | undefined> {
+  const { summary } = await summarizeSource(source, new Pace());
+  return summary && sessionRow(summary);
 }
 
 /** Whether an entry stands before its parent, or its parent is missing. */

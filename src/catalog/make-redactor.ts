@@ -1,7 +1,6 @@
-import { literalPattern } from "../jsonl/text-pattern.ts";
-import { TextRedactor } from "../jsonl/text-redactor.ts";
+import { literalPattern, TextRedactor } from "../jsonl/text-redactor.ts";
 import { REDACTED_TEXT } from "../schema/redact-entry.ts";
-import { expressionPattern } from "./expression-pattern.ts";
+import { expressionPattern } from "./text-matcher.ts";
 
 /**
  * Makes the redactor of a text or an expression.

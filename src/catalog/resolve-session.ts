@@ -3,10 +3,10 @@ import { fileError } from "../log/file-errors.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
+import { summarizeSession } from "./file-summary.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { FileRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
-import { summarizeSession } from "./summarize-session.ts";
 
 /** The most candidates that an error names. */
 const MAX_CANDIDATES = 20;

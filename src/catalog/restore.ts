@@ -16,13 +16,13 @@ import { fileError } from "../log/file-errors.ts";
 import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
-import { importedRoot } from "./data-folder.ts";
 import { importOriginOf, unmarkDeletedImport } from "./deleted-imports.ts";
-import { summarizeFile } from "./file-summary.ts";
+import { fileRow, summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
-import { type FileRow, fileRow } from "./session-row.ts";
+import type { FileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { assertReadableTrash, type TrashFolder, trashFolders } from "./trash-folders.ts";
+import { importedRoot } from "./user-folders.ts";
 
 /** A session in the system's trash. */
 export interface TrashedSession {

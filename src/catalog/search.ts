@@ -1,26 +1,30 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { entryFrom, type LineSource } from "../jsonl/line-source.ts";
-import { runsOf } from "../jsonl/runs.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
 import { failureText } from "../view/failure-text.ts";
 import { outcomeOf } from "../view/outcome.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
-import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";
-import { TooSlowError } from "./expressions.ts";
+import { summarizeSession } from "./file-summary.ts";
+import { rowOfLines } from "./full-summary.ts";
 import { closeFile, type OpenFile, openFile } from "./open-file.ts";
 import { Pace } from "./pace.ts";
-import { readEntries, readIndex } from "./read-index.ts";
+import { entriesOnLines, type FoundEntry, readEntries, readSource, type WholeLine } from "./read-entries.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
 import { callsOf, failureTexts, SEARCHED_TYPES, searchedText } from "./search-text.ts";
 import type { SessionFile } from "./session-files.ts";
-import { type FileRow, rowOfLines, type SessionRow } from "./session-row.ts";
+import type { FileRow, SessionRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped } from "./skipping.ts";
 import { snippetOf } from "./snippet.ts";
-import { summarizeSession } from "./summarize-session.ts";
 import { type TextPatterns, textPatterns } from "./text-bytes.ts";
-import { expressionMatcher, literalMatcher, type TextMatch, type TextMatcher } from "./text-matcher.ts";
+import {
+  expressionMatcher,
+  literalMatcher,
+  type TextMatch,
+  type TextMatcher,
+  TooSlowError,
+} from "./text-matcher.ts";
 
 /** What is searched, and how. */
 export interface SearchOptions extends CatalogOptions {
@@ -107,7 +111,7 @@ export function searchSessions(
   options: SearchOptions = {},
 ): AsyncGenerator<FileHit, void, undefined> {
   assertOptions(options, SEARCH_RULES);
-  return search(wantedBy(query, options), options, limitOf(query, options));
+  return first(limitOf(query, options), search(wantedBy(query, options), options));
 }
 
 /**
@@ -156,15 +160,10 @@ async function* searchAt(
 ): AsyncGenerator<FileHit, void, undefined> {
   const session = await summarizeSession(path);
   if (session === undefined) throw notASessionAt(path);
-  let left = limit;
-  if (left < 1) return;
   const file = openFile(path);
   try {
-    for await (const found of findIn(file, wanted, false, new Pace(signal))) {
-      yield hitOf(session, found);
-      left--;
-      if (left < 1) return;
-    }
+    const found = findIn(file, wanted, false, new Pace(signal));
+    for await (const one of first(limit, found)) yield hitOf(session, one);
   } catch (error) {
     if (!(error instanceof TooSlowError)) throw error;
     onSkipped({ path, reason: "too-slow" });
@@ -191,57 +190,41 @@ export function searchLines(
 async function* searchSource(
   source: LineSource,
   wanted: Wanted,
-  { onSkipped = ignoreSkipped }: SearchOptions,
+  { onSkipped = ignoreSkipped, signal }: SearchOptions,
   limit: number,
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const { index } = source;
-  const session = rowOfLines(source);
+  const session = await rowOfLines(source);
   if (session === undefined) return;
-  let left = limit;
-  const calls: Calls = new Map();
   try {
-    for (const ordinals of runsOf(candidates(index, undefined), BATCH_ENTRIES)) {
-      const batch: SearchedEntry[] = [];
-      source.readLines(ordinals, (ordinal, bytes) => {
-        const entry = entryFrom(source, ordinal, bytes);
-        batch.push({ entryId: index.tree.idAt(ordinal), offset: index.spans.offsetAt(ordinal), entry });
-      });
-      const texts = wanted.isFailed ? failuresIn(batch, wanted, calls) : textsIn(batch, wanted);
-      for (const { entryId, role, offset, text, match } of matching(texts, wanted)) {
-        if (left < 1) return;
-        left--;
-        yield { session, entryId, role, offset, ...snippetOf(text, match) };
-      }
-    }
+    const found = findInSource(source, undefined, wanted, new Pace(signal));
+    for await (const one of first(limit, found)) yield hitOf(session, one);
   } catch (error) {
     if (!(error instanceof TooSlowError)) throw error;
     onSkipped({ path: session.id, reason: "too-slow" });
   }
 }
 
-/** Entries that are searched at a time. */
-const BATCH_ENTRIES = 64;
+/** Yields at most so many, and asks for no more. */
+async function* first<T>(limit: number, all: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  let left = limit;
+  if (!(left >= 1)) return;
+  for await (const one of all) {
+    yield one;
+    left--;
+    if (left < 1) return;
+  }
+}
 
-function hitOf(session: FileRow, { entryId, role, offset, text, match }: Found): FileHit {
+function hitOf<Row extends SessionRow>(session: Row, { entryId, role, offset, text, match }: Found) {
   return { session, entryId, role, offset, ...snippetOf(text, match) };
 }
 
-async function* search(
-  wanted: Wanted,
-  options: SearchOptions,
-  limit: number,
-): AsyncGenerator<FileHit, void, undefined> {
-  let left = limit;
-  if (!(left >= 1)) return;
+async function* search(wanted: Wanted, options: SearchOptions): AsyncGenerator<FileHit, void, undefined> {
   const run = await CatalogRun.start(options);
   try {
     const files = options.latestFirst === true ? await run.filesLatestFirst() : run.files;
     for (const file of files) {
-      for await (const hit of searchFile(run, file, wanted)) {
-        yield hit;
-        left--;
-        if (left === 0) return;
-      }
+      yield* searchFile(run, file, wanted);
       if (run.pace.isDue) await run.pace.rest();
     }
   } finally {
@@ -291,39 +274,32 @@ async function* findIn(
   const { patterns } = wanted;
   const lines = patterns && (await linesThatMayHold(file, patterns, pace));
   if (lines?.length === 0) return;
-  if (wanted.isFailed) {
-    // What a failure is of stands in the answer that called the tool.
-    const calls: Calls = new Map();
-    for await (const batch of entriesInTree(file, undefined, pace)) {
-      yield* matching(failuresIn(batch, wanted, calls), wanted);
-    }
+  if (!wanted.isFailed && isInOrder && lines?.every(isWhole) === true) {
+    for await (const batch of entriesOnLines(file, lines, pace))
+      yield* matching(textsIn(batch, wanted), wanted);
     return;
   }
-  const isQuick = isInOrder && lines?.every(isWhole) === true;
-  const batches = isQuick ? entriesOnLines(file, lines, pace) : entriesInTree(file, lines, pace);
-  for await (const batch of batches) yield* matching(textsIn(batch, wanted), wanted);
+  const source = await readSource(file, pace);
+  if (source !== undefined) yield* findInSource(source, lines, wanted, pace);
 }
 
-function isWhole(line: FoundLine): line is WholeLine {
-  return line.start !== undefined && line.end !== undefined;
-}
-
-/** Yields the entries of lines that may match, by reading the file into its tree. */
-async function* entriesInTree(
-  file: OpenFile,
+/** Yields what matches on some lines of a session; on all of them if none are passed. */
+async function* findInSource(
+  source: LineSource,
   lines: readonly FoundLine[] | undefined,
+  wanted: Wanted,
   pace: Pace,
-): AsyncGenerator<SearchedEntry[], void, undefined> {
-  const index = await readIndex(file, pace);
-  if (index === undefined) return;
-  const { tree, spans } = index;
-  for await (const batch of readEntries(file, index, candidates(index, lines), pace)) {
-    yield batch.map(({ ordinal, entry }) => ({
-      entryId: tree.idAt(ordinal),
-      offset: spans.offsetAt(ordinal),
-      entry,
-    }));
+): AsyncGenerator<Found, void, undefined> {
+  const calls: Calls = new Map();
+  // What a failure is of stands in the answer that called the tool.
+  const ordinals = candidates(source.index, wanted.isFailed ? undefined : lines);
+  for await (const batch of readEntries(source, ordinals, pace)) {
+    yield* matching(wanted.isFailed ? failuresIn(batch, wanted, calls) : textsIn(batch, wanted), wanted);
   }
+}
+
+function isWhole(line: FoundLine): line is FoundLine & WholeLine {
+  return line.start !== undefined && line.end !== undefined;
 }
 
 /** Yields the searched entries on the given lines; all of them if no lines are given. */
@@ -347,7 +323,7 @@ type Calls = Map<unknown, unknown>;
 /** An entry and one of its texts. */
 type Searched = Omit<Found, "match">;
 
-function textsIn(batch: readonly SearchedEntry[], { roles }: Wanted): Searched[] {
+function textsIn(batch: readonly FoundEntry[], { roles }: Wanted): Searched[] {
   return batch.flatMap(({ entryId, offset, entry }) => {
     const found = entry && searchedText(entry);
     if (found === undefined || roles?.has(found.role) === false) return [];
@@ -355,7 +331,7 @@ function textsIn(batch: readonly SearchedEntry[], { roles }: Wanted): Searched[]
   });
 }
 
-function failuresIn(batch: readonly SearchedEntry[], wanted: Wanted, calls: Calls): Searched[] {
+function failuresIn(batch: readonly FoundEntry[], wanted: Wanted, calls: Calls): Searched[] {
   return batch.flatMap(({ entryId, offset, entry }) => {
     if (entry === undefined) return [];
     for (const call of callsOf(entry)) calls.set(call.id, call.arguments);

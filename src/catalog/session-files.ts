@@ -9,10 +9,10 @@ import {
   type SessionPlaces,
   sessionsRoot,
 } from "../log/session-paths.ts";
-import { importedRoot } from "./data-folder.ts";
 import { type FileMark, markOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";
+import { importedRoot } from "./user-folders.ts";
 
 /** A set of sessions. */
 export interface CatalogScope {

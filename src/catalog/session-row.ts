@@ -1,7 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
-import { entryFrom, type LineSource } from "../jsonl/line-source.ts";
-import type { FileSummary } from "./file-summary.ts";
-import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
+import type { SessionFacts } from "./session-facts.ts";
 
 /** A session as a list shows it, wherever it is kept. */
 export interface SessionRow {
@@ -31,14 +28,6 @@ export interface FileRow extends SessionRow {
   readonly path: string;
 }
 
-/** Makes the row of a session file; undefined if it is no session. */
-export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
-  if (summary === undefined) return undefined;
-  const row = sessionRow(summary, mtimeMs);
-  if (issueCount > 0) row.issueCount = issueCount;
-  return Object.assign(row, { path });
-}
-
 /**
  * Makes the row of a session, wherever it is kept.
  *
@@ -61,18 +50,6 @@ export function sessionRow(
   if (parentSession !== null) row.parentSession = parentSession;
   if (firstMessage !== null) row.firstMessage = firstMessage;
   return row;
-}
-
-/** Makes the row of a session from its lines; undefined if it is no session. */
-export function rowOfLines(source: LineSource): SessionRow | undefined {
-  const { header, tree } = source.index;
-  if (header === undefined) return undefined;
-  const summarizer = new Summarizer(factsOfHeader(header));
-  source.readLines(tree.ordinals(), (ordinal, bytes) => {
-    const entry = entryFrom(source, ordinal, bytes);
-    if (entry !== undefined) summarizer.add(factsAdded(entry.type, fieldsOf(entry), tree.timeAt(ordinal)));
-  });
-  return sessionRow(summarizer.facts);
 }
 
 /** Orders session files for a list: latest first, then by path. */

@@ -3,12 +3,12 @@ import { writeAtomicJson } from "../fs/atomic-json.ts";
 import { sha256 } from "../fs/digest.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { contentOf, readCachedFolder, sweepCache } from "./cache-files.ts";
-import { defaultCacheFolder } from "./cache-folder.ts";
 import { type FileSummary, isStillTrue } from "./file-summary.ts";
 import { noteCacheFolder } from "./forget-session.ts";
 import type { SessionFile } from "./session-files.ts";
 import { isSystemError } from "./skipping.ts";
 import type { FolderSummaries } from "./summary-columns.ts";
+import { defaultCacheFolder } from "./user-folders.ts";
 
 /** How summaries are kept between runs. */
 export interface CacheOptions {

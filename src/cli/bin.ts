@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import module from "node:module";
 import { join } from "node:path";
-import { defaultCacheFolder } from "../catalog/cache-folder.ts";
+import { defaultCacheFolder } from "../catalog/user-folders.ts";
 
 keepCompiledCode();
 // Loaded only now, since it is for this code that the cache is kept.

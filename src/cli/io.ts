@@ -8,7 +8,7 @@ export interface CliStream {
   readonly isTTY?: boolean;
   /** Width of the terminal. */
   readonly columns?: number;
-  /** False once nobody reads it any more. */
+  /** False once its reader is gone. */
   readonly writable?: boolean;
 }
 
@@ -18,7 +18,7 @@ export type CliInput = AsyncIterable<Uint8Array | string> & {
   readonly isTTY?: boolean;
 };
 
-/** A terminal at which somebody sits: keys come from it, and it is drawn on. */
+/** A terminal at which a person sits: keys come from it, and it is drawn on. */
 export interface CliTerminal {
   readonly input: Readable & { setRawMode?(isRaw: boolean): unknown };
   readonly output: Writable & { readonly columns?: number; readonly rows?: number };
@@ -34,7 +34,7 @@ export interface CliStores {
    * @param to - Version to go to; undefined for the newest.
    */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
-  /** Gives the statements that `migrate` would run now; none if there is nothing to do. */
+  /** Returns the statements that `migrate` would run now; none if there is nothing to do. */
   migrationSql(url: string, to: number | undefined): Promise<string[]>;
 }
 
@@ -48,16 +48,16 @@ export interface CliIo {
   readonly env: { readonly [name: string]: string | undefined };
   /** Folder where relative paths start. */
   readonly cwd: string;
-  /** Gives Unix milliseconds; default: the clock. */
+  /** Returns Unix milliseconds; default: the clock. */
   readonly now?: () => number;
-  /** Asks the person at the terminal; gives the empty text if there is no answer. Missing where nobody is there. */
+  /** Asks the person at the terminal; returns the empty text if there is no answer. Missing without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
-  /** What a picker is drawn on; missing where nobody is there. */
+  /** What a picker is drawn on; missing without a terminal. */
   readonly terminal?: CliTerminal;
-  /** Opens a file as a double click would; gives whether that can be done. Missing where nobody is there. */
+  /** Opens a file as a double click would; returns whether that can be done. Missing without a desktop. */
   readonly open?: (path: string) => Promise<boolean>;
   /** Default: PostgreSQL, by the package `pg`. */
   readonly stores?: CliStores;
-  /** Gives a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
+  /** Returns a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
   readonly untilInterrupted?: () => AbortSignal;
 }

@@ -5,7 +5,7 @@ import { ifPresent } from "../fs/file-system.ts";
 /** What follows the name of a session's file in those of its backups and of what a repair left over. */
 const LEFTOVER = /^(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
 
-/** Gives the files beside a session's that may hold what it held before: backups, and what a repair left over. */
+/** Returns the files beside a session's that may hold what it held before: backups, and what a repair left over. */
 export function leftoversOf(path: string): string[] {
   const [folder, name] = [dirname(path), basename(path)];
   return (ifPresent(() => readdirSync(folder)) ?? [])

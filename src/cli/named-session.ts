@@ -82,7 +82,7 @@ export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSes
       const { bytesOfFile } = await import("../stores/file-store.ts");
       yield* bytesOfFile(path);
     },
-    row: async () => (await import("../catalog/summarize-session.ts")).summarizeSession(path),
+    row: async () => (await import("../catalog/file-summary.ts")).summarizeSession(path),
     delete: async (options) => {
       const { deleteSession } = await import("../catalog/trash.ts");
       return (await deleteSession(path, options)).method;
@@ -108,7 +108,7 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
     read: view,
     open: refuse,
     bytes: read,
-    row: async () => (await import("../catalog/session-row.ts")).rowOfLines((await view()).log),
+    row: async () => (await import("../catalog/full-summary.ts")).rowOfLines((await view()).log),
     delete: refuse,
   };
 }

@@ -15,14 +15,14 @@ const MIN_WIDTH = 40;
 /** Characters that are collected before they are written. */
 const PIECE = 64 * 1024;
 
-/** Nobody reads the output any more: the reason to stop, and no failure. */
+/** The reader of the output is gone: the reason to stop, and no failure. */
 export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
 
 /** Where a command writes to: text for people and JSON for programs, in as many columns and colours as there are. */
 export class Output {
-  /** Columns of the terminal, or those that somebody asks for. */
+  /** Columns of the terminal, or those that the environment asks for. */
   readonly columns: number;
   readonly colours: Colours;
   readonly #stream: CliStream;
@@ -77,7 +77,7 @@ export class Output {
   /**
    * Hands on what was collected.
    *
-   * @throws {OutputClosed} If nobody reads any more.
+   * @throws {OutputClosed} If the reader is gone.
    */
   flush(): void {
     if (this.#pending.length === 0) return;

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { parseExpression } from "../catalog/expressions.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
+import { parseExpression } from "../catalog/text-matcher.ts";
 import {
   type RedactEverywhereOptions,
   type RedactedPlace,

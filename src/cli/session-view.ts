@@ -189,7 +189,7 @@ export class SessionView {
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
     const { index } = this.log;
-    this.#parsed ??= index.takeParsed();
+    this.#parsed ??= this.log.isReplaced() ? [] : index.takeParsed();
     for (const slice of runsOf(ordinals, SLICE)) {
       const known = slice.map((ordinal) => this.#parsed?.[ordinal]);
       if (!known.includes(undefined)) {

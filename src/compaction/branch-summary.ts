@@ -14,7 +14,7 @@ import {
   type FileOperations,
   formatFileOperations,
 } from "./file-operations.ts";
-import { branchPrompt } from "./prompts.ts";
+import { promptOf } from "./prompts.ts";
 import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
 import type { CompactOptions } from "./summarize.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
@@ -197,7 +197,7 @@ export async function generateBranchSummary(
     assertNothingLeftOut(entries, messages, budget);
     return { summary: "", readFiles, modifiedFiles };
   }
-  const prompt = branchPrompt({ conversation, customInstructions, replaceInstructions });
+  const prompt = promptOf("branch", { conversation, customInstructions, replaceInstructions });
   const { text, usage } = await requestSummary(summarize, { kind: "branch", prompt, signal });
   const summary = text + formatFileOperations(readFiles, modifiedFiles);
   return { summary, readFiles, modifiedFiles, ...(usage === undefined ? {} : { usage }) };

@@ -32,15 +32,15 @@ const TURN_STARTING_ROLES: ReadonlySet<unknown> = new Set([
 /**
  * Finds where to cut so that the newest messages of about `keepRecentTokens` stay.
  *
- * Cuts at the nearest legal place at or after the entry that reaches the budget, else at the last legal place; at the
- * first one if nothing reaches the budget. Legal places are messages that begin a turn and assistant messages, but
+ * Cuts at the nearest legal position at or after the entry that reaches the budget, else at the last legal one; at the
+ * first one if nothing reaches the budget. Legal are messages that begin a turn and assistant messages, but
  * not between a tool call and its result. Keeps metadata directly before the cut.
  *
  * @param entries - Entries of a branch, root first, each counted as it is stored.
  * @param startIndex - First entry that may be cut off.
  * @param endIndex - One past the last entry.
  * @param keepRecentTokens - Budget, in tokens.
- * @returns `startIndex` and no turn if no place is legal.
+ * @returns `startIndex` and no turn if no position is legal.
  * @remarks Cost: O(entries). Source: docs/compaction.md#cut-point
  */
 export function findCutPoint(
@@ -68,9 +68,14 @@ export function findTurnStartIndex(
   entryIndex: number,
   startIndex: number,
 ): number {
-  for (let index = Math.min(entryIndex, entries.length - 1); index >= Math.max(startIndex, 0); index--) {
-    const entry = entries[index];
-    if (entry !== undefined && startsTurn(onItsOwn(entry))) return index;
+  return lastFrom(entries, entryIndex, startIndex, (entry) => startsTurn(onItsOwn(entry)));
+}
+
+/** Returns the index of the last element up to an index that passes a test; -1 if there is none from the start on. */
+function lastFrom<T>(list: readonly T[], index: number, start: number, passes: (one: T) => boolean): number {
+  for (let at = Math.min(index, list.length - 1); at >= Math.max(start, 0); at--) {
+    const one = list[at];
+    if (one !== undefined && passes(one)) return at;
   }
   return -1;
 }
@@ -84,7 +89,7 @@ function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
 /**
  * Does the same as `findCutPoint`, with entries and their contributions.
  *
- * @returns Undefined if no place from `startIndex` on is legal.
+ * @returns Undefined if no position from `startIndex` on is legal.
  */
 export function cutContributions(
   entries: readonly CutEntry[],
@@ -92,15 +97,16 @@ export function cutContributions(
   keepRecentTokens: number,
   counter?: TokenCounter,
 ): CutPointResult | undefined {
-  const legal = legalPlaces(entries, startIndex);
+  const legal = legalPositions(entries, startIndex);
   const reachedAt = whereReached(entries, startIndex, keepRecentTokens, counter);
-  const cut = reachedAt === -1 ? legal[0] : (legal.find((place) => place >= reachedAt) ?? legal.at(-1));
+  const cut = reachedAt === -1 ? legal[0] : (legal.find((position) => position >= reachedAt) ?? legal.at(-1));
   if (cut === undefined) return undefined;
-  const turnStartIndex = isTurnStart(entries, cut) ? -1 : turnStartBefore(entries, cut, startIndex);
+  const turnAt = lastFrom(entries, cut, startIndex, startsTurn);
+  const isSplitTurn = turnAt !== -1 && turnAt !== cut;
   return {
     firstKeptEntryIndex: beforeMetadata(entries, cut, startIndex),
-    turnStartIndex,
-    isSplitTurn: turnStartIndex !== -1,
+    turnStartIndex: isSplitTurn ? turnAt : -1,
+    isSplitTurn,
   };
 }
 
@@ -123,14 +129,14 @@ function whereReached(
   return -1;
 }
 
-function legalPlaces(entries: readonly CutEntry[], startIndex: number): number[] {
+function legalPositions(entries: readonly CutEntry[], startIndex: number): number[] {
   const tornBy = pairsTornAt(entries);
-  const places: number[] = [];
+  const positions: number[] = [];
   entries.forEach((entry, index) => {
     if (index < startIndex || tornBy[index] !== 0) return;
-    if (startsTurn(entry) || isAnswer(entry)) places.push(index);
+    if (startsTurn(entry) || isAnswer(entry)) positions.push(index);
   });
-  return places;
+  return positions;
 }
 
 /** Counts for each index the earlier tool calls whose results are at or after it. */
@@ -174,16 +180,6 @@ function beforeMetadata(entries: readonly CutEntry[], cut: number, startIndex: n
 
 function isMetadata(entry: CutEntry | undefined): boolean {
   return entry !== undefined && entry.messages.length === 0 && entry.sourceEntry.type !== "compaction";
-}
-
-function turnStartBefore(entries: readonly CutEntry[], cut: number, startIndex: number): number {
-  for (let index = cut; index >= startIndex; index--) if (isTurnStart(entries, index)) return index;
-  return -1;
-}
-
-function isTurnStart(entries: readonly CutEntry[], index: number): boolean {
-  const entry = entries[index];
-  return entry !== undefined && startsTurn(entry);
 }
 
 function startsTurn(entry: CutEntry): boolean {

@@ -53,7 +53,6 @@ export function diffBranches(session: EntrySource, x: string, y: string): Branch
   };
 }
 
-/** A climb from the end of a branch. */
 class Climb {
   readonly #session: EntrySource;
   /** The entries passed, by id, in order. */

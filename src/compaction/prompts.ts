@@ -77,23 +77,19 @@ const BRANCH_INSTRUCTIONS = `The user has left this line of work and goes on fro
 
 ${NOTES_FORMAT}`;
 
-/** Asks for a summary of the history, or an update of the previous one. */
-export function historyPrompt(parts: PromptParts): string {
-  return promptOf(parts, parts.previousSummary === undefined ? HISTORY_INSTRUCTIONS : UPDATE_INSTRUCTIONS);
-}
+const INSTRUCTIONS = {
+  history: HISTORY_INSTRUCTIONS,
+  turnPrefix: TURN_PREFIX_INSTRUCTIONS,
+  branch: BRANCH_INSTRUCTIONS,
+};
 
-/** Asks for a summary of the beginning of a split turn. */
-export function turnPrefixPrompt(parts: PromptParts): string {
-  return promptOf(parts, TURN_PREFIX_INSTRUCTIONS);
-}
+/** What a text summarises: the history, the beginning of a split turn that stays in part, or a branch that was left. */
+export type SummaryKind = keyof typeof INSTRUCTIONS;
 
-/** Asks for a summary of a branch that the user left. */
-export function branchPrompt(parts: PromptParts): string {
-  return promptOf(parts, BRANCH_INSTRUCTIONS);
-}
-
-function promptOf(parts: PromptParts, instructions: string): string {
+/** Returns the prompt that asks for a text, or for an update of the previous summary. */
+export function promptOf(kind: SummaryKind, parts: PromptParts): string {
   const { conversation, previousSummary } = parts;
+  const instructions = previousSummary === undefined ? INSTRUCTIONS[kind] : UPDATE_INSTRUCTIONS;
   const sections = [`<conversation>\n${conversation}\n</conversation>`];
   if (previousSummary !== undefined) {
     sections.push(`<previous-summary>\n${previousSummary}\n</previous-summary>`);

@@ -4,7 +4,7 @@ import { isUsage } from "../context/usage.ts";
 import { untilAborted } from "../schema/abort.ts";
 import type { Usage } from "../schema/content.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
-import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
+import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
 
 /** One text to be written by a model. */
 export interface SummarizeRequest {
@@ -14,9 +14,6 @@ export interface SummarizeRequest {
   /** Aborted when the text is no longer wanted. */
   signal?: AbortSignal;
 }
-
-/** Kind of text. */
-export type SummaryKind = SummarizeRequest["kind"];
 
 /** What a model wrote. */
 export interface SummarizeReply {

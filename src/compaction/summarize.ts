@@ -1,4 +1,5 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { AgentMessage } from "../schema/message.ts";
@@ -10,10 +11,9 @@ import {
   withoutFileOperations,
 } from "./file-operations.ts";
 import type { CompactionPreparation } from "./plan.ts";
-import { historyPrompt, turnPrefixPrompt } from "./prompts.ts";
-import { refuseCancelled, requestSummary, type Summarize, type SummaryKind } from "./request-summary.ts";
+import { promptOf, type SummaryKind } from "./prompts.ts";
+import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
 import { serializeConversation } from "./transcript.ts";
-import { addUsage } from "./usage.ts";
 
 /** A compaction, ready to be appended. */
 export interface CompactionResult<T = unknown> {
@@ -72,49 +72,27 @@ export async function compact(
 ): Promise<CompactionResult<CompactionDetails>> {
   refuseCancelled("history", options.signal);
   assertSomethingToCompact(preparation);
-  const history = await historyText(preparation, summarize, options);
-  const prefix = await turnPrefixText(preparation, summarize, options);
+  const { messagesToSummarize, turnPrefixMessages } = preparation;
+  const writer = { summarize, options };
+  const history = await writeText(writer, "history", messagesToSummarize, previousText(preparation));
+  const prefix = await writeText(writer, "turnPrefix", turnPrefixMessages);
   const usage = addUsage(history.usage, prefix.usage);
   const result = compactionResult(preparation, joinTexts(history.text, prefix.text));
   return { ...result, ...(usage === undefined ? {} : { usage }) };
 }
 
-async function historyText(
-  preparation: CompactionPreparation,
-  summarize: Summarize,
-  options: CompactOptions,
-): Promise<Text> {
-  const conversation = transcriptOf(preparation.messagesToSummarize);
-  const previousSummary = previousText(preparation);
-  if (conversation === "") return { text: previousSummary ?? "" };
-  const { customInstructions, replaceInstructions } = options;
-  const prompt = historyPrompt({ conversation, previousSummary, customInstructions, replaceInstructions });
-  return request(summarize, "history", prompt, options);
-}
-
-async function turnPrefixText(
-  preparation: CompactionPreparation,
-  summarize: Summarize,
-  options: CompactOptions,
-): Promise<Text> {
-  const conversation = transcriptOf(preparation.turnPrefixMessages);
-  if (conversation === "") return { text: "" };
-  const { customInstructions, replaceInstructions } = options;
-  const prompt = turnPrefixPrompt({ conversation, customInstructions, replaceInstructions });
-  return request(summarize, "turnPrefix", prompt, options);
-}
-
-function request(
-  summarize: Summarize,
+/** Has one text written; without messages, the previous summary stays. */
+async function writeText(
+  { summarize, options }: { readonly summarize: Summarize; readonly options: CompactOptions },
   kind: SummaryKind,
-  prompt: string,
-  { signal }: CompactOptions,
+  messages: readonly AgentMessage[],
+  previousSummary?: string,
 ): Promise<Text> {
+  const conversation = serializeConversation(convertToLlm(messages));
+  if (conversation === "") return { text: previousSummary ?? "" };
+  const { customInstructions, replaceInstructions, signal } = options;
+  const prompt = promptOf(kind, { conversation, previousSummary, customInstructions, replaceInstructions });
   return requestSummary(summarize, { kind, prompt, signal });
-}
-
-function transcriptOf(messages: readonly AgentMessage[]): string {
-  return serializeConversation(convertToLlm(messages));
 }
 
 /** Joins the two texts of a summary: the history, and the beginning of a split turn under its heading. */
@@ -160,4 +138,29 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
     "NOTHING_TO_COMPACT",
     "There is nothing to summarise: plan again once there are messages.",
   );
+}
+
+/** Adds the usage of two model calls as an adapter returned it: missing numbers count as 0. */
+function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  const sum = (name: keyof Usage) => numberOf(fieldsOf(first)[name]) + numberOf(fieldsOf(second)[name]);
+  const has = (name: keyof Usage) => first[name] !== undefined || second[name] !== undefined;
+  const sumCost = (name: keyof Usage["cost"]) =>
+    numberOf(fieldsOf(first.cost)[name]) + numberOf(fieldsOf(second.cost)[name]);
+  return {
+    input: sum("input"),
+    output: sum("output"),
+    cacheRead: sum("cacheRead"),
+    cacheWrite: sum("cacheWrite"),
+    ...(has("cacheWrite1h") && { cacheWrite1h: sum("cacheWrite1h") }),
+    ...(has("reasoning") && { reasoning: sum("reasoning") }),
+    totalTokens: sum("totalTokens"),
+    cost: {
+      input: sumCost("input"),
+      output: sumCost("output"),
+      cacheRead: sumCost("cacheRead"),
+      cacheWrite: sumCost("cacheWrite"),
+      total: sumCost("total"),
+    },
+  };
 }

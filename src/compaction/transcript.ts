@@ -4,7 +4,6 @@ import { headOf, jsonOf, partsOf } from "../context/message-parts.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { Message } from "../schema/message.ts";
 
-/** Maximum length of a tool result in a transcript, in UTF-16 units. */
 const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
 
 /**

@@ -59,7 +59,7 @@ export async function compactIfNeeded(
   if (options.contextWindow === undefined) throw new TypeError("compactIfNeeded needs a contextWindow.");
   for (;;) {
     const haveOthersEnded = await compactor.othersEnded(options.signal);
-    const contextTokens = contextUsage(host.session, host.counter).tokens;
+    const contextTokens = contextUsage(host.current.session, host.counter).tokens;
     const reason = haveOthersEnded ? reasonNotTo(host, compactor, contextTokens, options) : "running";
     if (reason !== undefined) return { compacted: false, reason, contextTokens };
     const { reason: why = "threshold", signal } = options;
@@ -73,12 +73,12 @@ export async function compactIfNeeded(
 }
 
 function reasonNotTo(
-  { session, settings }: ControllerHost,
+  { current, settings }: ControllerHost,
   compactor: Compactor,
   contextTokens: number,
   { contextWindow, reason = "threshold" }: CompactIfNeededOptions,
 ): "disabled" | "belowThreshold" | "notShrinking" | undefined {
-  const limits = settingsForModel(settings, session.buildSessionContext().model);
+  const limits = settingsForModel(settings, current.session.buildSessionContext().model);
   if (!limits.enabled) return "disabled";
   if (reason === "threshold" && !shouldCompact(contextTokens, contextWindow, limits)) return "belowThreshold";
   return compactor.fruitless >= MAX_FRUITLESS ? "notShrinking" : undefined;

@@ -5,8 +5,7 @@ import { type CompactionResult, compact } from "../compaction/summarize.ts";
 import { estimateAll } from "../compaction/tokens.ts";
 import { aborted, refuseAborted, untilAborted } from "../schema/abort.ts";
 import type { CompactionEntry, SessionEntry } from "../schema/entry.ts";
-import { messageOf, SessionError } from "../schema/errors.ts";
-import { isAborted, joinSignals } from "./abort.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import {
   assertNotCompacted,
   assertNotLeft,
@@ -15,7 +14,7 @@ import {
   firstAppendedSince,
   takeSnapshot,
 } from "./branch-snapshot.ts";
-import type { ControllerHost } from "./controller-host.ts";
+import { type ControllerHost, joinSignals } from "./controller-host.ts";
 import { checkExtensionCompaction } from "./extension-compaction.ts";
 import type { CompactionReason, ExtensionCompaction, SessionHookEvents } from "./hook-events.ts";
 
@@ -47,7 +46,6 @@ export interface CompactionRequest extends CompactCommandOptions {
   readonly willRetry: boolean;
 }
 
-/** A running compaction. */
 interface Attempt {
   readonly request: CompactionRequest;
   readonly snapshot: BranchSnapshot;
@@ -124,7 +122,7 @@ export class Compactor {
   async attempt(request: CompactionRequest): Promise<CompletedCompaction | NoCompactionReason> {
     refuseAborted(request.signal, CANCELLED);
     if (this.#running !== undefined) return "running";
-    this.#host.session.assertWritable();
+    this.#host.current.session.assertWritable();
     const attempt = this.#plan(request);
     if (typeof attempt === "string") return attempt;
     // In a later turn: a handler that requests a compaction must find this one running.
@@ -139,7 +137,7 @@ export class Compactor {
       await hooks.emit("session_compact", { compactionEntry, fromExtension, reason, willRetry });
       return done;
     } catch (error) {
-      const isCancelled = isAborted(error);
+      const isCancelled = isSessionError(error, "ABORTED");
       await hooks.emit("session_compact_failed", {
         reason,
         aborted: isCancelled,
@@ -152,7 +150,8 @@ export class Compactor {
   }
 
   #plan(request: CompactionRequest): Attempt | CompactionSkipReason {
-    const { session, settings, counter, leaving } = this.#host;
+    const { current, settings, counter } = this.#host;
+    const { session, leaving } = current;
     const branchEntries = session.getBranch();
     const { model } = session.buildSessionContext();
     const plan = planCompaction(branchEntries, settings, { counter, model });
@@ -169,15 +168,15 @@ export class Compactor {
 
   async #perform(attempt: Attempt): Promise<CompletedCompaction> {
     try {
-      const given = await this.#askHooks(attempt);
-      attempt.fromExtension = given !== undefined;
+      const made = await this.#askHooks(attempt);
+      attempt.fromExtension = made !== undefined;
       const result =
-        given === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(given, attempt);
+        made === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(made, attempt);
       refuseAborted(attempt.signal, CANCELLED);
       return this.#commit(attempt, result);
     } catch (error) {
       // An abort that the caller did not request means that the session was left.
-      if (isAborted(error)) assertSameSession(attempt.snapshot, this.#host.session);
+      if (isSessionError(error, "ABORTED")) assertSameSession(attempt.snapshot, this.#host.current.session);
       throw error;
     }
   }
@@ -199,7 +198,7 @@ export class Compactor {
       if (answer?.cancel === true) throw aborted(CANCELLED);
       return answer?.compaction ?? undefined;
     } catch (error) {
-      throw isAborted(error) ? aborted(CANCELLED, error) : error;
+      throw isSessionError(error, "ABORTED") ? aborted(CANCELLED, error) : error;
     }
   }
 
@@ -218,7 +217,7 @@ export class Compactor {
   #commit(attempt: Attempt, result: CompactionResult | ExtensionCompaction): CompletedCompaction {
     const { snapshot, fromExtension } = attempt;
     const { session } = snapshot;
-    assertNotLeft(snapshot, this.#host.session);
+    assertNotLeft(snapshot, this.#host.current.session);
     assertNotCompacted(snapshot);
     const { summary, tokensBefore, details, usage } = result;
     // Keeping nothing applies to what was summarised: later entries stay.
@@ -242,6 +241,6 @@ export class Compactor {
   }
 
   #estimate(): number {
-    return estimateAll(this.#host.session.buildSessionContext().messages, this.#host.counter);
+    return estimateAll(this.#host.current.session.buildSessionContext().messages, this.#host.counter);
   }
 }

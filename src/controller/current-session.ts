@@ -59,15 +59,7 @@ export class CurrentSession {
   async replace({ reason, from, path, open }: Replacement): Promise<void> {
     this.assertNotLeft(from);
     const previous = from.getSessionFile();
-    const closing = await this.#leave(async () => {
-      await this.#hooks.emit("session_shutdown", {
-        reason,
-        ...(path !== undefined && { targetSessionFile: path }),
-      });
-      const [outcome] = await Promise.allSettled([from.close()]);
-      this.#goOnWith(await open());
-      return outcome;
-    });
+    const closing = await this.#leave({ reason, from, path, open });
     if (this.#hasEnded) {
       await this.#session.close();
       throw closed();
@@ -90,17 +82,17 @@ export class CurrentSession {
     await this.#session.close();
   }
 
-  #goOnWith(next: SessionManager): void {
-    const left = this.#leaving;
-    this.#leaving = new AbortController();
-    this.#session = next;
-    left.abort();
-  }
-
-  async #leave<T>(work: () => Promise<T>): Promise<T> {
+  async #leave({ reason, from, path, open }: Replacement): Promise<PromiseSettledResult<void>> {
     this.#isBeingLeft = true;
     try {
-      return await work();
+      const target = path === undefined ? {} : { targetSessionFile: path };
+      await this.#hooks.emit("session_shutdown", { reason, ...target });
+      const [outcome] = await Promise.allSettled([from.close()]);
+      const left = this.#leaving;
+      this.#session = await open();
+      this.#leaving = new AbortController();
+      left.abort();
+      return outcome;
     } finally {
       this.#isBeingLeft = false;
     }

@@ -12,22 +12,22 @@ export interface CompactedBranch {
 /**
  * Rejects a handler's compaction that would lose entries without summarising them.
  *
- * @param given - As the handler returned it; foreign code may break its types.
+ * @param input - As the handler returned it; foreign code may break its types.
  * @returns A copy, in which an invalid size is replaced by the planned one.
  * @throws {SessionError} `SUMMARY_FAILED` without a text, or if the first kept entry is not on the branch.
  */
 export function checkExtensionCompaction(
-  given: ExtensionCompaction,
+  input: ExtensionCompaction,
   { branchEntries, preparation }: CompactedBranch,
 ): ExtensionCompaction {
-  const summary: unknown = given.summary;
+  const summary: unknown = input.summary;
   if (typeof summary !== "string" || summary.trim() === "") throw unusable("its summary has no text");
-  const firstKept: unknown = given.firstKeptEntryId;
+  const firstKept: unknown = input.firstKeptEntryId;
   if (firstKept !== null && !branchEntries.some(({ id }) => id === firstKept)) {
     throw unusable(`it keeps from ${JSON.stringify(firstKept)} on, which is not on the branch`);
   }
-  const tokensBefore = Number.isFinite(given.tokensBefore) ? given.tokensBefore : preparation.tokensBefore;
-  return { ...given, tokensBefore };
+  const tokensBefore = Number.isFinite(input.tokensBefore) ? input.tokensBefore : preparation.tokensBefore;
+  return { ...input, tokensBefore };
 }
 
 function unusable(why: string): SessionError {

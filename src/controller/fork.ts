@@ -2,8 +2,8 @@ import { textsOf } from "../context/content-text.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, choice } from "../schema/options.ts";
-import { requireEntry } from "./require-entry.ts";
-import { goTo, isCancelled, type SwitchHost, type SwitchResult } from "./switch-session.ts";
+import { type ControllerHost, requireEntry } from "./controller-host.ts";
+import { goTo, isCancelled, type SwitchResult } from "./switch-session.ts";
 
 /** Where a fork ends. */
 export interface ForkOptions {
@@ -25,7 +25,7 @@ interface ForkPoint {
 }
 
 /** Copies the path to an entry into a new session and switches to it; see `SessionController.fork`. */
-export async function fork(host: SwitchHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
+export async function fork(host: ControllerHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
   assertOptions(options, { position: choice("before", "at") });
   const { position = "before" } = options;
   const from = host.current.session;

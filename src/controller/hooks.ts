@@ -107,9 +107,9 @@ export class SessionHooks {
     const message = `${name} was cancelled`;
     if (signal?.aborted) throw aborted(message, signal.reason);
     try {
-      const given = (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
+      const answered = (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
       // Checked in here, since reading the answer may throw as well.
-      const answer = given && judge(given, event);
+      const answer = answered && judge(answered, event);
       return answer && { answer, isLast: fieldsOf(answer)["cancel"] === true };
     } catch (error) {
       if (signal?.aborted) throw aborted(message, error);
@@ -124,8 +124,8 @@ export class SessionHooks {
       warn(secondError, name);
     };
     try {
-      const given: unknown = this.#onError(error, name);
-      if (given !== undefined) onRejection(given, warnOfBoth);
+      const returned: unknown = this.#onError(error, name);
+      if (returned !== undefined) onRejection(returned, warnOfBoth);
     } catch (secondError) {
       warnOfBoth(secondError);
     }
@@ -146,7 +146,7 @@ function everything<Answer>(answer: Answer): Answer {
   return answer;
 }
 
-/** Drops a summary that nobody asked for, and keeps the rest of the answer. */
+/** Drops a summary that the user does not want, and keeps the rest of the answer. */
 function noUnwantedSummary(
   answer: SessionHookResults["session_before_tree"],
   { preparation }: SessionHookEvents["session_before_tree"],

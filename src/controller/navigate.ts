@@ -3,13 +3,11 @@ import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../schema/entry.ts";
-import { SessionError } from "../schema/errors.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
-import { isAborted, joinSignals } from "./abort.ts";
 import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
-import type { ControllerHost } from "./controller-host.ts";
+import { type ControllerHost, joinSignals, requireEntry } from "./controller-host.ts";
 import type { ExtensionBranchSummary, SessionHookEvents, SessionHookResults } from "./hook-events.ts";
-import { requireEntry } from "./require-entry.ts";
 
 /** How to navigate. */
 export interface NavigateTreeOptions {
@@ -37,12 +35,10 @@ export interface NavigateTreeResult {
 /** A planned navigation. */
 type TreePreparation = SessionHookEvents["session_before_tree"]["preparation"];
 
-/** A summary that is ready to be appended. */
 interface ReadySummary extends ExtensionBranchSummary {
   readonly fromExtension: boolean;
 }
 
-/** Where a navigation ends. */
 interface Destination {
   readonly leafId: string | null;
   readonly editorText?: string;
@@ -67,11 +63,11 @@ export async function navigateTree(
     label: TEXT,
     signal: SIGNAL,
   });
-  const { session } = host;
+  const { session } = host.current;
   const target = requireEntry(session, targetId);
   if (targetId === session.getLeafId()) return { cancelled: false };
   const snapshot = takeSnapshot(session);
-  const signal = joinSignals(host.leaving, options.signal);
+  const signal = joinSignals(host.current.leaving, options.signal);
   const preparation = prepare(host, targetId, options);
   try {
     refuseAborted(signal, CANCELLED);
@@ -80,20 +76,20 @@ export async function navigateTree(
     if (answer?.cancel === true) return { cancelled: true };
     const summary = await summaryFor(host, preparation, answer, signal);
     refuseAborted(signal, CANCELLED);
-    assertNotLeft(snapshot, host.session);
+    assertNotLeft(snapshot, host.current.session);
     const label = answer?.label ?? options.label;
     // Checked before the leaf moves: a rejected label would come too late.
     if (label !== undefined && label !== "") session.assertWritable();
     return await move(host, target, label, summary);
   } catch (error) {
-    if (!isAborted(error)) throw error;
-    assertSameSession(snapshot, host.session);
+    if (!isSessionError(error, "ABORTED")) throw error;
+    assertSameSession(snapshot, host.current.session);
     return { cancelled: true, aborted: true };
   }
 }
 
 function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOptions): TreePreparation {
-  const { session } = host;
+  const { session } = host.current;
   const oldLeafId = session.getLeafId();
   const { entries, commonAncestorId } = collectEntriesForBranchSummary(session, oldLeafId, targetId);
   const { summarize = false, customInstructions, replaceInstructions, label } = options;
@@ -134,9 +130,9 @@ async function summaryFor(
   return { summary, details: { readFiles, modifiedFiles }, usage, fromExtension: false };
 }
 
-function usable(given: ExtensionBranchSummary): ExtensionBranchSummary {
-  const text: unknown = given.summary;
-  if (typeof text === "string" && text.trim() !== "") return given;
+function usable(input: ExtensionBranchSummary): ExtensionBranchSummary {
+  const text: unknown = input.summary;
+  if (typeof text === "string" && text.trim() !== "") return input;
   throw new SessionError(
     "SUMMARY_FAILED",
     "A handler of session_before_tree gave a summary without text; nothing was changed. Correct the extension.",
@@ -145,12 +141,12 @@ function usable(given: ExtensionBranchSummary): ExtensionBranchSummary {
 }
 
 function noSummarizer(): never {
-  throw new Error("the controller was given no summarizer");
+  throw new Error("the controller has no summarizer");
 }
 
 /** Moves the leaf and appends what belongs there, synchronously: nothing can come in between. */
 async function move(
-  { session, hooks }: ControllerHost,
+  { current: { session }, hooks }: ControllerHost,
   target: SessionEntry,
   label: string | undefined,
   summary: ReadySummary | undefined,

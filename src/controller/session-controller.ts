@@ -21,30 +21,24 @@ import { type ForkOptions, type ForkResult, fork } from "./fork.ts";
 import { SessionHooks } from "./hooks.ts";
 import { type NavigateTreeOptions, type NavigateTreeResult, navigateTree } from "./navigate.ts";
 import { collectStats, type SessionStats, type StatsOptions } from "./stats.ts";
-import {
-  newSession,
-  type SwitchHost,
-  type SwitchResult,
-  type SwitchSessionOptions,
-  switchSession,
-} from "./switch-session.ts";
+import { newSession, type SwitchResult, type SwitchSessionOptions, switchSession } from "./switch-session.ts";
 
 /** Options of a controller. */
 export interface SessionControllerOptions {
   /** The first session. The controller closes it when it switches to another one. */
   readonly session: SessionManager;
-  /** Where handlers are registered; its own unless given. */
+  /** Where handlers are registered. Default: its own. */
   readonly hooks?: SessionHooks | undefined;
   /**
    * Asks a model for a summary. Without it, compactions are extracts made without a model, and branch summaries come from
    * handlers only.
    */
   readonly summarize?: Summarize | undefined;
-  /** When to compact and how much to keep; `DEFAULT_COMPACTION_SETTINGS` unless given. */
+  /** When to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`. */
   readonly settings?: CompactionSettings | undefined;
   /** Sizes that the prompt of a branch summary must fit. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
-  /** Counts tokens in place of the estimate. */
+  /** Counts tokens instead of estimating them. */
   readonly counter?: TokenCounter | undefined;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: (() => number) | undefined;
@@ -61,9 +55,7 @@ export interface SessionControllerOptions {
 export class SessionController {
   /** Where handlers of the commands are registered. */
   readonly hooks: SessionHooks;
-  readonly #current: CurrentSession;
   readonly #host: ControllerHost;
-  readonly #switchHost: SwitchHost;
   readonly #compactor: Compactor;
   readonly #now: () => number;
 
@@ -71,19 +63,12 @@ export class SessionController {
     if (options.settings !== undefined) assertSettings(options.settings);
     const { summarize, settings, counter, branchSummary = {}, now = Date.now } = options;
     const hooks = options.hooks ?? new SessionHooks();
-    const current = new CurrentSession(options.session, hooks);
     this.hooks = hooks;
-    this.#current = current;
     this.#now = now;
-    this.#switchHost = { current, hooks, copied: new WeakMap() };
     this.#host = {
-      get session() {
-        return current.session;
-      },
-      get leaving() {
-        return current.leaving;
-      },
+      current: new CurrentSession(options.session, hooks),
       hooks,
+      copied: new WeakMap(),
       summarize,
       settings: Object.freeze({ ...(settings ?? DEFAULT_COMPACTION_SETTINGS) }),
       branchSummary,
@@ -94,7 +79,7 @@ export class SessionController {
 
   /** The current session: another object after a command that switches sessions. */
   get session(): SessionManager {
-    return this.#current.session;
+    return this.#host.current.session;
   }
 
   /** Tells the handlers that the session is ready. Call it once all are registered. */
@@ -110,7 +95,7 @@ export class SessionController {
 
   /** Shuts the session down and closes it; commands throw `SESSION_CLOSED` from then on. Idempotent. */
   async close(): Promise<void> {
-    await this.#current.end();
+    await this.#host.current.end();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -123,7 +108,7 @@ export class SessionController {
    * @throws {SessionError} `INVALID_SESSION_ID`; `STALE_LEAF` if another command was faster.
    */
   async newSession(options: NewSessionOptions = {}): Promise<SwitchResult> {
-    return this.#arrived(await newSession(this.#switchHost, options));
+    return this.#arrived(await newSession(this.#host, options));
   }
 
   /**
@@ -134,7 +119,7 @@ export class SessionController {
    * `STALE_LEAF` if another command was faster.
    */
   async switchSession(path: string, options: SwitchSessionOptions = {}): Promise<SwitchResult> {
-    return this.#arrived(await switchSession(this.#switchHost, path, options));
+    return this.#arrived(await switchSession(this.#host, path, options));
   }
 
   /**
@@ -144,7 +129,7 @@ export class SessionController {
    * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command was faster.
    */
   async fork(entryId: string, options: ForkOptions = {}): Promise<ForkResult> {
-    return this.#arrived(await fork(this.#switchHost, entryId, options));
+    return this.#arrived(await fork(this.#host, entryId, options));
   }
 
   /**
@@ -196,7 +181,7 @@ export class SessionController {
    */
   getStats(options: StatsOptions = {}): SessionStats {
     const { session } = this;
-    const copied = this.#switchHost.copied.get(session);
+    const copied = this.#host.copied.get(session);
     const isInherited = copied && (({ id }: { readonly id: string }) => copied.has(id));
     return collectStats({ session, counter: this.#host.counter, nowMs: this.#now(), isInherited }, options);
   }

@@ -6,9 +6,8 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, SIGNAL, TEXT } from "../schema/options.ts";
-import type { CurrentSession } from "./current-session.ts";
+import type { ControllerHost } from "./controller-host.ts";
 import type { SessionHookEvents } from "./hook-events.ts";
-import type { SessionHooks } from "./hooks.ts";
 
 /** How to switch to another session. */
 export interface SwitchSessionOptions {
@@ -26,16 +25,8 @@ export interface SwitchResult {
   sessionFile?: string;
 }
 
-/** What the commands that switch sessions have in common. */
-export interface SwitchHost {
-  readonly current: CurrentSession;
-  readonly hooks: SessionHooks;
-  /** Ids of the entries that a fork in memory began with, which no parent's file can tell. */
-  readonly copied: WeakMap<SessionManager, ReadonlySet<string>>;
-}
-
 /** Begins a new session; see `SessionController.newSession`. */
-export async function newSession(host: SwitchHost, options: NewSessionOptions): Promise<SwitchResult> {
+export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
   return goTo(host, "new", from, from.createSibling(options));
@@ -43,7 +34,7 @@ export async function newSession(host: SwitchHost, options: NewSessionOptions): 
 
 /** Switches to the session of a file; see `SessionController.switchSession`. */
 export async function switchSession(
-  host: SwitchHost,
+  host: ControllerHost,
   path: string,
   options: SwitchSessionOptions,
 ): Promise<SwitchResult> {
@@ -75,7 +66,7 @@ export async function switchSession(
  * @throws {SessionError} `STALE_LEAF` if it is being left already, or was left while they ran.
  */
 export async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
-  { current, hooks }: SwitchHost,
+  { current, hooks }: ControllerHost,
   name: Name,
   event: SessionHookEvents[Name],
 ): Promise<boolean> {
@@ -89,7 +80,7 @@ export async function isCancelled<Name extends "session_before_switch" | "sessio
 
 /** Replaces the current session by one that is open already. */
 export async function goTo(
-  { current }: SwitchHost,
+  { current }: ControllerHost,
   reason: "new" | "resume" | "fork",
   from: SessionManager,
   next: SessionManager,

@@ -58,7 +58,7 @@ export function stopOrToolUse(reported: StopReason, content: AssistantMessage["c
 /** Tokens as a provider counts them; unknown counts may be left out. */
 export interface TokenCounts {
   readonly input?: unknown;
-  /** In place of an unknown `input`: the provider's count of the input that includes both caches. */
+  /** Instead of an unknown `input`: the provider's count of the input that includes both caches. */
   readonly inputWithCache?: unknown;
   readonly output?: unknown;
   readonly cacheRead?: unknown;

@@ -44,7 +44,7 @@ interface Step {
 }
 
 /** Tells whether a message that was redacted in the session may be one of an array, whose content it has lost. */
-export type MayBeSame = (entry: SessionEntry, given: Message) => boolean;
+export type MayBeSame = (entry: SessionEntry, input: Message) => boolean;
 
 /** How many messages of a list a session has. */
 interface Match {
@@ -118,14 +118,14 @@ function isSystem(message: AgentMessage): message is SystemMessage {
   return message.role === "system";
 }
 
-function appendInstructions(session: ConversationSession, given: readonly SystemMessage[]): string[] {
-  const text = systemText(given);
+function appendInstructions(session: ConversationSession, input: readonly SystemMessage[]): string[] {
+  const text = systemText(input);
   if (text === "") return [];
   const inForce = session.buildSessionProjection().messages.filter(isSystem);
   const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS];
   if (section === text || systemText(inForce) === text) return [];
-  const timestamp = given.at(-1)?.timestamp ?? 0;
-  const details = given.findLast((message) => message.details !== undefined)?.details;
+  const timestamp = input.at(-1)?.timestamp ?? 0;
+  const details = input.findLast((message) => message.details !== undefined)?.details;
   const sections = { [INSTRUCTIONS]: text };
   return [
     session.appendMessage({
@@ -190,17 +190,17 @@ class Matcher {
     // Made results may also stand between others.
     const start = [matched, skipMade(said, matched)].find((at) =>
       messages.every((message, next) => {
-        const given = said[at + next];
-        return given !== undefined && (isSameMessage(message, given) || this.#isRest(entry, message, given));
+        const input = said[at + next];
+        return input !== undefined && (isSameMessage(message, input) || this.#isRest(entry, message, input));
       }),
     );
     return start === undefined ? matched : start + messages.length;
   }
 
   /** Tells whether a stored message is what a redaction has left of one of the array. */
-  #isRest(entry: SessionEntry, stored: Message, given: Message): boolean {
+  #isRest(entry: SessionEntry, stored: Message, input: Message): boolean {
     this.#redactedIds ??= redactedIdsIn(this.#session);
-    return this.#redactedIds.has(entry.id) && isSameFrame(stored, given) && this.#mayBeSame(entry, given);
+    return this.#redactedIds.has(entry.id) && isSameFrame(stored, input) && this.#mayBeSame(entry, input);
   }
 
   /** Finds the branch that has most of the list. */
@@ -229,11 +229,11 @@ function redactedIdsIn(session: ConversationSession): Set<string> {
 }
 
 /** Tells whether two messages have the same role and calls, whatever they say. */
-function isSameFrame(stored: Message, given: Message): boolean {
-  if (stored.role === "toolResult" && given.role === "toolResult")
-    return isSameCallId(stored.toolCallId, given.toolCallId);
-  const [ours, theirs] = [callIdsOf(stored), callIdsOf(given)];
-  if (stored.role !== given.role || ours.length !== theirs.length) return false;
+function isSameFrame(stored: Message, input: Message): boolean {
+  if (stored.role === "toolResult" && input.role === "toolResult")
+    return isSameCallId(stored.toolCallId, input.toolCallId);
+  const [ours, theirs] = [callIdsOf(stored), callIdsOf(input)];
+  if (stored.role !== input.role || ours.length !== theirs.length) return false;
   return ours.every((id, at) => isSameCallId(id, theirs[at] ?? ""));
 }
 

@@ -5,7 +5,7 @@
  * would refuse this thinking. `SIGNATURE_DROPPED`: a signature belongs to another model. `FLAG_DROPPED`: a field has no
  * counterpart. `TOOLS_DROPPED`: a system message declares tools; pass them with the request. `PAIR_REPAIRED`: a tool call or
  * its result was missing, misplaced or repeated. `ID_CHANGED`: an id or a name did not fit the provider's pattern.
- * `CONTENT_MOVED`: content moved to another place. `CONTENT_REPLACED`: something else replaces what cannot be sent, or not be
+ * `CONTENT_MOVED`: content moved to another position. `CONTENT_REPLACED`: something else replaces what cannot be sent, or not be
  * stored. `CONTENT_ADDED`: a text was added because the provider requires one. `KEPT_IN_DETAILS`: the original is kept in
  * `details` and comes back in a request of the same kind. `DETAILS_DROPPED`: what `details` keeps cannot be part of this request.
  */

@@ -34,7 +34,7 @@ export interface Dialect {
   newIds(): ToolIds;
   /** Whether a text counts as empty. */
   isBlank(text: string): boolean;
-  /** Whether an answer must keep all its thinking, in place and not at the end, or none of it. */
+  /** Whether an answer must keep all its thinking, in order and not at the end, or none of it. */
   readonly wantsThinkingWhole: boolean;
   /** Whether an empty text from this API is kept for the sake of its signature. */
   keepsSignedText(signature: string, api: string): boolean;
@@ -42,7 +42,7 @@ export interface Dialect {
   isSignature(signature: string, api: string): boolean;
   /** Whether thinking can be sent back to the model that wrote it. */
   canReplay(thinking: ThinkingContent, answer: Pick<AssistantMessage, "api" | "provider">): boolean;
-  /** Reads the text of the kept original of a system message that has its place in the request; absent if none has. */
+  /** Reads the text of the kept original of a system message within the request; absent if all are in front. */
   readonly readSystem?: (raw: unknown) => string | undefined;
   /** Reads the kept original of a user message; undefined if it is not of this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
@@ -51,6 +51,22 @@ export interface Dialect {
   /** Reads the kept original of a result. */
   readResult(raw: unknown): ReadResult | undefined;
 }
+
+/** Types of images that most providers take. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+/** What most forms of request allow; each says what differs. */
+export const USUAL_DIALECT = {
+  isForDisplay: false,
+  systemInFront: "all",
+  startsWithUser: false,
+  imageTypes: IMAGE_TYPES,
+  takesImages: () => true,
+  isBlank: (text) => text === "",
+  wantsThinkingWhole: false,
+  keepsSignedText: () => false,
+  isSignature: () => true,
+} satisfies Partial<Dialect>;
 
 /** The content of a tool result. */
 export interface ReadResult {

@@ -20,7 +20,7 @@ export interface ConvertedMessages {
  *
  * What is written is compared with the original, which is kept if the two differ.
  */
-export interface MessageForm {
+export interface SdkForm {
   readonly name: FormName;
   /** Default of the option. */
   readonly api: string;
@@ -61,7 +61,7 @@ export class History {
   readonly #messages: Message[] = [];
   /** Calls by our ids, and by the part of them that a provider's results use. */
   readonly #calls = new Map<string, ToolCall>();
-  readonly #form: MessageForm;
+  readonly #form: SdkForm;
   /** Returns the time of a message. */
   readonly timeOf: (index: number) => number;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
@@ -70,7 +70,7 @@ export class History {
    * @param model - The model that answered, if the options name none.
    * @throws {TypeError} If the options have no time.
    */
-  constructor(options: MessageImportOptions, form: MessageForm, model = "unknown") {
+  constructor(options: MessageImportOptions, form: SdkForm, model = "unknown") {
     this.#form = form;
     this.timeOf = timesOf(options);
     this.#identity = {

@@ -2,7 +2,7 @@ import { blocksOf, fieldsOf, listOf } from "../context/entry-fields.ts";
 import type { ImageContent, TextContent, ToolCall } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AssistantMessage } from "../schema/message.ts";
-import type { ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
+import type { ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { placeholder } from "./images.ts";
 
@@ -22,9 +22,9 @@ export class RequestContent {
    * @param isOwn - Whether the model of the request wrote it.
    */
   ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerBlock[] {
-    const given = listOf(message.content);
-    const known = given.filter(isAnswerBlock);
-    if (known.length < given.length) this.#dropUnknown(index);
+    const blocks = listOf(message.content);
+    const known = blocks.filter(isAnswerBlock);
+    if (known.length < blocks.length) this.#dropUnknown(index);
     return known.flatMap((block) => this.#answerBlock(block, isOwn, message, index));
   }
 
@@ -46,10 +46,9 @@ export class RequestContent {
 
   /** Returns the name of a tool in the request. */
   toolName(name: unknown, index: number): string {
-    const given = typeof name === "string" && name !== "" ? name : "unknown";
-    const fitting = this.#dialect.fitName(given);
+    const fitting = this.#dialect.fitName(typeof name === "string" && name !== "" ? name : "unknown");
     if (fitting !== name)
-      this.#report("ID_CHANGED", index, `Renamed tool ${JSON.stringify(name)} to ${fitting}.`);
+      this.#issues.report("ID_CHANGED", index, `Renamed tool ${JSON.stringify(name)} to ${fitting}.`);
     return fitting;
   }
 
@@ -57,7 +56,7 @@ export class RequestContent {
     const { api } = answer;
     if (block.type === "thinking") {
       if (isOwn && this.#dialect.canReplay(block, answer)) return [block];
-      this.#report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
+      this.#issues.report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
       return [];
     }
     const kept = this.#signed(block, isOwn, api, index);
@@ -75,35 +74,28 @@ export class RequestContent {
     const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
     if (signature === undefined) return block;
     if (isOwn && typeof signature === "string" && this.#dialect.isSignature(signature, api)) return block;
-    this.#report("SIGNATURE_DROPPED", index, `Dropped the signature of a ${block.type} block.`);
-    const {
-      textSignature: _text,
-      thoughtSignature: _thought,
-      ...unsigned
-    } = {
-      textSignature: undefined,
-      thoughtSignature: undefined,
-      ...block,
-    };
+    this.#issues.report("SIGNATURE_DROPPED", index, `Dropped the signature of a ${block.type} block.`);
+    const none = { textSignature: undefined, thoughtSignature: undefined };
+    const { textSignature: _text, thoughtSignature: _thought, ...unsigned } = { ...none, ...block };
     return unsigned;
   }
 
   #text(block: TextContent, index: number): TextContent[] {
     if (!this.#dialect.isBlank(block.text)) return [block];
-    this.#report("BLOCK_DROPPED", index, "Dropped an empty text.");
+    this.#issues.report("BLOCK_DROPPED", index, "Dropped an empty text.");
     return [];
   }
 
   #image(block: ImageContent, index: number): UserBlock {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
-    this.#report("CONTENT_REPLACED", index, `Replaced an image of type ${block.mimeType} by a text.`);
+    this.#issues.report("CONTENT_REPLACED", index, `Replaced an image of type ${block.mimeType} by a text.`);
     return placeholder("image", block.mimeType);
   }
 
-  #arguments(given: unknown, index: number): Record<string, unknown> {
-    if (isJsonRecord(given)) return given;
-    this.#report(
+  #arguments(args: unknown, index: number): Record<string, unknown> {
+    if (isJsonRecord(args)) return args;
+    this.#issues.report(
       "CONTENT_REPLACED",
       index,
       "Replaced the arguments of a tool call by {}: they are not an object.",
@@ -112,11 +104,7 @@ export class RequestContent {
   }
 
   #dropUnknown(index: number): void {
-    this.#report("BLOCK_DROPPED", index, "Dropped a block of unknown type.");
-  }
-
-  #report(code: ConversionIssueCode, index: number, message: string): void {
-    this.#issues.report(code, index, message);
+    this.#issues.report("BLOCK_DROPPED", index, "Dropped a block of unknown type.");
   }
 }
 

@@ -172,10 +172,10 @@ class Planner {
 
   /** Returns the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
-    return messages.flatMap((given, index) => {
-      const message = wellFormedMessage(given);
+    return messages.flatMap((input, index) => {
+      const message = wellFormedMessage(input);
       const converted = convertToLlm([message]);
-      if (message !== given && converted.length > 0) {
+      if (message !== input && converted.length > 0) {
         this.#issues.report(
           "CONTENT_REPLACED",
           index,
@@ -198,8 +198,8 @@ class Planner {
     });
   }
 
-  #pair(given: readonly Indexed[]): Indexed[] {
-    const { messages, repairs } = repairToolPairs(given.map(({ message }) => message));
+  #pair(input: readonly Indexed[]): Indexed[] {
+    const { messages, repairs } = repairToolPairs(input.map(({ message }) => message));
     const dropped = new Set<number>();
     for (const { kind, index, toolCallId, newToolCallId = toolCallId } of repairs) {
       if (kind === "messageDropped") dropped.add(index);
@@ -208,11 +208,11 @@ class Planner {
         kind === "messageDropped"
           ? "Dropped a message that held nothing but dropped calls."
           : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
-      this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
+      this.#issues.report("PAIR_REPAIRED", input[index]?.index ?? -1, text);
     }
     // A result has its own index, or that of its call if it was made; all others are still in order.
-    const others = given.filter(({ message }, at) => message.role !== "toolResult" && !dropped.has(at));
-    const results = new Map(given.map(({ message, index }) => [message, index]));
+    const others = input.filter(({ message }, at) => message.role !== "toolResult" && !dropped.has(at));
+    const results = new Map(input.map(({ message, index }) => [message, index]));
     let at = -1;
     return messages.map((message) => {
       if (message.role !== "toolResult") at++;

@@ -13,24 +13,24 @@ import { wellFormedMessage } from "./well-formed-message.ts";
  * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls of an answer that failed or was aborted, which arrays
  * omit. Compares thinking and images of failed results if the array has any, and kept originals if both have them.
  */
-export function isSameMessage(storedMessage: Message, givenMessage: Message): boolean {
+export function isSameMessage(storedMessage: Message, inputMessage: Message): boolean {
   // Requests hold no halves of characters, so that arrays made of them do not, either.
   const stored = wellFormedMessage(storedMessage);
-  const given = wellFormedMessage(givenMessage);
-  if (stored.role === "system" && given.role === "system")
-    return systemText([stored]) === systemText([given]);
-  if (stored.role !== given.role) return false;
-  if (stored.role === "toolResult" && given.role === "toolResult") {
-    if (!isSameCallId(stored.toolCallId, given.toolCallId)) return false;
+  const input = wellFormedMessage(inputMessage);
+  if (stored.role === "system" && input.role === "system")
+    return systemText([stored]) === systemText([input]);
+  if (stored.role !== input.role) return false;
+  if (stored.role === "toolResult" && input.role === "toolResult") {
+    if (!isSameCallId(stored.toolCallId, input.toolCallId)) return false;
   }
-  const types = new Set(fieldsOfBlocks(given).map(({ type }) => type));
+  const types = new Set(fieldsOfBlocks(input).map(({ type }) => type));
   const ignored = new Set<unknown>();
   if (!types.has("thinking")) ignored.add("thinking");
-  if (given.role === "toolResult" && given.isError && !types.has("image")) ignored.add("image");
+  if (input.role === "toolResult" && input.isError && !types.has("image")) ignored.add("image");
   const lacking = new Set(isUnfinished(stored) ? [...ignored, "toolCall"] : ignored);
   return (
-    isSameSaid(saidBy(stored, lacking), saidBy(given, ignored)) &&
-    isSameJson(keptOf(stored, given), keptOf(given, stored))
+    isSameSaid(saidBy(stored, lacking), saidBy(input, ignored)) &&
+    isSameJson(keptOf(stored, input), keptOf(input, stored))
   );
 }
 
@@ -38,9 +38,9 @@ export function isSameMessage(storedMessage: Message, givenMessage: Message): bo
  * Tells whether an array may name a stored call like this: unchanged, without OpenAI's item, or with a number behind it,
  * as requests rename a call that reuses an id.
  */
-export function isSameCallId(stored: string, given: string): boolean {
-  if (given === stored || given === callIdOf(stored)) return true;
-  return given.startsWith(`${stored}_`) && /^\d+$/.test(given.slice(stored.length + 1));
+export function isSameCallId(stored: string, input: string): boolean {
+  if (input === stored || input === callIdOf(stored)) return true;
+  return input.startsWith(`${stored}_`) && /^\d+$/.test(input.slice(stored.length + 1));
 }
 
 /** Lists the content of a message, with consecutive texts joined, and without blank ones. */
@@ -48,28 +48,28 @@ function saidBy(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
   // Forms of one text per result join the lines of several.
   const separator = message.role === "toolResult" ? "\n" : "";
   const said: unknown[] = [];
-  for (const { type, text, thinking, data, id, name, arguments: given } of fieldsOfBlocks(message)) {
+  for (const { type, text, thinking, data, id, name, arguments: args } of fieldsOfBlocks(message)) {
     const last = said.at(-1);
     const isBlank =
       (type === "text" && String(text).trim() === "") || (type === "thinking" && thinking === "");
     if (isBlank || ignored.has(type)) continue;
     if (type === "text" && typeof last === "string") said.splice(-1, 1, last + separator + String(text));
     else if (type === "text") said.push(String(text));
-    else said.push({ type, thinking, data, id, name, given });
+    else said.push({ type, thinking, data, id, name, args });
   }
   return said;
 }
 
-function isSameSaid(stored: readonly unknown[], given: readonly unknown[]): boolean {
-  return stored.length === given.length && stored.every((one, at) => isSameBlock(one, given[at]));
+function isSameSaid(stored: readonly unknown[], input: readonly unknown[]): boolean {
+  return stored.length === input.length && stored.every((one, at) => isSameBlock(one, input[at]));
 }
 
-function isSameBlock(stored: unknown, given: unknown): boolean {
+function isSameBlock(stored: unknown, input: unknown): boolean {
   const { id: storedId } = fieldsOf(stored);
-  const { id: givenId } = fieldsOf(given);
-  if (typeof storedId !== "string" || typeof givenId !== "string") return isSameJson(stored, given);
-  if (!isSameCallId(storedId, givenId)) return false;
-  return isSameJson({ ...fieldsOf(stored), id: "" }, { ...fieldsOf(given), id: "" });
+  const { id: inputId } = fieldsOf(input);
+  if (typeof storedId !== "string" || typeof inputId !== "string") return isSameJson(stored, input);
+  if (!isSameCallId(storedId, inputId)) return false;
+  return isSameJson({ ...fieldsOf(stored), id: "" }, { ...fieldsOf(input), id: "" });
 }
 
 function fieldsOfBlocks(message: AgentMessage): JsonRecord[] {

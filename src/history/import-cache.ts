@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { defaultCacheFolder } from "../catalog/cache-folder.ts";
+import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { readAtomicJson, writeAtomicJson } from "../fs/atomic-json.ts";
 import type { ImportCounts } from "../import/imported-session.ts";

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { uptime } from "node:os";
 import { dirname, join } from "node:path";
-import { importedRoot } from "../catalog/data-folder.ts";
 import { readFront, readFrontOf } from "../catalog/deleted-imports.ts";
+import { importedRoot } from "../catalog/user-folders.ts";
 import {
   closeQuietly,
   type FileSystem,

@@ -15,17 +15,24 @@ import {
 } from "./imported-session.ts";
 import { isoTimeOf } from "./source-values.ts";
 
+/** What the inputs of all importers have. */
+interface ImportInput {
+  readonly path?: string;
+  readonly cwd?: string;
+  readonly importedAt: string;
+}
+
 /** Source of a session's records. */
 export interface SessionOrigin {
   readonly source: SourceName;
   readonly sourceId: string;
-  readonly sourcePath: string | undefined;
-  readonly sourceVersion: string | undefined;
-  /** ISO 8601. */
-  readonly importedAt: string;
-  /** Id of the new session. */
-  readonly id: string;
-  readonly cwd: string;
+  /** Default: the path of the input. */
+  readonly sourcePath?: string | undefined;
+  readonly sourceVersion?: string | undefined;
+  /** Id of the new session. Default: made from `sourceId`. */
+  readonly id?: string;
+  /** Default: the working directory of the input. */
+  readonly cwd?: string | undefined;
   /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
   readonly parent?: SourceParent | undefined;
@@ -93,6 +100,7 @@ export class SessionBuilder {
   };
   readonly issues: SessionIssue[] = [];
   readonly #origin: SessionOrigin;
+  readonly #input: ImportInput;
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
   readonly #ids = new Set<string>();
@@ -103,11 +111,13 @@ export class SessionBuilder {
   readonly #madeNameIds = new Set<string>();
   #time: string;
 
-  constructor(origin: SessionOrigin) {
-    this.#origin = origin;
+  constructor(input: ImportInput, origin: SessionOrigin) {
+    this.#input = input;
+    this.#origin = { sourcePath: input.path, ...origin };
     this.#startedAt = isoTimeOf(origin.startedAt) ?? NO_TIME;
     this.#time = this.#startedAt;
-    const { source, sourceId, sourcePath = null, sourceVersion = null, importedAt } = origin;
+    const { source, sourceId, sourcePath = null, sourceVersion = null } = this.#origin;
+    const { importedAt } = input;
     const data: ImportProvenance = {
       source,
       sourceId,
@@ -216,7 +226,7 @@ export class SessionBuilder {
   /** Finishes the session: nothing may be added after this. What was neither kept nor dropped counts as mapped. */
   finish(): ImportedSession {
     this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
-    const { source, sourceId, sourcePath, id, cwd, parent } = this.#origin;
+    const { source, sourceId, sourcePath, id = sourceId, cwd = this.#input.cwd ?? "", parent } = this.#origin;
     const entries: AnySessionEntry[] = this.#entries;
     return {
       source,

@@ -4,10 +4,10 @@ import type { JsonRecord } from "../schema/json.ts";
 import { EntryTree, NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/late-parents.ts";
 import type { StatedHead } from "./entry-head.ts";
+import { isStranger } from "./foreign-source.ts";
 import type { IssueLog } from "./issue-log.ts";
 import { type LineSpan, LineSpans } from "./line-spans.ts";
 import { RepeatedLines } from "./repeated-lines.ts";
-import { isStranger } from "./stranger.ts";
 
 interface NewEntry extends StatedHead {
   readonly place: LineSpan;

@@ -6,6 +6,7 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
+import type { SessionHeads } from "./session-heads.ts";
 
 /** Type of an entry whose body cannot be read. */
 export const DAMAGED_TYPE = "damaged";
@@ -35,13 +36,6 @@ export function decodeEntry(
   return record && entryOf(record, head, context);
 }
 
-/** Heads by ordinal, as a tree keeps them. */
-export interface Heads {
-  headAt(ordinal: number): EntryHead;
-  /** Tells whether an entry's head has these values, without making an object. */
-  isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean;
-}
-
 /**
  * Does the same as `decodeEntry`, with a parsed record and the head at an ordinal.
  *
@@ -49,7 +43,7 @@ export interface Heads {
  */
 export function entryAt(
   record: JsonRecord,
-  heads: Heads,
+  heads: Pick<SessionHeads, "headAt" | "isHeadAt">,
   ordinal: number,
   context: BodyContext,
 ): UnknownEntry | undefined {
@@ -163,7 +157,11 @@ function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
   };
 }
 
-function hasHeadAt(record: JsonRecord, heads: Heads, ordinal: number): record is UnknownEntry {
+function hasHeadAt(
+  record: JsonRecord,
+  heads: Pick<SessionHeads, "isHeadAt">,
+  ordinal: number,
+): record is UnknownEntry {
   const { type, id, parentId, timestamp } = record;
   return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
 }

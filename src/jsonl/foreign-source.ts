@@ -1,8 +1,8 @@
+import { isKnownEntryType, type SessionEntry } from "../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { readMessageDocument } from "../schema/message-form.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
-import { hasEssential } from "./stranger.ts";
 
 /** Formats of other programs that `import` reads. */
 export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages"] as const;
@@ -171,4 +171,31 @@ function isQwenRecord(record: JsonRecord): boolean {
   const { message } = record;
   if (isJsonRecord(message) && Array.isArray(message["parts"])) return true;
   return ["systemPayload", "usageMetadata", "toolCallResult"].some((field) => field in record);
+}
+
+/** A required field of each type of entry. */
+const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
+  message: "message",
+  thinking_level_change: "thinkingLevel",
+  model_change: "modelId",
+  usage: "usage",
+  compaction: "summary",
+  branch_summary: "summary",
+  custom: "customType",
+  custom_message: "customType",
+  context_edit: "targetId",
+  label: "targetId",
+  session_info: "name",
+};
+
+/** Tells whether a record has nothing of this format: no id, no time, and no known type. */
+export function isStranger(record: JsonRecord, type: string): boolean {
+  const { id, timestamp } = record;
+  if (typeof id === "string" || typeof timestamp === "string" || typeof timestamp === "number") return false;
+  return !hasEssential(record, type);
+}
+
+/** Tells whether a record is of a known type, and has that type's required field. */
+function hasEssential(record: JsonRecord, type: string): boolean {
+  return isKnownEntryType(type) && record[ESSENTIAL[type]] !== undefined;
 }

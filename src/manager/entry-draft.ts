@@ -1,14 +1,37 @@
 import type { AnySessionEntry, SessionEntryBase } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
-import { isJsonRecord } from "../schema/json.ts";
-import type { AgentMessage } from "../schema/message.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
+import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 
 /** An entry before it has an id, a parent and a time. An entry of another session is accepted and gets new ones. */
 export type EntryDraft = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;
 
 /** Makes a draft that must know the id or the time that its entry will have. */
 export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
+
+/** A message whose time may be left out. */
+type Untimed<Message> = Message extends { timestamp: number }
+  ? Omit<Message, "timestamp"> & { timestamp?: number | undefined }
+  : Message;
+
+/**
+ * A message that can be appended: any role except the two that only contexts have. Without `timestamp`, it gets the time of
+ * its entry.
+ */
+export type AppendableMessage = Untimed<
+  Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>
+>;
+
+/** Returns the message with a time: its own, or else the passed one, in Unix milliseconds. */
+export function timed(message: AppendableMessage, timestampMs: number): AgentMessage {
+  return hasTime(message) ? message : { ...message, timestamp: timestampMs };
+}
+
+function hasTime(message: AppendableMessage): message is AppendableMessage & AgentMessage {
+  return message.timestamp !== undefined;
+}
 
 /** Puts a head in front of a draft's fields, and ignores the draft's own head. */
 export function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
@@ -63,4 +86,9 @@ export function prepared(
     "beforePersist changed the id, parent or type of an entry; change its other fields only.",
     { details: { entryId: made.id } },
   );
+}
+
+/** Makes the entry that records a redaction. */
+export function redactionRecord(data: JsonRecord): EntryDraft {
+  return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }

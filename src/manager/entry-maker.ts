@@ -3,8 +3,15 @@ import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { createEntryId } from "../schema/ids.ts";
-import { type AppendableMessage, timed } from "./appendable-message.ts";
-import { type DraftMaker, type EntryDraft, prepared, stamped, stampedMessage } from "./entry-draft.ts";
+import {
+  type AppendableMessage,
+  type DraftMaker,
+  type EntryDraft,
+  prepared,
+  stamped,
+  stampedMessage,
+  timed,
+} from "./entry-draft.ts";
 
 /** May alter an entry before it is stored. */
 export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;

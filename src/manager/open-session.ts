@@ -11,7 +11,6 @@ import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions } from "../schema/options.ts";
-import type { DerivedSessions } from "./derived-sessions.ts";
 import {
   beginCopy,
   branchLines,
@@ -21,6 +20,7 @@ import {
   planWhole,
   writeCopy,
 } from "./fork.ts";
+import type { DerivedSessions } from "./session-options.ts";
 import {
   ensureFolder,
   type NewSessionOptions,

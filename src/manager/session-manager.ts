@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { findRecentSession, findSessionById } from "../catalog/find-session.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
 import type { SessionContext, SessionProjection } from "../context/session-context.ts";
@@ -25,21 +26,23 @@ import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
-import type { AppendableMessage } from "./appendable-message.ts";
-import { assertEditable, editableContent } from "./context-edits.ts";
-import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
+import {
+  assertDraft,
+  assertEditable,
+  assertMessage,
+  assertReplacement,
+  editableContent,
+} from "./append-checks.ts";
 import { endable } from "./endable.ts";
-import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
+import type { AppendableMessage, DraftMaker, EntryDraft } from "./entry-draft.ts";
+import { redactionRecord } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
-import { guardReceivers } from "./guard-receivers.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
-import { redactionRecord } from "./redaction-record.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
+import type { DerivedSessions, LogSessionOptions } from "./session-options.ts";
 import {
   coreOptions,
-  folderOf,
   type NewSessionOptions,
   newHeader,
   opening,
@@ -90,11 +93,6 @@ export class SessionManager {
 
   static {
     make = (log, cwd, options) => new SessionManager(log, cwd, "", options);
-    guardReceivers(
-      SessionManager.prototype,
-      (receiver) => typeof receiver === "object" && receiver !== null && #state in receiver,
-      "A method of a session was called on another object, such as a proxy of the session or one made with Object.create(session). Call it on the session itself, bind it, or write a class that holds the session.",
-    );
   }
 
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
@@ -154,7 +152,7 @@ export class SessionManager {
   }
 
   static #over(log: FileLog, options: SessionOptions): SessionManager {
-    const folder = options.sessionDir === undefined ? folderOf(log.path) : sessionFolder("", options);
+    const folder = options.sessionDir === undefined ? dirname(log.path) : sessionFolder("", options);
     const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
     return new SessionManager(log, cwd, folder, options);
   }
@@ -164,7 +162,7 @@ export class SessionManager {
     const given = sessionOptions(sessionDir);
     const recent = findRecentSession(sessionScope(cwd, given));
     if (recent === undefined) return SessionManager.create(cwd, given);
-    return new SessionManager(openLog(recent, { ...given, cwd }), cwd, folderOf(recent), given);
+    return new SessionManager(openLog(recent, { ...given, cwd }), cwd, dirname(recent), given);
   }
 
   /**
@@ -761,7 +759,7 @@ export class SessionManager {
   setSessionFile(path: string): void {
     this.#state.assertNotPreparing();
     const log = openLog(path, { ...this.#options, cwd: this.#cwd });
-    this.#sessionDir = this.#options.sessionDir === undefined ? folderOf(log.path) : this.#sessionDir;
+    this.#sessionDir = this.#options.sessionDir === undefined ? dirname(log.path) : this.#sessionDir;
     this.#state.replaceLog(log);
   }
 

@@ -1,7 +1,8 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { fileError } from "../log/file-errors.ts";
-import { FILE_LOG_RULES, type FileLogOptions } from "../log/file-log-options.ts";
+import { FILE_LOG_RULES, type FileLogOptions, type LoadOptions } from "../log/file-log-options.ts";
+import type { SessionLog } from "../log/session-log.ts";
 import {
   absolutePath,
   PLACES_RULES,
@@ -36,6 +37,19 @@ export interface NewSessionOptions {
   id?: string;
   /** Path of the session that this one is forked from. */
   parentSession?: string;
+}
+
+/** Makes and opens the sessions derived from another one, if they are neither in files nor in memory. */
+export interface DerivedSessions {
+  /** Begins a session with a header and optional lines. */
+  begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
+  /** Opens the session with an id. */
+  load(id: string, load: LoadOptions): Promise<SessionLog>;
+}
+
+/** Options of a session whose derived sessions are in a store. */
+export interface LogSessionOptions extends SessionOptions {
+  readonly derivedSessions?: DerivedSessions;
 }
 
 /** What these options may be. */
@@ -116,11 +130,6 @@ export function newSessionPath(folder: string, header: SessionHeader): string {
 export function coreOptions(options: SessionOptions): MakerOptions {
   const { now = Date.now, beforePersist } = options;
   return { now, ...(beforePersist !== undefined && { beforePersist }) };
-}
-
-/** Returns the folder of a session's file. */
-export function folderOf(path: string): string {
-  return dirname(path);
 }
 
 /**

@@ -4,22 +4,21 @@ import type { SelectionIssue } from "../context/select-entries.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
+import type { SessionHeads } from "../jsonl/session-heads.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
-import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
+import { foreignFile, tooNew } from "../log/file-errors.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { entryNotFound, isSessionError } from "../schema/errors.ts";
+import { entryNotFound, isSessionError, SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
-import type { AppendableMessage } from "./appendable-message.ts";
+import type { AppendableMessage } from "./entry-draft.ts";
 import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
 import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
-import { broughtBy, placeIn } from "./log-changes.ts";
-import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
-import { pathIn } from "./tree-path.ts";
 
 /**
  * The state of a `SessionManager`: one tree, one log, one leaf, and what is derived from them.
@@ -447,4 +446,49 @@ export class SessionState {
     const place = this.#log.index.spans.at(this.tree.find(entryId));
     this.#log.index.report({ code, ...place, message, entryId });
   }
+}
+
+/** Makes a path of heads that reads bodies from the log on demand. */
+function pathIn(heads: SessionHeads, cache: EntryCache, ordinals: Int32Array): EntryPath {
+  return {
+    length: ordinals.length,
+    mayHold: (type) => heads.hasType(type),
+    typeAt: (index) => heads.typeAt(ordinals[index] ?? 0),
+    entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
+    entriesAt: (indices) => cache.bodiesAt(indices.map((index) => ordinals[index] ?? 0)),
+    indexOf: (id) => ordinals.lastIndexOf(heads.find(id)),
+  };
+}
+
+/** Returns the ordinals of the entries that a change added. */
+function broughtBy(change: LogChange, tree: EntryTree): number[] {
+  const start = change.kind === "foreign" ? change.from : 0;
+  const ordinals = Array.from({ length: tree.size - start }, (_, i) => start + i);
+  if (change.kind === "foreign") return ordinals;
+  const { before } = change;
+  return ordinals.filter((ordinal) => before.tree.find(tree.idAt(ordinal)) === NONE);
+}
+
+/** Returns the ordinal of an entry in a tree that was read anew; if its line is gone, that of its nearest ancestor. */
+function placeIn(tree: EntryTree, before: EntryTree, leaf: number): number {
+  for (let at = leaf; at !== NONE; at = before.parentAt(at)) {
+    const now = tree.find(before.idAt(at));
+    if (now !== NONE) return now;
+  }
+  return NONE;
+}
+
+/** Makes the error that says why a session is read-only, and what to do. */
+function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {
+  if (typeof reason !== "string") return reason;
+  if (reason === "closed") {
+    return new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
+      details: { path },
+    });
+  }
+  if (reason === "mode") {
+    const message = "The session was opened read-only; open it without that mode to append.";
+    return new SessionError("READ_ONLY", message, { details: { path } });
+  }
+  return reason === "foreign" ? foreignFile(path) : tooNew(path, index.version);
 }

@@ -9,7 +9,7 @@ import { isThere } from "../log/file-errors.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { assertOptions, FLAG, TEXT } from "../schema/options.ts";
-import { redactionRecord } from "./redaction-record.ts";
+import { redactionRecord } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** How a text is redacted in a session. */

@@ -35,7 +35,7 @@ export function inventedId(id: string, rank: string): string {
 }
 
 /**
- * Returns a text that identifies an entry, whatever ids merges have given to it and to those it refers to.
+ * Returns a text that identifies an entry, whatever ids merges have made for it and for those it refers to.
  *
  * @param parentId - Its parent, as its line says.
  * @returns Equal texts for equal entries, even if their lines order the base fields differently.
@@ -50,7 +50,7 @@ export function identityOf(entry: AnySessionEntry, parentId: string | null): str
  * Returns the rank of an entry among those that claim one id: the entry whose rank sorts first, which was written first,
  * keeps the id. Remains of damaged entries come last.
  *
- * @param identity - As `identityOf` gives it.
+ * @param identity - As `identityOf` returns it.
  */
 export function rankOf(entry: AnySessionEntry, identity: string): string {
   const time = timeOf(entry).toString(16).padStart(TIME_LENGTH, "0");

@@ -48,7 +48,7 @@ class Matcher {
   readonly #union: EntryUnion;
   readonly #lostParents: Matching["lostParents"];
   readonly #redactions: MergeRedactions;
-  /** By original id, the entries that claim it or got an id in its place. */
+  /** By original id, the entries that claim it or got another id for it. */
   readonly #claims = new Map<string, Set<number>>();
 
   constructor(union: EntryUnion, lostParents: Matching["lostParents"], redactions: MergeRedactions) {
@@ -82,12 +82,12 @@ class Matcher {
       const lines: Uint8Array[] = [];
       const ordinals = run.map((pair) => pair.a);
       a.readLines(ordinals, (_, bytes) => lines.push(new Uint8Array(bytes)));
-      let place = 0;
+      let position = 0;
       const others = run.map((pair) => pair.b);
       b.readLines(others, (ordinal, bytes) => {
-        const other = ordinals[place] ?? NONE;
-        const line = lines[place] ?? bytes;
-        place++;
+        const other = ordinals[position] ?? NONE;
+        const line = lines[position] ?? bytes;
+        position++;
         // Equal lines are different entries if the copies read them differently, as after a duplicate id.
         const isEqual = isSameVersion && areEqual(line, bytes) && this.#hangAlike(other, ordinal);
         const isDone = this.#redactions.isDone(a.index.tree.idAt(other));
@@ -162,16 +162,16 @@ class Matcher {
     const distinct = new Map<string, Bearer>();
     const wholeAt = new Map<string, Bearer>();
     for (const bearer of bearers.sort(byRank)) {
-      const { rank, place, isDamaged } = bearer;
+      const { rank, position, isDamaged } = bearer;
       // The remains of a damaged entry do not count if the whole one is there.
-      const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(place) : undefined);
+      const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(position) : undefined);
       if (same === undefined) distinct.set(rank, bearer);
       else {
         this.#union.unite(same.entry, bearer.entry, true);
         this.#markUnredacted(this.#firstOf(same.entry));
         distinct.set(same.rank, { ...same, isSettled: same.isSettled || bearer.isSettled });
       }
-      if (!isDamaged && !wholeAt.has(place)) wholeAt.set(place, bearer);
+      if (!isDamaged && !wholeAt.has(position)) wholeAt.set(position, bearer);
     }
     return [...distinct.values()].map(({ entry, rank, isSettled }) => ({
       entry: this.#firstOf(entry),
@@ -201,8 +201,8 @@ class Matcher {
     const kept = own ?? asEntry(currentLine(line, head, source.index));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
     const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));
-    const place = JSON.stringify([head.type, parentId === null ? null : originalId(parentId)]);
-    return { entry, rank, place, isDamaged: own === undefined, isSettled: false };
+    const position = JSON.stringify([head.type, parentId === null ? null : originalId(parentId)]);
+    return { entry, rank, position, isDamaged: own === undefined, isSettled: false };
   }
 }
 
@@ -211,7 +211,7 @@ interface Bearer {
   readonly entry: number;
   readonly rank: string;
   /** Type and parent. */
-  readonly place: string;
+  readonly position: string;
   readonly isDamaged: boolean;
   /** Whether it keeps the id that an earlier merge invented for it, although its content has changed. */
   readonly isSettled: boolean;
@@ -220,7 +220,7 @@ interface Bearer {
 /** A redaction names the id: whichever content claims it, the redacted entry keeps it. */
 function redactedBearer(id: string, entry: number): Bearer {
   const rank = rankInId(id);
-  return { entry, rank: rank ?? "", place: id, isDamaged: false, isSettled: rank !== undefined };
+  return { entry, rank: rank ?? "", position: id, isDamaged: false, isSettled: rank !== undefined };
 }
 
 function byRank(one: Bearer, other: Bearer): number {

@@ -57,8 +57,8 @@ function earlier(one: string, other: string): string {
 function fieldGroups(one: JsonRecord, other: JsonRecord): string[][] {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   for (const name of ["type", "version", "id", "timestamp", "cwd", ...MODEL_FIELDS]) names.delete(name);
-  const placeOf = (name: string) => (FIRST_FIELDS.includes(name) ? 0 : 1);
-  const sorted = [...names].sort((x, y) => placeOf(x) - placeOf(y) || (x < y ? -1 : 1));
+  const groupOf = (name: string) => (FIRST_FIELDS.includes(name) ? 0 : 1);
+  const sorted = [...names].sort((x, y) => groupOf(x) - groupOf(y) || (x < y ? -1 : 1));
   return [...sorted.map((name) => [name]), MODEL_FIELDS];
 }
 

@@ -24,7 +24,6 @@ export interface MergedEntries {
   readonly order: Int32Array;
 }
 
-/** A line for an entry. */
 interface Spelling {
   readonly line: Uint8Array | string;
   readonly isDamaged: boolean;
@@ -58,9 +57,9 @@ export function* mergedLines(
 export function isAsInA(merged: MergedEntries): boolean {
   const { union } = merged.matching;
   for (const { entry, line } of spelledEntries(merged)) {
-    const [place, ...others] = union.members(entry).filter(({ side }) => side === "a");
-    if (place === undefined || others.length > 0) return false;
-    if (asText(lineOf(union.a, place.ordinal)) !== asText(line)) return false;
+    const [position, ...others] = union.members(entry).filter(({ side }) => side === "a");
+    if (position === undefined || others.length > 0) return false;
+    if (asText(lineOf(union.a, position.ordinal)) !== asText(line)) return false;
   }
   return true;
 }
@@ -73,9 +72,9 @@ function* spelledEntries(
   for (const run of runsToHold(chosen, ({ members }) => bytesOf(members))) {
     const spellings: Spelling[][] = run.map(() => []);
     for (const side of SIDES) {
-      const wanted = run.flatMap(({ members, entry }, place) =>
+      const wanted = run.flatMap(({ members, entry }, position) =>
         members.flatMap((member) =>
-          member.side === side ? { member, entry, spelling: spellings[place] } : [],
+          member.side === side ? { member, entry, spelling: spellings[position] } : [],
         ),
       );
       let next = 0;
@@ -87,10 +86,10 @@ function* spelledEntries(
         },
       );
     }
-    for (const [place, { entry, members }] of run.entries()) {
+    for (const [position, { entry, members }] of run.entries()) {
       const isPartly = members.some((member) => merged.matching.redactions.degreeAt(member) === 1);
       const choose = isPartly ? commonLine : firstOf;
-      yield { entry, line: choose(spellings[place] ?? []) };
+      yield { entry, line: choose(spellings[position] ?? []) };
     }
   }
 }

@@ -22,7 +22,6 @@ export interface Sight {
   sourcePath?: string;
 }
 
-/** The data in a page. */
 const PAGE_DATA = /<script type="application\/json"[^>]*>([\s\S]*?)<\/script>/;
 
 /** Beginnings of compressed files, which hold their text in no spelling: zstd and gzip. */

@@ -136,7 +136,6 @@ export async function redactTextIn(
   return { changed: work.done, standing: (await work.look()).standing };
 }
 
-/** Work on one text. */
 class TextWork {
   /** What was changed. */
   readonly done: RedactedPlace[] = [];

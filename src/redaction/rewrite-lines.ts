@@ -15,7 +15,6 @@ import { FileChangedError } from "../log/file-errors.ts";
 import { eachRawLine, type RawSpan } from "../log/raw-lines.ts";
 import { modeOfPlainFile } from "../log/upgrade-file.ts";
 
-/** A line that changes. */
 interface Edit extends RawSpan {
   readonly text: string;
 }

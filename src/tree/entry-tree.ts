@@ -5,7 +5,7 @@ import { IdIndex } from "./id-index.ts";
 import { LateParents, type LinkFinding } from "./late-parents.ts";
 import { cycleBreaks } from "./parent-links.ts";
 
-/** Stands for "no entry" wherever an ordinal is expected: the parent of a root, a missing id, the place before the first entry. */
+/** Stands for "no entry" wherever an ordinal is expected: the parent of a root, a missing id, the position before the first entry. */
 export const NONE = -1;
 
 /**

@@ -5,7 +5,6 @@ const INITIAL_SLOTS = 64;
 /** The most slots that `clear` keeps. */
 const MAX_KEPT_SLOTS = 64 * 1024;
 
-/** Maximum load of the table. */
 const MOST_USED = 0.5;
 
 /** Slots probed for a key; at half load, random keys need a few. */

@@ -39,7 +39,7 @@ export function chooseRows(
     if (sides.length === 0) continue;
     for (const one of [ordinal, ...sides, trunk.next[ordinal] ?? ordinal]) isDrawn[one] = 1;
   }
-  // Labels and names at the very end would take the place of what was said last.
+  // Labels and names at the very end would hide what was said last.
   for (let at = leaf; at !== NONE; at = tree.parentAt(at)) {
     if (at !== leaf && kinds[at]?.style === "quiet") continue;
     isDrawn[at] = 1;

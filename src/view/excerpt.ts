@@ -116,8 +116,8 @@ function saidByModel(message: JsonRecord): Said {
 }
 
 /** Says in a few words what a tool was called for: `→ bash npm test`. */
-export function callText(name: string, given: unknown): string {
-  return `→ ${name || "(unnamed tool)"} ${tellingArgument(given)}`.trimEnd();
+export function callText(name: string, input: unknown): string {
+  return `→ ${name || "(unnamed tool)"} ${tellingArgument(input)}`.trimEnd();
 }
 
 /** The text of a message or custom message, with its images mentioned. */

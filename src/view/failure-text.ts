@@ -18,7 +18,7 @@ const COLOUR = /\u001b\[[0-9;:]*m/g;
 const WRAPPING =
   /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
 
-/** How a command ended that somebody or something stopped. */
+/** How a command ended that was stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
 
 /** The exit code as tools tell it at the end of an output. */
@@ -53,12 +53,12 @@ interface Failure {
  * error; of an answer, its error message.
  *
  * @param message - A message that failed, as `outcomeOf` tells it.
- * @param given - Arguments of the call of which it is the result, if they are known.
+ * @param input - Arguments of the call of which it is the result, if they are known.
  * @returns May hold control characters of the output.
  * @remarks Cost: O(output), of which at most 64 kB are looked through.
  */
-export function failureText(message: unknown, given?: unknown): string {
-  const { what, exitCode, line } = failureOf(message, given);
+export function failureText(message: unknown, input?: unknown): string {
+  const { what, exitCode, line } = failureOf(message, input);
   return joined(exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
 }
 
@@ -76,7 +76,7 @@ export function failureLine(message: unknown): string {
   return joined(exitCode, line) || nothing;
 }
 
-function failureOf(message: unknown, given?: unknown): Failure {
+function failureOf(message: unknown, input?: unknown): Failure {
   const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
   if (role !== "toolResult" && role !== "bashExecution") {
     return { what: "", exitCode: "", line: telling(linesOf(stringOf(errorMessage))) };
@@ -86,15 +86,15 @@ function failureOf(message: unknown, given?: unknown): Failure {
   const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
   const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
   return {
-    what: isTool ? words(stringOf(toolName), calledFor(given), "failed") : `$ ${stringOf(command)}`,
+    what: isTool ? words(stringOf(toolName), calledFor(input), "failed") : `$ ${stringOf(command)}`,
     exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
     line: telling(lines.filter((line) => line !== told && line !== "(no output)")),
   };
 }
 
 /** What a tool was called for, short enough to stand before an error. */
-function calledFor(given: unknown): string {
-  const [first = "", ...others] = tellingArgument(given)
+function calledFor(input: unknown): string {
+  const [first = "", ...others] = tellingArgument(input)
     .trim()
     .split(/[\r\n]+/, 2);
   const isCut = others.length > 0 || first.length > MOST_OF_CALL;

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 
-/** How something went wrong: it failed, or somebody stopped it. */
+/** How something went wrong: it failed, or was stopped. */
 export type EntryOutcome = "failed" | "aborted";
 
 /**

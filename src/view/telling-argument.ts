@@ -7,8 +7,8 @@ const TELLING = [
 ];
 
 /** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */
-export function tellingArgument(given: unknown): string {
-  const fields = fieldsOf(given);
+export function tellingArgument(input: unknown): string {
+  const fields = fieldsOf(input);
   const found = TELLING.map((key) => fields[key]).find((value) => typeof value === "string" && value !== "");
   return typeof found === "string" ? found : "";
 }

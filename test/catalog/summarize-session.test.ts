@@ -3,9 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { summarizeFile } from "../../src/catalog/file-summary.ts";
+import { summarizeFile, summarizeSession } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
-import { summarizeSession } from "../../src/catalog/summarize-session.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plainSummary } from "./support/plain-reference.ts";
 import { Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";

@@ -15,8 +15,8 @@ import {
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultCacheFolder } from "../../src/catalog/cache-folder.ts";
 import { iterateSessions, listSessions } from "../../src/catalog/list-sessions.ts";
+import { defaultCacheFolder } from "../../src/catalog/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../src/fs/atomic-json.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";

@@ -53,5 +53,5 @@ test("a TAB loads neither the parser of command lines nor a command, before it k
 
 test("what Node compiles is kept before anything else is loaded", async () => {
   const ours = (await loadedAtStart("src/cli/bin.ts")).filter((path) => !path.startsWith("node:"));
-  expect(ours).toEqual(["src/catalog/cache-folder.ts", "src/cli/bin.ts"]);
+  expect(ours).toEqual(["src/catalog/user-folders.ts", "src/cli/bin.ts"]);
 });

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager, type Usage } from "sessiontree";
 import { describe, expect, test } from "vitest";
+import { sumUsage } from "../../src/view/usage-tally.ts";
 import { assistant, call, tokens, toolResult, usage, user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { stage, talk } from "./support/stage.ts";
@@ -11,16 +12,7 @@ function spent(input: number, output: number, cacheRead: number, cacheWrite: num
   return { input, output, cacheRead, cacheWrite, totalTokens: input + output + cacheRead + cacheWrite, cost };
 }
 
-const nothing = {
-  count: 0,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  reasoning: 0,
-  totalTokens: 0,
-  cost: 0,
-};
+const nothing = sumUsage([]);
 
 describe("getStats", () => {
   test("tells which session it is, and how old", () => {

@@ -1,10 +1,10 @@
-import { fromAnthropic, toAnthropic } from "sessiontree/convert";
-import { describe, expect, it } from "vitest";
+import { type AnthropicRequest, fromAnthropic, toAnthropic } from "sessiontree/convert";
+import { describe, it } from "vitest";
 import type { ThinkingContent } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkAnthropicRequest } from "../support/provider-rules/anthropic.ts";
-import { shareOf } from "../support/share.ts";
-import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
+import { imageBlock, type Sayable, textBlock, words } from "./support/conversations.ts";
+import { checkHostile, checkRepeated, checkSaid, type RoundTrip } from "./support/round-trips.ts";
 
 const identity = { api: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-4-5" };
 
@@ -46,42 +46,21 @@ const form: Sayable = {
   repeatsRoles: true,
 };
 
-const options = { timestamp: 0, model: identity.model };
+const TRIP: RoundTrip<Omit<AnthropicRequest, "issues">> = {
+  identity,
+  to: (messages, options) => {
+    const { issues, ...request } = toAnthropic(messages, options);
+    return { request, issues };
+  },
+  from: fromAnthropic,
+  check: (request) => (request.messages.length > 0 ? checkAnthropicRequest(request) : []),
+  options: fc.constant({}),
+};
 
 describe("toAnthropic and fromAnthropic", () => {
-  it("give back what Anthropic's messages can say, without an issue", () => {
-    fc.assert(
-      fc.property(sayable(form), (messages) => {
-        const { issues, ...request } = toAnthropic(messages);
-        expect(issues).toEqual([]);
-        expect(checkAnthropicRequest(request)).toEqual([]);
-        expect(fromAnthropic(request, options)).toEqual({ messages, issues: [] });
-      }),
-      { numRuns: shareOf(300) },
-    );
-  });
+  it("give back what Anthropic's messages can say, without an issue", () => checkSaid(TRIP, form));
 
-  it("never make an invalid request, and change nothing of what they are given", () => {
-    fc.assert(
-      fc.property(hostile(identity), fc.boolean(), (messages, dropThinking) => {
-        const before = structuredClone(messages);
-        const { issues, ...request } = toAnthropic(messages, { dropThinking });
-        expect(messages).toEqual(before);
-        expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
-        if (request.messages.length > 0) expect(checkAnthropicRequest(request)).toEqual([]);
-      }),
-      { numRuns: shareOf(1000) },
-    );
-  });
+  it("never make an invalid request, and change nothing of what they are given", () => checkHostile(TRIP));
 
-  it("make the same request again of what they read from a request", () => {
-    fc.assert(
-      fc.property(hostile(identity), (messages) => {
-        const { issues: _, ...request } = toAnthropic(messages, { model: identity.model });
-        const again = toAnthropic(fromAnthropic(request, options).messages, { model: identity.model });
-        expect({ ...again, issues: [] }).toEqual({ ...request, issues: [] });
-      }),
-      { numRuns: shareOf(500) },
-    );
-  });
+  it("make the same request again of what they read from a request", () => checkRepeated(TRIP));
 });

@@ -1,13 +1,12 @@
-import { fromGemini, toGemini } from "sessiontree/convert";
-import { describe, expect, it } from "vitest";
+import { fromGemini, type GeminiRequest, toGemini } from "sessiontree/convert";
+import { describe, it } from "vitest";
 import type { TextContent, ThinkingContent } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkGeminiRequest } from "../support/provider-rules/gemini.ts";
-import { shareOf } from "../support/share.ts";
-import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
+import { imageBlock, type Sayable, textBlock, words } from "./support/conversations.ts";
+import { checkHostile, checkRepeated, checkSaid, type RoundTrip } from "./support/round-trips.ts";
 
 const identity = { api: "google-generative-ai", provider: "google", model: "gemini-3-pro" };
-const options = { timestamp: 0, model: identity.model };
 
 const signature = fc.base64String({ minLength: 4, maxLength: 12 });
 
@@ -51,46 +50,26 @@ const form: Sayable = {
   repeatsRoles: false,
 };
 
+const TRIP: RoundTrip<Omit<GeminiRequest, "issues">> = {
+  identity,
+  to: (messages, options) => {
+    const { issues, ...request } = toGemini(messages, options);
+    return { request, issues };
+  },
+  from: fromGemini,
+  check: (request, { model = identity.model }) =>
+    request.contents.length > 0 ? checkGeminiRequest(request, { model }) : [],
+  options: fc.constant({ model: identity.model }),
+};
+
 describe("toGemini and fromGemini", () => {
-  it("give back what Gemini's contents can say, without an issue", () => {
-    fc.assert(
-      fc.property(sayable(form), (messages) => {
-        const { issues, ...request } = toGemini(messages);
-        expect(issues).toEqual([]);
-        expect(checkGeminiRequest(request)).toEqual([]);
-        expect(fromGemini(request, options)).toEqual({ messages, issues: [] });
-      }),
-      { numRuns: shareOf(300) },
-    );
+  it("give back what Gemini's contents can say, without an issue", () => checkSaid(TRIP, form));
+
+  describe.each(["gemini-3-pro", "gemini-2.5-flash"])("for %s", (model) => {
+    const trip = { ...TRIP, identity: { ...identity, model }, options: fc.constant({ model }) };
+
+    it("never make an invalid request, and change nothing of what they are given", () => checkHostile(trip));
+
+    it("make the same request again of what they read from a request", () => checkRepeated(trip));
   });
-
-  it.each(["gemini-3-pro", "gemini-2.5-flash"])(
-    "never make an invalid request for %s, nor change what they are given",
-    (model) => {
-      fc.assert(
-        fc.property(hostile({ ...identity, model }), fc.boolean(), (messages, dropThinking) => {
-          const before = structuredClone(messages);
-          const { issues, ...request } = toGemini(messages, { model, dropThinking });
-          expect(messages).toEqual(before);
-          expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
-          if (request.contents.length > 0) expect(checkGeminiRequest(request, { model })).toEqual([]);
-        }),
-        { numRuns: shareOf(1000) },
-      );
-    },
-  );
-
-  it.each(["gemini-3-pro", "gemini-2.5-flash"])(
-    "make the same request for %s again of what they read from it",
-    (model) => {
-      fc.assert(
-        fc.property(hostile({ ...identity, model }), (messages) => {
-          const { issues: _, ...request } = toGemini(messages, { model });
-          const again = toGemini(fromGemini(request, { ...options, model }).messages, { model });
-          expect({ ...again, issues: [] }).toEqual({ ...request, issues: [] });
-        }),
-        { numRuns: shareOf(500) },
-      );
-    },
-  );
 });

@@ -1,10 +1,10 @@
-import { fromModelMessages, toModelMessages } from "sessiontree/convert";
-import { describe, expect, it } from "vitest";
+import { fromModelMessages, type ModelMessagesRequest, toModelMessages } from "sessiontree/convert";
+import { describe, it } from "vitest";
 import type { TextContent, ThinkingContent, ToolCall } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkModelMessages } from "../support/provider-rules/model-messages.ts";
-import { shareOf } from "../support/share.ts";
-import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
+import { imageBlock, type Sayable, textBlock, words } from "./support/conversations.ts";
+import { checkHostile, checkRepeated, checkSaid, type RoundTrip } from "./support/round-trips.ts";
 
 const itemId = fc.uuid().map((id) => id.replaceAll("-", ""));
 const signature = fc.base64String({ minLength: 4, maxLength: 12 });
@@ -116,44 +116,25 @@ const forms: readonly (readonly [string, Sayable])[] = [
   ],
 ];
 
+const TRIP: RoundTrip<Omit<ModelMessagesRequest, "issues">> = {
+  identity: { api: "anthropic-messages", provider: "anthropic", model: "m" },
+  to: (messages, options) => {
+    const { issues, ...request } = toModelMessages(messages, options);
+    return { request, issues };
+  },
+  from: fromModelMessages,
+  check: (request) => (request.messages.length > 0 ? checkModelMessages(request) : []),
+  options: fc.constant({}),
+};
+
 describe("toModelMessages and fromModelMessages", () => {
-  it.each(forms)("give back what model messages can say of %s, without an issue", (_, form) => {
-    fc.assert(
-      fc.property(sayable(form), (messages) => {
-        const { issues, ...request } = toModelMessages(messages);
-        expect(issues).toEqual([]);
-        expect(checkModelMessages(request)).toEqual([]);
-        expect(fromModelMessages(request, { timestamp: 0, model: "m" })).toEqual({ messages, issues: [] });
-      }),
-      { numRuns: shareOf(150) },
-    );
-  });
+  it.each(forms)("give back what model messages can say of %s, without an issue", (_, form) =>
+    checkSaid(TRIP, form, 150),
+  );
 
-  it("never make an invalid request, and change nothing of what they are given", () => {
-    const home = { api: "anthropic-messages", provider: "anthropic", model: "m" };
-    fc.assert(
-      fc.property(hostile(home), fc.boolean(), (messages, dropThinking) => {
-        const before = structuredClone(messages);
-        const { issues, ...request } = toModelMessages(messages, { dropThinking });
-        expect(messages).toEqual(before);
-        expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
-        if (request.messages.length > 0) expect(checkModelMessages(request)).toEqual([]);
-      }),
-      { numRuns: shareOf(1000) },
-    );
-  });
+  it("never make an invalid request, and change nothing of what they are given", () => checkHostile(TRIP));
 
-  it.each(forms)("make the same messages for %s again of what they read from some", (_, { identity }) => {
-    fc.assert(
-      fc.property(hostile(identity), (messages) => {
-        const { issues: _, ...request } = toModelMessages(messages, identity);
-        const read = fromModelMessages(request, { timestamp: 0, ...identity });
-        expect({ ...toModelMessages(read.messages, identity), issues: [] }).toEqual({
-          ...request,
-          issues: [],
-        });
-      }),
-      { numRuns: shareOf(300) },
-    );
-  });
+  it.each(forms)("make the same messages for %s again of what they read from some", (_, { identity }) =>
+    checkRepeated({ ...TRIP, identity }, 300),
+  );
 });

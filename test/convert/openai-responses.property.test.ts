@@ -1,13 +1,17 @@
-import { fromOpenAIResponses, toOpenAIResponses } from "sessiontree/convert";
-import { describe, expect, it } from "vitest";
+import {
+  fromOpenAIResponses,
+  type OpenAIResponsesOptions,
+  type OpenAIResponsesRequest,
+  toOpenAIResponses,
+} from "sessiontree/convert";
+import { describe, it } from "vitest";
 import type { TextContent, ThinkingContent } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkOpenAIResponsesRequest } from "../support/provider-rules/openai-responses.ts";
-import { shareOf } from "../support/share.ts";
-import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
+import { imageBlock, type Sayable, textBlock, words } from "./support/conversations.ts";
+import { checkHostile, checkRepeated, checkSaid, type RoundTrip } from "./support/round-trips.ts";
 
 const identity = { api: "openai-responses", provider: "openai", model: "gpt-5" };
-const options = { timestamp: 0, model: identity.model };
 
 /** Ids of items, each of which occurs once in a conversation. */
 const itemId = fc.uuid().map((id) => id.replaceAll("-", ""));
@@ -58,42 +62,22 @@ const form: Sayable = {
   system: "anywhere",
 };
 
+const TRIP: RoundTrip<Omit<OpenAIResponsesRequest, "issues">, OpenAIResponsesOptions> = {
+  identity,
+  to: (messages, options) => {
+    const { issues, ...request } = toOpenAIResponses(messages, options);
+    return { request, issues };
+  },
+  from: fromOpenAIResponses,
+  check: (request, { store = true }) =>
+    request.input.length > 0 ? checkOpenAIResponsesRequest({ ...request, store }) : [],
+  options: fc.record({ store: fc.boolean() }),
+};
+
 describe("toOpenAIResponses and fromOpenAIResponses", () => {
-  it("give back what OpenAI's items can say, without an issue", () => {
-    fc.assert(
-      fc.property(sayable(form), fc.boolean(), (messages, store) => {
-        const { issues, ...request } = toOpenAIResponses(messages, { store });
-        expect(issues).toEqual([]);
-        expect(checkOpenAIResponsesRequest({ ...request, store })).toEqual([]);
-        expect(fromOpenAIResponses(request, options)).toEqual({ messages, issues: [] });
-      }),
-      { numRuns: shareOf(300) },
-    );
-  });
+  it("give back what OpenAI's items can say, without an issue", () => checkSaid(TRIP, form));
 
-  it("never make an invalid request, and change nothing of what they are given", () => {
-    fc.assert(
-      fc.property(hostile(identity), fc.boolean(), fc.boolean(), (messages, dropThinking, store) => {
-        const before = structuredClone(messages);
-        const { issues, ...request } = toOpenAIResponses(messages, { dropThinking, store });
-        expect(messages).toEqual(before);
-        expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
-        if (request.input.length > 0) expect(checkOpenAIResponsesRequest({ ...request, store })).toEqual([]);
-      }),
-      { numRuns: shareOf(1000) },
-    );
-  });
+  it("never make an invalid request, and change nothing of what they are given", () => checkHostile(TRIP));
 
-  it("make the same request again of what they read from a request", () => {
-    fc.assert(
-      fc.property(hostile(identity), (messages) => {
-        const { issues: _, ...request } = toOpenAIResponses(messages, { model: identity.model });
-        const again = toOpenAIResponses(fromOpenAIResponses(request, options).messages, {
-          model: identity.model,
-        });
-        expect({ ...again, issues: [] }).toEqual({ ...request, issues: [] });
-      }),
-      { numRuns: shareOf(500) },
-    );
-  });
+  it("make the same request again of what they read from a request", () => checkRepeated(TRIP));
 });

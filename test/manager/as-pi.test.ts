@@ -136,18 +136,16 @@ describe("what is not a session", () => {
   test.each([
     ["a proxy", (session: SessionManager) => new Proxy(session, {})],
     ["an object made from one", (session: SessionManager): SessionManager => Object.create(session)],
-  ])("says what to do: %s", (_name, wrap) => {
+  ])("is refused: %s", (_name, wrap) => {
     const session = SessionManager.inMemory();
     const wrapped = wrap(session);
     for (const call of [
       () => wrapped.appendMessage(user("hello")),
       () => wrapped.getEntries(),
       () => wrapped.issues,
-      () => wrapped.walk(),
-    ]) {
+      () => [...wrapped.walk()],
+    ])
       expect(call).toThrow(TypeError);
-      expect(call).toThrow(/bind it, or write a class that holds the session/);
-    }
     const { getEntryCount } = session;
     expect(getEntryCount.name).toBe("getEntryCount");
     expect(getEntryCount.call(session)).toBe(0);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Place, type Step, takeStep } from "../../src/page/model/navigation.ts";
-import { hashOf, linkTo, placeOf } from "../../src/page/ui/use-place.ts";
+import { type Position, type Step, takeStep } from "../../src/page/model/navigation.ts";
+import { hashOf, linkTo, positionOf } from "../../src/page/ui/use-position.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import { modelOf, said } from "./support/session.ts";
 
@@ -14,12 +14,12 @@ const model = modelOf([
 ]);
 const at = (id: string) => model.tree.find(id);
 const idOf = (ordinal: number) => model.entries[ordinal]?.id ?? null;
-const START: Place = { end: at("f"), focus: NONE, view: "path", asked: NONE, reveal: undefined };
+const START: Position = { end: at("f"), focus: NONE, view: "path", asked: NONE, reveal: undefined };
 
 /** Takes steps from the leaf; gives where they lead: end and focus. */
 function after(...steps: Step[]): [end: string | null, focus: string | null] {
-  const place = steps.reduce((before, step) => takeStep(model, before, step), START);
-  return [idOf(place.end), idOf(place.focus)];
+  const position = steps.reduce((before, step) => takeStep(model, before, step), START);
+  return [idOf(position.end), idOf(position.focus)];
 }
 
 test("an entry of the path is looked at, another one brings its newest path", () => {
@@ -51,11 +51,11 @@ test("branches are changed where the path parts, around the end", () => {
   expect(after({ go: "branch", direction: 1 })).toEqual(["c", "b"]);
   expect(after({ go: "branch", direction: -1 }, { go: "branch", direction: -1 })).toEqual(["f", "d"]);
   const line = modelOf([["x", null, "alone"]]);
-  const place: Place = { end: 0, focus: 0, view: "path", asked: NONE, reveal: undefined };
-  expect(takeStep(line, place, { go: "branch", direction: 1 })).toBe(place);
+  const position: Position = { end: 0, focus: 0, view: "path", asked: NONE, reveal: undefined };
+  expect(takeStep(line, position, { go: "branch", direction: 1 })).toBe(position);
 });
 
-test("what the model saw at an entry is a place of its own, with a way back to the whole path", () => {
+test("what the model saw at an entry is a position of its own, with a way back to the whole path", () => {
   const context = takeStep(model, START, { go: "context", ordinal: at("d") });
   expect(context).toMatchObject({ end: at("a"), asked: at("d"), focus: at("a"), view: "model" });
   expect(takeStep(model, START, { go: "context", ordinal: at("e") })).toMatchObject({ end: at("e") });
@@ -86,18 +86,18 @@ test("what the model saw at an entry is a place of its own, with a way back to t
     asked: NONE,
     view: "model",
   });
-  expect(placeOf(model, hashOf(model, context), at("f"))).toMatchObject({
+  expect(positionOf(model, hashOf(model, context), at("f"))).toMatchObject({
     ...context,
     reveal: { align: "start" },
   });
-  expect(placeOf(model, "#saw=d", at("f"))).toMatchObject({ asked: NONE });
+  expect(positionOf(model, "#saw=d", at("f"))).toMatchObject({ asked: NONE });
   expect(takeStep(model, { ...START, view: "model" }, { go: "whole" })).toMatchObject({
     end: at("f"),
     view: "path",
   });
 });
 
-test("an address leads back to the place that it was made for", () => {
+test("an address leads back to the position that it was made for", () => {
   for (const view of ["path", "model", "usage"] as const) {
     for (const [end, focus] of [
       ["f", "e"],
@@ -106,8 +106,8 @@ test("an address leads back to the place that it was made for", () => {
       ["c", "b"],
       ["f", "a"],
     ] as const) {
-      const place = { end: at(end), focus: at(focus), view, asked: NONE, reveal: undefined };
-      const back = placeOf(model, hashOf(model, place), at("f"));
+      const position = { end: at(end), focus: at(focus), view, asked: NONE, reveal: undefined };
+      const back = positionOf(model, hashOf(model, position), at("f"));
       expect(back, `${end} ${focus} ${view}`).toMatchObject({ end: at(end), focus: at(focus), view });
     }
   }
@@ -119,7 +119,7 @@ test("an entry has a link whatever its id, and the page opens by it", () => {
   const ids = ["a b&c#d=%", "é🙂", "__proto__", "\ud800", "x\udc00"];
   const odd = modelOf(ids.map((id, i) => [id, ids[i - 1] ?? null, "said"]));
   for (const [ordinal, id] of ids.entries()) {
-    const { focus } = placeOf(odd, linkTo(id), NONE);
+    const { focus } = positionOf(odd, linkTo(id), NONE);
     // No address can hold half of a surrogate pair.
     expect(focus).toBe(/\p{Surrogate}/u.test(id) ? NONE : ordinal);
     expect(linkTo(id)).toMatch(/^#entry=[\w%+.*-]+$/);
@@ -128,10 +128,10 @@ test("an entry has a link whatever its id, and the page opens by it", () => {
 
 test("an address that makes no sense opens the page as it would open without", () => {
   for (const hash of ["", "#", "#entry=nobody", "#end=nobody&view=none", "#%", "#entry=__proto__"]) {
-    expect(placeOf(model, hash, at("f"))).toEqual(START);
+    expect(positionOf(model, hash, at("f"))).toEqual(START);
   }
   // An end that the entry does not lead to counts for nothing.
-  expect(placeOf(model, "#entry=b&end=f", at("f"))).toMatchObject({ end: at("c"), focus: at("b") });
+  expect(positionOf(model, "#entry=b&end=f", at("f"))).toMatchObject({ end: at("c"), focus: at("b") });
 });
 
 test("from usage beside what the model saw, an entry is looked at on the whole path, which asks nothing", () => {
@@ -141,7 +141,7 @@ test("from usage beside what the model saw, an entry is looked at on the whole p
   expect(takeStep(model, usage, { go: "entry", ordinal: at("a") })).toMatchObject(whole);
 });
 
-test("an address tells the place before the first entry from the leaf", () => {
+test("an address tells the position before the first entry from the leaf", () => {
   const rooted = modelOf([
     ["r", null, said("assistant", "a root")],
     ["s", "r", "then"],
@@ -149,6 +149,10 @@ test("an address tells the place before the first entry from the leaf", () => {
   const leaf = { end: 1, focus: NONE, view: "path", asked: NONE, reveal: undefined } as const;
   const context = takeStep(rooted, leaf, { go: "context", ordinal: 0 });
   expect(context).toMatchObject({ end: NONE, asked: 0 });
-  expect(placeOf(rooted, hashOf(rooted, context), 1)).toMatchObject({ end: NONE, asked: 0, view: "model" });
-  expect(placeOf(rooted, "#entry=s&end=", 1)).toMatchObject({ end: 1, focus: 1 });
+  expect(positionOf(rooted, hashOf(rooted, context), 1)).toMatchObject({
+    end: NONE,
+    asked: 0,
+    view: "model",
+  });
+  expect(positionOf(rooted, "#entry=s&end=", 1)).toMatchObject({ end: 1, focus: 1 });
 });

@@ -26,7 +26,6 @@ export interface SavedChat {
 /** What the AI SDK's messages do not contain. `timestamp` defaults to now. */
 export type SaveChatOptions = Partial<MessageImportOptions>;
 
-/** Roles of which a chat is made. */
 const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
 /**
@@ -61,8 +60,8 @@ export async function saveChat(
   const { said, ids, issues } = convert(messages, options);
   const leafBefore = session.getLeafId();
   const drafts: EntryDraft[] = [];
-  const mayBeSame = (entry: SessionEntry, given: Message) => {
-    const [saved, id] = [savedIdOf(entry), ids.get(given)];
+  const mayBeSame = (entry: SessionEntry, input: Message) => {
+    const [saved, id] = [savedIdOf(entry), ids.get(input)];
     return saved === undefined || id === undefined || saved === id;
   };
   const { hasBranched } = appendMatching(collecting(session, ids, drafts), said, mayBeSame);

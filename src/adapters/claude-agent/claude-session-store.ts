@@ -88,7 +88,6 @@ export function claudeSessionStore(
   };
 }
 
-/** The transcripts of all projects in a store. */
 class Transcripts {
   readonly #fold: FoldSessionSummary | undefined;
   readonly #logs: OpenSessions<RecordUuids>;

@@ -5,7 +5,6 @@ import { isSessionError } from "../../schema/errors.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { Turns } from "../turns.ts";
 
-/** Maximum number of idle open sessions. */
 const MAX_IDLE = 16;
 
 /** Builds something from all entries of a session. */

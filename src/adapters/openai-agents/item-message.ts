@@ -89,11 +89,11 @@ function answerBlocks(item: JsonObject): AnswerBlock[] {
 }
 
 function callOf(item: JsonObject): AnswerBlock[] {
-  const { type, callId, name, arguments: given, action, operation } = item;
+  const { type, callId, name, arguments: json, action, operation } = item;
   const tool = CALLS.get(type);
   if (tool === undefined || typeof callId !== "string") return [];
   // Arguments that are not a JSON object are in the item itself.
-  const asked = type === "function_call" ? (argumentsOf(given) ?? {}) : { action, operation };
+  const asked = type === "function_call" ? (argumentsOf(json) ?? {}) : { action, operation };
   const args = Object.entries(asked).filter(([, value]) => value !== undefined);
   return [{ type: "toolCall", id: callId, name: textOr(name, tool), arguments: Object.fromEntries(args) }];
 }

@@ -2,7 +2,7 @@ import { digestOf } from "../../schema/ids.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import { isPlain, spelled, storeData } from "../stored-data.ts";
 
-/** A transaction as it is applied: the items that the history must end with, and those that take their place. */
+/** A transaction as it is applied: the items that the history must end with, and those that replace them. */
 export interface ReadTransaction {
   readonly expected: readonly JsonObject[];
   readonly added: readonly JsonObject[];

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
+import { summarizeSession } from "../../catalog/file-summary.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { type KeepReason, planRetention, type RetentionCandidate } from "../../catalog/retention.ts";
 import type { FileRow } from "../../catalog/session-row.ts";
-import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { ifPresent } from "../../fs/file-system.ts";
 import { isSessionError } from "../../schema/errors.ts";

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
-import { importedRoot } from "../../catalog/data-folder.ts";
 import { fittingName } from "../../catalog/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../catalog/restore.ts";
+import { importedRoot } from "../../catalog/user-folders.ts";
 import { sessionsRoot } from "../../log/session-paths.ts";
 import { SessionError } from "../../schema/errors.ts";
 import { plainLine } from "../../view/plain.ts";

@@ -67,9 +67,9 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
   if (get(FILE) !== undefined)
     throw new UsageError("A list of sessions is not written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
-  if (isFolder) return { scope: { sessionDir: folder }, place: folder };
+  if (isFolder) return { scope: { sessionDir: folder }, name: folder };
   const scope = sessionScope(call, true);
-  return { scope, place: scope.sessionDir ?? "all projects" };
+  return { scope, name: scope.sessionDir ?? "all projects" };
 }
 
 /** Shows a session while it grows. */

@@ -12,7 +12,7 @@ import type { ExportSource } from "./source.ts";
 export interface ExportFormat {
   /** The word for it. */
   readonly name: string;
-  /** What chooses it: undefined or false if it was not given, and a text if that is the file to write. */
+  /** What chooses it: undefined or false if it is left out, and a text if that is the file to write. */
   readonly option: Parameter<string | boolean | undefined>;
   /** Whether it shows all branches, so that `--leaf` makes no sense; `jsonl` does so if everything is wanted. */
   readonly isWhole: boolean;
@@ -27,9 +27,9 @@ function formatOption(name: string, description: string): ExportFormat["option"]
     kind: "option",
     form,
     description,
-    parse: (given) => {
-      if (given === "") throw new UsageError(`${form} must not be empty.`);
-      return typeof given === "string" ? given : given === true;
+    parse: (value) => {
+      if (value === "") throw new UsageError(`${form} must not be empty.`);
+      return typeof value === "string" ? value : value === true;
     },
   };
 }

@@ -27,7 +27,7 @@ const SPECIAL = /[\\`*_{}[\]<>#|~&!]/g;
 /**
  * Makes a fenced block whose fence is longer than any run of backticks in the text.
  *
- * @param language - Shown by nobody, for colours.
+ * @param language - For colours; no viewer shows it.
  */
 export function fenced(text: string, language = ""): string {
   const plain = plainText(text);
@@ -50,7 +50,7 @@ export function code(text: string): string {
 }
 
 /**
- * Takes in Markdown that somebody else wrote so that it stays in its place: its headings become lower ones, a block of
+ * Takes in Markdown that others wrote so that it stays within its entry: its headings become lower ones, a block of
  * code that it left open is closed, and what would begin an HTML element outside of code is text.
  *
  * Where it is not certain that Markdown takes something for code, it counts as none: in lists, fences go to the margin,

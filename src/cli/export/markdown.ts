@@ -24,7 +24,7 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Writes a branch as a transcript in Markdown: what session it is, then a heading for each turn with what was said,
- * called and given back. State of extensions, labels as entries and usage records are left out.
+ * called and returned. State of extensions, labels as entries and usage records are left out.
  *
  * @remarks Cost: O(bytes of the branch).
  */

@@ -29,7 +29,7 @@ export function writeNewFile(path: string, pieces: Iterable<string | Uint8Array>
 const PAGE = /^\s*<!doctype html>/i;
 
 /**
- * Writes a page like `writeNewFile`, and takes the place of one that stands at the path.
+ * Writes a page like `writeNewFile`, and replaces one that stands at the path.
  *
  * @param path - Absolute.
  * @throws {SessionError} `SESSION_EXISTS` if something else than a page stands there, or `WRITE_FAILED`.

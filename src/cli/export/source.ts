@@ -24,7 +24,7 @@ const BATCH = 64;
 /**
  * Returns entries with their bodies, a few at a time, so that a session of any size takes little memory.
  *
- * @param ordinals - Which, in the order in which they are given back.
+ * @param ordinals - Which, in the order in which they are returned.
  * @remarks Cost: O(bytes of their lines).
  */
 export function* numberedEntries(session: SessionView, ordinals: Int32Array): Generator<NumberedEntry, void> {

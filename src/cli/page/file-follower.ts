@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { type FileIdentity, isSameFile, stateOf, stateOfOpen } from "../../fs/file-identity.ts";
 import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../../fs/file-system.ts";
 
-/** How a file has changed: bytes behind those that were read, or another file in its place. */
+/** How a file has changed: bytes behind those that were read, or another file at its path. */
 export type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };
 
 /** Bytes that are read at once. */
@@ -35,7 +35,7 @@ export class FileFollower {
 
   /**
    * @param offset - Bytes that are known already.
-   * @param file - Which file they were read from, as `fileIdentity` gives it.
+   * @param file - Which file they were read from, as `fileIdentity` returns it.
    */
   constructor(path: string, offset: number, file: string) {
     this.#path = path;

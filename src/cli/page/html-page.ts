@@ -30,7 +30,7 @@ export function readPageAsset(): PageAsset {
 /** Another session that a page can lead to. */
 export interface KnownSession {
   readonly path: string;
-  /** Address of its page; undefined where no server gives it. */
+  /** Address of its page; undefined where no server has it. */
   readonly href?: string;
 }
 
@@ -44,7 +44,7 @@ export interface PageSource {
   readonly leafId?: string | undefined;
   /** Sessions that exist, by the name that this one uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
-  /** Address at which a server tells what is appended; only a page with one may ask anybody for anything. */
+  /** Address at which a server tells what is appended; only a page with one may send requests. */
   readonly liveUrl?: string | undefined;
   /** Address of the list of sessions. */
   readonly indexUrl?: string | undefined;
@@ -73,7 +73,7 @@ export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset())
 }
 
 /**
- * Makes the page of a list of sessions, for a server that gives the sessions, too.
+ * Makes the page of a list of sessions, for a server that has the sessions, too.
  *
  * @param data - What the page reads, as JSON can hold it.
  */

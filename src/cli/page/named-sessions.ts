@@ -62,7 +62,7 @@ function fileAt(path: string, folder = ""): string | undefined {
   return ifReachable(() => statSync(path))?.isFile() ? path : undefined;
 }
 
-/** Looks at a place that a session names, which may be missing, forbidden, or no place at all: then it is no link. */
+/** Looks at a path that a session names, which may be missing, forbidden, or no path at all: then it is no link. */
 function ifReachable<T>(look: () => T): T | undefined {
   try {
     return look();

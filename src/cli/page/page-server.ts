@@ -7,27 +7,27 @@ import { FileFollower, fileIdentity } from "./file-follower.ts";
 import { indexPage, searchIndex, TotalsReader } from "./session-index.ts";
 import { sessionPage } from "./session-page.ts";
 
-/** Nobody but this machine can reach it. */
+/** Only this machine can reach it. */
 const HOST = "127.0.0.1";
 
-/** Bytes of the token: nobody guesses it. */
+/** Bytes of the token: too many to guess it. */
 const TOKEN_BYTES = 24;
 
-/** Time between two looks at a file that somebody follows. */
+/** Time between two looks at a file that a page follows. */
 const POLL_MS = 300;
 
 /** The sessions of which a list is made. */
 export interface ServedIndex {
   readonly scope: CatalogScope;
   /** What the list is called. */
-  readonly place: string;
+  readonly name: string;
 }
 
 /** What a request is answered by. */
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
 /**
- * Gives pages of sessions to the browser of whoever started the command, and tells them what is appended.
+ * Serves pages of sessions to the browser on this machine, and tells them what is appended.
  *
  * It listens on the loopback address alone, and answers only requests for an address with its token. A page can ask for
  * nothing but sessions that were listed, named on the command line, or named by one of those.
@@ -61,7 +61,7 @@ export class PageServer {
     return `http://${HOST}:${this.#port}/${this.#token}/`;
   }
 
-  /** Makes a session known, and gives the address of its page. */
+  /** Makes a session known, and returns the address of its page. */
   urlOf(path: string): string {
     return `http://${HOST}:${this.#port}${this.#hrefOf(path)}`;
   }
@@ -97,8 +97,8 @@ export class PageServer {
     }
   }
 
-  #isToken(given: string): boolean {
-    const [own, other] = [Buffer.from(this.#token), Buffer.from(given)];
+  #isToken(text: string): boolean {
+    const [own, other] = [Buffer.from(this.#token), Buffer.from(text)];
     return own.length === other.length && timingSafeEqual(own, other);
   }
 
@@ -133,9 +133,9 @@ export class PageServer {
     writeBody(response, 200, "text/html", page);
   }
 
-  async #writeIndex(response: ServerResponse, { scope, place }: ServedIndex): Promise<void> {
+  async #writeIndex(response: ServerResponse, { scope, name }: ServedIndex): Promise<void> {
     const searchUrl = `/${this.#token}/search`;
-    writeBody(response, 200, "text/html", await indexPage(scope, place, { hrefOf: this.#hrefOf, searchUrl }));
+    writeBody(response, 200, "text/html", await indexPage(scope, name, { hrefOf: this.#hrefOf, searchUrl }));
   }
 
   async #search(

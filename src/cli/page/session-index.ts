@@ -8,13 +8,13 @@ import { type SessionTotals, totalsOf } from "../../view/session-totals.ts";
 import { SessionView } from "../session-view.ts";
 import { htmlIndex } from "./html-page.ts";
 
-/** Entries that a search through contents gives at most. */
+/** Entries that a search through contents returns at most. */
 const MOST_HITS = 200;
 
 /** Makes the page that lists sessions, latest first. */
 export async function indexPage(
   scope: CatalogScope,
-  place: string,
+  name: string,
   { hrefOf, searchUrl }: { readonly hrefOf: (path: string) => string; readonly searchUrl: string },
 ): Promise<string> {
   const sessions = await listSessions(scope);
@@ -23,12 +23,12 @@ export async function indexPage(
     const title = titleOf(session);
     return { href: hrefOf(path), path, id, cwd, title, modified, messageCount, issueCount };
   });
-  return htmlIndex({ place, searchUrl, sessions: rows });
+  return htmlIndex({ name, searchUrl, sessions: rows });
 }
 
 /** An entry that holds what was searched for. */
 export interface IndexHit {
-  /** Address of the entry's place on the page of its session. */
+  /** Address of the entry on the page of its session. */
   readonly href: string;
   /** Address of the session's page. */
   readonly session: string;

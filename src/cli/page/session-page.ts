@@ -10,7 +10,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
 export interface SessionPageOptions {
   /** The entry at whose path the page opens; default: the session's leaf. */
   readonly leafId?: string | undefined;
-  /** Gives the address of the page of another session; default: there is none. */
+  /** Returns the address of the page of another session; default: there is none. */
   readonly hrefOf?: (path: string) => string;
   /** Says where a server tells what is appended to the bytes that the page holds; default: nowhere. */
   readonly liveUrlOf?: (bytes: number) => string;

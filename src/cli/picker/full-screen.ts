@@ -42,7 +42,7 @@ export class FullScreen {
   readonly #timing: Interface;
   #isOpen = true;
 
-  /** Takes the terminal over; whoever does so must `close`. An exit and signals close by themselves. */
+  /** Takes the terminal over; the caller must `close`. An exit and signals close by themselves. */
   constructor(terminal: CliTerminal, listener: ScreenListener) {
     this.#terminal = terminal;
     this.#listener = listener;
@@ -75,7 +75,7 @@ export class FullScreen {
     this.#terminal.output.write(HOME + text + (lines.length < this.rows ? CLEAR_BELOW : ""));
   }
 
-  /** Gives the terminal back as it was. */
+  /** Returns the terminal as it was. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -98,7 +98,7 @@ export class FullScreen {
 
   readonly #signalled = (signal: NodeJS.Signals): void => {
     this.close();
-    // Nobody listens any more: now it ends the program.
+    // With no listener left, it ends the program.
     process.kill(process.pid, signal);
   };
 }

@@ -16,7 +16,7 @@ const WORDS_RANK = 2;
 const known = new WeakMap<readonly FileRow[], { filter: string; matches: readonly FileRow[] }>();
 
 /**
- * Returns the sessions that fit what was typed: first those that hold its words anywhere, in the order given, then those
+ * Returns the sessions that fit what was typed: first those that hold its words anywhere, in their order, then those
  * with its letters in order in the title, the best first.
  *
  * @remarks Cost: O(text of their rows), once for each list and filter.

@@ -25,9 +25,9 @@ export interface PickerWorld {
   /** Which sessions are shown first. */
   readonly scope: PickerScope;
   readonly nowMs: () => number;
-  /** Gives sessions as they are found, until nobody wants them any more. */
+  /** Yields sessions as they are found, until the signal. */
   readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<FileRow>;
-  /** Gives entries that hold a text as they are found, until nobody wants them any more. */
+  /** Yields entries that hold a text as they are found, until the signal. */
   readonly search: (query: string, scope: PickerScope, signal: AbortSignal) => AsyncIterable<ContentHit>;
   readonly preview: (path: string) => PreviewLine[];
   readonly rename: (path: string, name: string) => Promise<unknown>;
@@ -43,7 +43,7 @@ export interface ContentHit {
 
 /**
  * Milliseconds after which what was found is shown, after which a session that one stays on is read, and after which
- * a text is looked for when nobody types on.
+ * a text is looked for when typing stops.
  */
 const FOUND_MS = 40;
 const PREVIEW_MS = 60;
@@ -106,7 +106,7 @@ class Picker {
     this.#screen.close();
   }
 
-  /** Whatever goes wrong ends the picker, and only after that anybody hears of it. */
+  /** Whatever goes wrong ends the picker, before the caller hears of it. */
   #guard(work: () => unknown): void {
     const done = async () => {
       await work();
@@ -192,7 +192,7 @@ class Picker {
     this.#take({ kind: "complete" });
   }
 
-  /** Looks for a text instead of the one before, when nobody types on. */
+  /** Looks for a text instead of the one before, when typing stops. */
   #searchLater(query: string, scope: PickerScope): void {
     this.#contentSearch.abort();
     clearTimeout(this.#timers.get("search"));

@@ -18,7 +18,7 @@ const SHOWN: ReadonlySet<KindStyle> = new Set<KindStyle>([
 ]);
 
 /**
- * Gives the last messages of the branch on which a session stands, the latest at the end.
+ * Returns the last messages of the branch on which a session stands, the latest at the end.
  *
  * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
  * @remarks Cost: O(bytes), for the heads, and the bodies of the last 200 entries.

@@ -7,7 +7,7 @@ const PLACE = "{}";
 /** What a shell adds to the number of a signal that ended a program. */
 const SIGNAL_BASE = 128;
 
-/** Puts a path into a command line: in each place for it, else at the end. */
+/** Puts a path into a command line: in each position for it, else at the end. */
 export function withPath(command: readonly string[], path: string): string[] {
   const isPlaced = command.some((part) => part.includes(PLACE));
   return isPlaced ? command.map((part) => part.split(PLACE).join(path)) : [...command, path];

@@ -23,7 +23,7 @@ export interface PickerState {
   readonly previews: ReadonlyMap<string, readonly PreviewLine[]>;
 }
 
-/** Which sessions are shown; a folder that was given has no others. */
+/** Which sessions are shown; a folder that is named has no others. */
 export type PickerScope = "project" | "all" | "folder";
 
 /** What keys are for at the moment. */
@@ -97,7 +97,7 @@ export function emptyPicker(scope: PickerScope): PickerState {
 }
 
 /**
- * Gives the sessions that fit what was typed, the best first, or those in which it was said, the latest first.
+ * Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first.
  *
  * @remarks Cost: O(text of their rows).
  */
@@ -106,7 +106,7 @@ export function matchesOf({ sessions, filter, contents }: PickerState): readonly
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
 }
 
-/** Gives the place of the highlighted session among those that fit; 0 if it is not among them. */
+/** Returns the index of the highlighted session among those that fit; 0 if it is not among them. */
 export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): number {
   return Math.max(
     0,
@@ -114,7 +114,7 @@ export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): 
   );
 }
 
-/** Gives the highlighted session, if any fits. */
+/** Returns the highlighted session, if any fits. */
 export function highlighted(state: PickerState): FileRow | undefined {
   const matches = matchesOf(state);
   return matches[cursorIn(matches, state)];
@@ -287,7 +287,7 @@ function renamed(state: PickerState, path: string, name: string): PickerState {
   return { ...state, sessions };
 }
 
-/** The state without a session; the one that takes its place is highlighted. */
+/** The state without a session; the next one is highlighted. */
 function without(state: PickerState, path: string): PickerState {
   const matches = matchesOf(state);
   const at = matches.findIndex((session) => session.path === path);

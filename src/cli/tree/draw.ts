@@ -36,7 +36,7 @@ const BULLETS: { readonly [style in KindStyle]: string } = {
 
 const NO_EXCERPT: Excerpt = { text: "", isError: false };
 
-/** Writes rows as lines: place in the tree, short id, kind, time, label, what it says, and where the leaf is. */
+/** Writes rows as lines: position in the tree, short id, kind, time, label, what it says, and where the leaf is. */
 export class TreeWriter {
   readonly #session: SessionView;
   readonly #read: EntryKinds;

@@ -11,7 +11,7 @@ const USER_MESSAGES = 40;
 /** The last user messages before the leaf are all drawn: people come back to them. */
 const LAST_USER_MESSAGES = 5;
 
-/** Of more branches than this at one place, only the first and the last are drawn. */
+/** Of more branches than this at one entry, only the first and the last are drawn. */
 const MOST_AT_ONE_PLACE = 10;
 const FIRST = 2;
 const LAST = 6;

@@ -66,7 +66,6 @@ export function fromModelMessages(
   return reader.history.done();
 }
 
-/** Reads model messages in order. */
 class ModelMessageReader {
   readonly history: History;
   readonly #options: MessageImportOptions;
@@ -163,7 +162,6 @@ function storableMessage(message: ModelMessageLike): { [name: string]: unknown }
   return typeof content === "string" ? stored : { ...stored, content: partsOf(message).map(storablePart) };
 }
 
-/** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { role, content, ...rest } = fieldsOf(message);
   const isAnswer = role === "assistant" && typeof content === "string";

@@ -2,7 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type MessageForm, withDetails } from "../history.ts";
+import { type ConvertedMessages, History, type SdkForm, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
@@ -19,7 +19,7 @@ import {
   writeUserParts,
 } from "./ui-parts.ts";
 
-const FORM: MessageForm = {
+const FORM: SdkForm = {
   name: "uiMessage",
   api: "ai-sdk",
   provider: "unknown",
@@ -160,7 +160,6 @@ function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
   );
 }
 
-/** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { parts, ...rest } = fieldsOf(message);
   const list: readonly object[] = Array.isArray(parts) ? parts : [];

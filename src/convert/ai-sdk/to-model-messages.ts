@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
@@ -19,11 +19,10 @@ const MAX_ID = 64;
 
 /** What model messages can hold, whatever the provider. */
 export const MODEL_MESSAGES: Dialect = {
+  ...USUAL_DIALECT,
   form: "modelMessage",
   apis: undefined,
   provider: undefined,
-  isForDisplay: false,
-  systemInFront: "all",
   startsWithUser: true,
   imageTypes: undefined,
   takesImages: ({ isError }) => !isError,

@@ -91,7 +91,6 @@ function keptOf(answer: PlannedAnswer | undefined): unknown {
   return fieldsOf(answer?.details)["uiMessage"];
 }
 
-/** The content of a UI message. */
 type Said = Pick<UIMessage, "metadata" | "parts">;
 
 function sayUser({ raw, content }: PlannedUser): Said {

@@ -55,7 +55,7 @@ export interface UIMessage {
 /** Options of `toUIMessages`. */
 export interface UIMessagesOptions {
   /**
-   * Returns the id of a UI message, given the index of the first message in it. Default: a digest of index and content, the
+   * Returns the id of a UI message, for the index of the first message in it. Default: a digest of index and content, the
    * same at every conversion.
    */
   readonly id?: (index: number) => string;

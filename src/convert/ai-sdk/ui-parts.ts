@@ -8,7 +8,7 @@ import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts"
 import type { Family } from "./provider-state.ts";
 import type { UIFilePart, UIPart, UITextPart, UIToolPart } from "./ui-message-types.ts";
 
-/** Result of a call that somebody denied. */
+/** Result of a call that the user denied. */
 const DENIED = "Tool execution was denied.";
 
 /** Writes the content of a user message. */
@@ -113,8 +113,8 @@ export interface ReadStep {
 
 /** Reads one model call: its content, tool calls and their outcomes. */
 export function readStep(parts: readonly object[]): ReadStep {
-  const given = parts.map((part) => (isToolPart(part) ? asCallPart(part) : part));
-  return { content: readAnswer(given), results: parts.flatMap(readOutcome) };
+  const readable = parts.map((part) => (isToolPart(part) ? asCallPart(part) : part));
+  return { content: readAnswer(readable), results: parts.flatMap(readOutcome) };
 }
 
 /** Tells whether a part is a tool call, of a static or dynamic tool. */

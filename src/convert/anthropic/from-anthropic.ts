@@ -3,7 +3,7 @@ import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { ConvertedAnswer } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
+import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
 import {
   isBlocks,
   readAnswer,
@@ -19,7 +19,7 @@ import {
 } from "./anthropic-content.ts";
 import type { AnthropicMessageLike, AnthropicRequestLike, AnthropicResponseLike } from "./anthropic-types.ts";
 
-const FORM: MessageForm = {
+const FORM: SdkForm = {
   name: "anthropic",
   api: "anthropic-messages",
   provider: "anthropic",

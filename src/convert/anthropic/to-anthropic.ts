@@ -1,7 +1,7 @@
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedResult, planRequest } from "../request-plan.ts";
 import { plainName, ToolIds } from "../tool-ids.ts";
@@ -24,18 +24,14 @@ const MAX_NAME = 128;
 const NO_WORDS = "(no output)";
 
 const ANTHROPIC: Dialect = {
+  ...USUAL_DIALECT,
   form: "anthropic",
   apis: new Set(["anthropic-messages"]),
   provider: "anthropic",
-  isForDisplay: false,
-  systemInFront: "all",
   startsWithUser: true,
-  imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: ({ isError }) => !isError,
   fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
-  keepsSignedText: () => false,
-  isSignature: () => true,
   newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: plainName }),
   isBlank,
   canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",

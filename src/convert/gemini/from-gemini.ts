@@ -3,7 +3,7 @@ import { digestOf } from "../../schema/ids.ts";
 import { type ConvertedAnswer, countOf, type StopReasons, stopOrToolUse, usageOf } from "../answer.ts";
 import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
+import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
 import {
   isResponse,
@@ -21,7 +21,7 @@ const SEED_LENGTH = 8;
 
 const STYLE = { isNew: true, idOf: (id: string) => id };
 
-const FORM: MessageForm = {
+const FORM: SdkForm = {
   name: "gemini",
   api: "google-generative-ai",
   provider: "google",
@@ -102,8 +102,8 @@ class ContentReader {
     this.#history.dropFields(index, others, "a content");
   }
 
-  #addAnswer(given: readonly object[], index: number): void {
-    const original = withCallIds(given, String(index));
+  #addAnswer(parts: readonly object[], index: number): void {
+    const original = withCallIds(parts, String(index));
     const content = readAnswerParts(original);
     this.#open = content.filter((block) => block.type === "toolCall").map(({ id, name }) => ({ id, name }));
     this.#history.answer(index, content, { original });

@@ -7,7 +7,7 @@ export interface GeminiBlob {
   data: string;
 }
 
-/** Something said, thought, shown, called or given back. Any part can have a signature, and has to keep it. */
+/** Something said, thought, shown, called or returned. Any part can have a signature, and has to keep it. */
 export interface GeminiPart {
   text?: string;
   /** Whether the text is what the model thought. */

@@ -7,7 +7,7 @@ import { imageOf, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
 import { argumentsOf } from "../tool-arguments.ts";
 
-/** What newer models accept in place of a signature that there is none of, as for a call that another model made. */
+/** What newer models accept instead of a missing signature, as for a call that another model made. */
 export const NO_SIGNATURE = "skip_thought_signature_validator";
 
 /** Reads the content of a user message from parts; skips results. A single text stays a text. */

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import type { ModelIdentity } from "../model-identity.ts";
 import { type PlannedAnswer, type PlannedItem, type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
@@ -23,20 +23,17 @@ const MAX_NAME = 64;
 const NEW_GENERATION = 3;
 
 const GEMINI: Dialect = {
+  ...USUAL_DIALECT,
   form: "gemini",
   apis: new Set(["google-generative-ai", "google-vertex"]),
   provider: "google",
-  isForDisplay: false,
-  systemInFront: "all",
   startsWithUser: true,
   imageTypes: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
   takesImages: (_, target) => isNewGeneration(target),
   fitName,
-  wantsThinkingWhole: false,
   keepsSignedText: () => true,
   isSignature,
   newIds: () => new ToolIds({ maxLength: MAX_ID }),
-  isBlank: (text) => text === "",
   canReplay: ({ thinking, thinkingSignature }) =>
     thinkingSignature === undefined ? thinking !== "" : isSignature(thinkingSignature),
   readUser,

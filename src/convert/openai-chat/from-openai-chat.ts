@@ -4,7 +4,7 @@ import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
-import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
+import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import {
@@ -25,7 +25,7 @@ import type {
   OpenAIChatResponseLike,
 } from "./openai-chat-types.ts";
 
-const FORM: MessageForm = {
+const FORM: SdkForm = {
   name: "openaiChat",
   api: "openai-completions",
   provider: "openai",
@@ -101,7 +101,7 @@ class LegacyCalls {
 
   modernize(message: object, index: number): object {
     const { function_call, ...rest } = fieldsOf(message);
-    const { name, arguments: given } = fieldsOf(function_call);
+    const { name, arguments: args } = fieldsOf(function_call);
     if (rest["role"] === "function") {
       const at = this.#open.findIndex((call) => call.name === rest["name"]);
       const [call] = at === -1 ? [] : this.#open.splice(at, 1);
@@ -111,7 +111,7 @@ class LegacyCalls {
     if (typeof name !== "string") return message;
     const id = legacyId(index, name);
     this.#open.push({ name, id });
-    return { ...rest, tool_calls: [{ id, type: "function", function: { name, arguments: given } }] };
+    return { ...rest, tool_calls: [{ id, type: "function", function: { name, arguments: args } }] };
   }
 }
 

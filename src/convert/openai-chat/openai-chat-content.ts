@@ -89,8 +89,8 @@ function reasoningDetails(signature: string | undefined): unknown[] | undefined 
   return Array.isArray(details) && details.length > 0 ? details : undefined;
 }
 
-function writeCall({ name, arguments: given }: ToolCall, id: string): OpenAIChatToolCall {
-  return { id, type: "function", function: { name, arguments: JSON.stringify(given) } };
+function writeCall({ name, arguments: args }: ToolCall, id: string): OpenAIChatToolCall {
+  return { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
 }
 
 /** Writes a result. */
@@ -159,9 +159,9 @@ function textOfDetail(detail: unknown): string {
 
 function readCall(call: unknown): AnswerBlock[] {
   const { id, function: called, custom } = fieldsOf(call);
-  const { name, arguments: given } = fieldsOf(called);
+  const { name, arguments: args } = fieldsOf(called);
   if (typeof id !== "string") return [];
-  if (typeof name === "string") return [{ type: "toolCall", id, name, arguments: argumentsOf(given) ?? {} }];
+  if (typeof name === "string") return [{ type: "toolCall", id, name, arguments: argumentsOf(args) ?? {} }];
   const { name: customName, input } = fieldsOf(custom);
   return typeof customName === "string"
     ? [{ type: "toolCall", id, name: customName, arguments: { input } }]
@@ -225,6 +225,6 @@ function plainPart(part: unknown): unknown {
 
 function plainCall(call: unknown): unknown {
   const { function: called, ...rest } = fieldsOf(call);
-  const { arguments: given, ...facts } = fieldsOf(called);
-  return { ...rest, function: { ...facts, arguments: plainArguments(given) } };
+  const { arguments: args, ...facts } = fieldsOf(called);
+  return { ...rest, function: { ...facts, arguments: plainArguments(args) } };
 }

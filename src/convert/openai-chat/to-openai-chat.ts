@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf, plainName, shortId, ToolIds } from "../tool-ids.ts";
 import {
@@ -20,20 +20,14 @@ const MAX_ID = 40;
 const MAX_NAME = 64;
 
 const OPENAI_CHAT: Dialect = {
+  ...USUAL_DIALECT,
   form: "openaiChat",
   apis: new Set(["openai-completions"]),
   provider: "openai",
-  isForDisplay: false,
   systemInFront: "none",
-  startsWithUser: false,
-  imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => false,
   fitName: (name) => plainName(name, MAX_NAME),
-  wantsThinkingWhole: false,
-  keepsSignedText: () => false,
-  isSignature: () => true,
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf, fitForeign: shortId }),
-  isBlank: (text) => text === "",
   canReplay: isReplayable,
   readSystem,
   readUser,

@@ -3,7 +3,7 @@ import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer
 import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
-import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
+import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -16,7 +16,7 @@ import type {
 import { plainItem, readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
 import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 
-const FORM: MessageForm = {
+const FORM: SdkForm = {
   name: "openaiResponses",
   api: "openai-responses",
   provider: "openai",

@@ -90,7 +90,7 @@ function readPart(part: unknown): UserBlock {
 /** Normalises equivalent forms of an item. */
 export function plainItem(item: object): object {
   const {
-    arguments: given,
+    arguments: args,
     annotations,
     content,
     output,
@@ -101,7 +101,7 @@ export function plainItem(item: object): object {
   return {
     ...rest,
     ...(type !== "message" && { type }),
-    ...(given !== undefined && { arguments: plainArguments(given) }),
+    ...(args !== undefined && { arguments: plainArguments(args) }),
     ...(listOf(annotations).length > 0 && { annotations }),
     ...(content !== undefined && { content: plainParts(content, rest["role"]) }),
     ...(output !== undefined && { output: plainParts(output, "user") }),

@@ -1,7 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { ConversionIssueCode } from "../conversion-issue.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
@@ -27,21 +26,16 @@ import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 const MAX_NAME = 64;
 
 const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
+  ...USUAL_DIALECT,
   form: "openaiResponses",
   apis: new Set(["openai-responses", "openai-codex-responses", "azure-openai-responses"]),
   provider: "openai",
-  isForDisplay: false,
   systemInFront: "leading",
-  startsWithUser: false,
-  imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
-  takesImages: () => true,
   fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
   // Beside an image that it made, a model says an empty text in an item of its own.
   keepsSignedText: (signature) => textItemOf(signature) !== undefined,
-  isSignature: () => true,
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
-  isBlank: (text) => text === "",
   readSystem,
   readUser,
   readResult,
@@ -106,7 +100,7 @@ class ItemWriter {
   writeUser({ raw, content, index }: PlannedUser): OpenAIResponsesItem {
     if (!isMessage(raw)) return writeUser(content);
     if (!isHostOutput(raw) || callsOf(raw).some((id) => this.#called.has(id))) return raw;
-    this.#report(
+    this.#plan.issues.report(
       "DETAILS_DROPPED",
       index,
       "Replaced the output of a tool by a message, since its call is missing.",
@@ -119,7 +113,11 @@ class ItemWriter {
     const custom = new Set(items.flatMap((item) => (isCustomCall(item) ? [item.call_id] : [])));
     const outputs = answer.results.map(({ message, raw, index }): OpenAIResponsesItem => {
       if (message.isError)
-        this.#report("FLAG_DROPPED", index, "Dropped isError: a result cannot say that its call failed.");
+        this.#plan.issues.report(
+          "FLAG_DROPPED",
+          index,
+          "Dropped isError: a result cannot say that its call failed.",
+        );
       const callId = this.#plan.ids.of(message.toolCallId);
       const type = custom.has(callId) ? "custom_tool_call_output" : "function_call_output";
       return isOutput(raw, type) ? raw : writeResult(message, type, callId);
@@ -137,23 +135,23 @@ class ItemWriter {
       for (const id of ids) this.#usedIds.add(id);
       for (const id of items.flatMap(callsOf)) this.#called.add(id);
       if (raw !== undefined && !isUsable)
-        this.#report("DETAILS_DROPPED", index, "Dropped a call whose output is missing.");
+        this.#plan.issues.report("DETAILS_DROPPED", index, "Dropped a call whose output is missing.");
       return items;
     }
     if (raw !== undefined)
-      this.#report("DETAILS_DROPPED", index, "Dropped items that the request already contains.");
+      this.#plan.issues.report("DETAILS_DROPPED", index, "Dropped items that the request already contains.");
     else if (items.some((item) => fieldsOf(item)["type"] === "reasoning")) {
-      this.#report("THINKING_DROPPED", index, "Dropped reasoning that the request already contains.");
+      this.#plan.issues.report(
+        "THINKING_DROPPED",
+        index,
+        "Dropped reasoning that the request already contains.",
+      );
     }
     return writeAnswer(content, { ...style, hasItemIds: false });
   }
 
   #isAnswered(item: OpenAIResponsesItem): boolean {
     return callsOf(item).some((id) => this.#answered.has(id));
-  }
-
-  #report(code: ConversionIssueCode, index: number, message: string): void {
-    this.#plan.issues.report(code, index, message);
   }
 }
 

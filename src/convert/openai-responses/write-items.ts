@@ -89,8 +89,8 @@ function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): Op
 }
 
 /** Returns the input of a custom tool; undefined for a call of a function. */
-export function customInputOf({ id, arguments: given }: ToolCall): string | undefined {
-  const { input, ...others } = given;
+export function customInputOf({ id, arguments: args }: ToolCall): string | undefined {
+  const { input, ...others } = args;
   const isCustom = callItemOf(id, "ctc") !== undefined && Object.keys(others).length === 0;
   return isCustom && typeof input === "string" ? input : undefined;
 }

@@ -71,14 +71,12 @@ function importMain(
 ): ImportedSession {
   const { records, issues } = input.main;
   const folder = firstFolder(fieldOf(records, "cwd"));
-  const builder = new SessionBuilder({
+  const builder = new SessionBuilder(input, {
     source: "claude-code",
     sourceId: id,
-    sourcePath: input.path,
     sourceVersion: firstText(records, "version"),
-    importedAt: input.importedAt,
     id: input.ownId ?? id,
-    cwd: folder.cwd ?? input.cwd ?? "",
+    cwd: folder.cwd,
     startedAt: firstText(records, "timestamp"),
     parent: forkParent(input, id, thread.nodes),
   });
@@ -101,14 +99,13 @@ function importSubagent(
   const records = text?.records ?? own;
   const id = subagentSessionId(input.ownId ?? parentId, agentId);
   const folders = [records, input.main.records].map((some) => firstFolder(fieldOf(some, "cwd")));
-  const builder = new SessionBuilder({
+  const builder = new SessionBuilder(input, {
     source: "claude-code",
     sourceId: subagentSourceId(parentId, agentId),
     sourcePath: text?.path ?? input.path,
     sourceVersion: firstText(records, "version"),
-    importedAt: input.importedAt,
     id,
-    cwd: folders.find(({ cwd }) => cwd !== undefined)?.cwd ?? input.cwd ?? "",
+    cwd: folders.find(({ cwd }) => cwd !== undefined)?.cwd,
     startedAt: firstText(records, "timestamp"),
     parent: {
       sourceId: callerId === undefined ? parentId : subagentSourceId(parentId, callerId),

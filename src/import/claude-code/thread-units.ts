@@ -296,7 +296,7 @@ export function callIds(unit: Unit): string[] {
 
 const INTERRUPTION = "[Request interrupted by user";
 
-/** Tells whether a record is what the program writes when the user interrupts it: nobody typed that. */
+/** Tells whether a record is what the program writes when the user interrupts it, which is not typed. */
 function saysInterrupted(node: RecordNode): boolean {
   return userText(node).startsWith(INTERRUPTION);
 }

@@ -67,14 +67,12 @@ class ThreadImport {
       meta["cwd"],
       ...first.records.map(({ value }) => member(value, "payload")["cwd"]),
     ]);
-    const builder = new SessionBuilder({
+    const builder = new SessionBuilder(input, {
       source: "codex",
       sourceId: id,
       sourcePath: text.path,
       sourceVersion: textOf(meta["cli_version"]),
-      importedAt: input.importedAt,
-      id,
-      cwd: folder.cwd ?? "",
+      cwd: folder.cwd,
       startedAt: textOf(meta["timestamp"]) ?? first.records[0]?.value["timestamp"],
       parent: parentOf(first),
     });

@@ -13,23 +13,18 @@ import {
   resultOf,
 } from "./response-items.ts";
 
-/** The history after a compaction. */
-export interface ReplacedHistory {
-  /** The messages that are kept, without the summary. */
-  readonly messages: AgentMessage[];
-  /** Text of the item that looks like the summary; empty if there is none. */
-  readonly summary: string;
-  /** Whether it contains an item that only its provider can read. */
-  readonly isOpaque: boolean;
-}
-
-/** Converts the history that a compaction leaves. */
+/**
+ * Converts the history that a compaction leaves.
+ *
+ * @returns The messages that are kept; the text of the item that looks like the summary, empty if there is none; and
+ *   whether there is an item that only its provider can read.
+ */
 export function readReplacement(
   items: unknown,
   summary: string,
   model: AnsweringModel,
   timestamp: number,
-): ReplacedHistory {
+): { readonly messages: AgentMessage[]; readonly summary: string; readonly isOpaque: boolean } {
   const reader = new ReplacementReader(model, timestamp);
   const all = listOf(items).map(fieldsOf);
   const userTexts = all.map((item) =>

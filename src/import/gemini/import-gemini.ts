@@ -47,14 +47,9 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   const { metadata } = log;
   const sourceId = textOf(metadata["sessionId"]);
   if (sourceId === undefined || !log.nodes.some(({ message: { type } }) => isSaid(type))) return undefined;
-  const builder = new SessionBuilder({
+  const builder = new SessionBuilder(input, {
     source: "gemini",
     sourceId,
-    sourcePath: input.path,
-    sourceVersion: undefined,
-    importedAt: input.importedAt,
-    id: sourceId,
-    cwd: input.cwd ?? "",
     startedAt: metadata["startTime"],
     ...(input.parentId !== undefined && { parent: { sourceId: input.parentId, relation: "subagent" } }),
   });
@@ -75,7 +70,6 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   return builder.finish();
 }
 
-/** Sorts files by the time of their last message. */
 function byEnd(one: SourceText, other: SourceText): number {
   const [first, second] = [endOf(one), endOf(other)];
   return first < second ? -1 : first > second ? 1 : 0;

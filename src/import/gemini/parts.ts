@@ -7,37 +7,26 @@ import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { textOf } from "../source-values.ts";
 
-/** A converted message of the model. */
-export interface ModelAnswer {
-  readonly content: AnswerBlock[];
-  /** Parts that a message cannot hold. */
-  readonly others: unknown[];
-  readonly calls: readonly CallWithResult[];
-}
-
-/** A call, and the program's record of it. */
-export interface CallWithResult {
-  readonly id: string;
-  readonly name: string;
-  readonly record: JsonRecord | undefined;
-}
-
 /** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
   const parts = partsOf(message["content"]);
   const records = listOf(message["toolCalls"]).map(fieldsOf);
   const isWhole = parts.some((part) => "functionCall" in part || part["thought"] === true);
-  const answer = new AnswerParts(textOf(message["id"]) ?? "message", records);
+  const answer = new ModelAnswer(textOf(message["id"]) ?? "message", records);
   if (!isWhole) for (const thought of listOf(message["thoughts"])) answer.addThought(fieldsOf(thought));
   for (const part of parts) answer.addPart(part);
   if (!isWhole) for (const record of records) answer.addCall(fieldsOf(record), record, undefined);
   return answer;
 }
 
-class AnswerParts implements ModelAnswer {
+/** A converted message of the model. */
+export class ModelAnswer {
   readonly content: AnswerBlock[] = [];
+  /** Parts that a message cannot hold. */
   readonly others: unknown[] = [];
-  readonly calls: CallWithResult[] = [];
+  /** The calls, and the program's record of each. */
+  readonly calls: { readonly id: string; readonly name: string; readonly record: JsonRecord | undefined }[] =
+    [];
   readonly #messageId: string;
   readonly #open: JsonRecord[];
 

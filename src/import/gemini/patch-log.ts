@@ -17,24 +17,6 @@ export interface LogNode {
   readonly isCopy: boolean;
 }
 
-/** Result of applying a file of patches. */
-export interface PatchedLog {
-  /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
-  readonly metadata: JsonRecord;
-  /** In order of arrival. */
-  readonly nodes: readonly LogNode[];
-  /** The last message of the session's current state. */
-  readonly tip: LogNode | undefined;
-  /** Records that are newer versions of a message. */
-  readonly replaced: number;
-  /** Messages that came in lists rather than as separate records. */
-  readonly listed: number;
-  /** Those of them that the program added after a summary as the model's thanks for it, and that nobody said. */
-  readonly thanks: number;
-  /** Records of unknown types. */
-  readonly unknown: readonly SourceRecord[];
-}
-
 const SNAPSHOT = "<state_snapshot>";
 
 /**
@@ -46,7 +28,7 @@ const SNAPSHOT = "<state_snapshot>";
  * @param files - Records of each file.
  * @remarks Cost: O(records · messages of a checkpoint).
  */
-export function applyPatches(files: readonly (readonly SourceRecord[])[]): PatchedLog {
+export function applyPatches(files: readonly (readonly SourceRecord[])[]): PatchLog {
   const log = new PatchLog();
   for (const records of files) {
     log.beginFile();
@@ -55,12 +37,19 @@ export function applyPatches(files: readonly (readonly SourceRecord[])[]): Patch
   return log;
 }
 
-class PatchLog implements PatchedLog {
+/** The messages of a session, as patches make them. */
+class PatchLog {
+  /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
   readonly metadata: JsonRecord = {};
+  /** In order of arrival. */
   readonly nodes: LogNode[] = [];
+  /** Records of unknown types. */
   readonly unknown: SourceRecord[] = [];
+  /** Records that are newer versions of a message. */
   replaced = 0;
+  /** Messages that came in lists rather than as separate records. */
   listed = 0;
+  /** Those of them that the program added after a summary as the model's thanks for it, which it did not say. */
   thanks = 0;
   /** Current state of the session. */
   #current: LogNode[] = [];
@@ -72,6 +61,7 @@ class PatchLog implements PatchedLog {
   /** Where the file before ended, until the first message of the next one tells whether that repeats it. */
   #resumable: LogNode[] = [];
 
+  /** The last message of the session's current state. */
   get tip(): LogNode | undefined {
     return this.#current.at(-1);
   }

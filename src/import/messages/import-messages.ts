@@ -43,14 +43,10 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   const { messages, issues } = convertItems(document, {
     timestamp: (index) => Date.parse(times[index] ?? times[0] ?? input.startedAt),
   });
-  const builder = new SessionBuilder({
+  const builder = new SessionBuilder(input, {
     source: "messages",
     sourceId: input.sourceId,
-    sourcePath: input.path,
     sourceVersion: form,
-    importedAt: input.importedAt,
-    id: input.sourceId,
-    cwd: input.cwd ?? "",
     startedAt: times[0] ?? input.startedAt,
   });
   builder.counts.records = items.length;

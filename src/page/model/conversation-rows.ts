@@ -15,7 +15,7 @@ export interface EntryRow {
   readonly results: ReadonlyMap<string, ConversationItem>;
 }
 
-/** The line in whose place entries stand that a compaction left out. */
+/** The line that stands for entries that a compaction left out. */
 export interface CompactedRow {
   readonly kind: "compacted";
   /** The first of them. */
@@ -53,7 +53,7 @@ export function conversationRows(
   for (const group of groupsOf(items)) {
     const [first] = group.items;
     if (first === undefined) continue;
-    const place = rows.length;
+    const index = rows.length;
     if (group.isCompacted) {
       const leftOut = group.items.filter(({ state }) => state === "left-out");
       const failed = leftOut.filter(({ entry }) => isFailure(entry)).length;
@@ -61,7 +61,7 @@ export function conversationRows(
       const isShown = isOpen(first.ordinal, ordinals);
       rows.push({ kind: "compacted", ordinal: first.ordinal, size: leftOut.length, failed, isOpen: isShown });
       if (!isShown) {
-        for (const ordinal of ordinals) rowOf.set(ordinal, place);
+        for (const ordinal of ordinals) rowOf.set(ordinal, index);
         continue;
       }
     }
@@ -104,17 +104,17 @@ function addEntries(
   rows: ConversationRow[],
   rowOf: Map<number, number>,
 ): void {
-  let waiting: { place: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
+  let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
   for (const item of items) {
     const callId = resultCallId(item.entry);
     if (callId !== "" && waiting?.ids.delete(callId)) {
       waiting.results.set(callId, item);
-      rowOf.set(item.ordinal, waiting.place);
+      rowOf.set(item.ordinal, waiting.index);
       continue;
     }
     const results = new Map<string, ConversationItem>();
     const ids = new Set(callsIn(item.entry).map(({ id }) => id));
-    if (ids.size > 0) waiting = { place: rows.length, ids, results };
+    if (ids.size > 0) waiting = { index: rows.length, ids, results };
     rowOf.set(item.ordinal, rows.length);
     rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
   }

@@ -8,7 +8,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Names under which tools are given the text before and after. */
+/** Names that tools have for the text before and after. */
 const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", "old"];
 const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
 
@@ -21,12 +21,12 @@ const MOST_CHANGES = 2000;
 /**
  * Returns the changes that an edit tool was asked to make, if the arguments are those of one.
  *
- * @param given - Arguments of a tool call: an old and a new text, or a list `edits` of such.
+ * @param input - Arguments of a tool call: an old and a new text, or a list `edits` of such.
  * @returns A comparison for each edit; empty if this is no edit.
  */
-export function editsIn(given: unknown): DiffLine[][] {
-  const fields = fieldsOf(given);
-  const edits = Array.isArray(fields["edits"]) ? listOf(fields["edits"]) : [given];
+export function editsIn(input: unknown): DiffLine[][] {
+  const fields = fieldsOf(input);
+  const edits = Array.isArray(fields["edits"]) ? listOf(fields["edits"]) : [input];
   return edits.flatMap((edit) => {
     const texts = oldAndNew(edit);
     return texts === undefined ? [] : [compare(...texts)];

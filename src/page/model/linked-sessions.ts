@@ -10,7 +10,7 @@ export interface LinkedSession {
   readonly href: string | undefined;
 }
 
-/** Nested deeper than this nobody names a session. */
+/** Levels of nested fields in which sessions are named. */
 const DEEPEST = 4;
 
 /**
@@ -35,10 +35,10 @@ export function linkedSessions(
     const found = stored.flatMap((value) => namesIn(value, 0)).flatMap((name) => known.get(name) ?? []);
     const callId = textOf(fieldsOf(fields["data"])["toolCallId"]);
     const answered = callId === "" ? undefined : results.get(callId);
-    for (const place of answered === undefined ? [ordinal] : [ordinal, answered]) {
-      const some = links.get(place) ?? new Set();
+    for (const at of answered === undefined ? [ordinal] : [ordinal, answered]) {
+      const some = links.get(at) ?? new Set();
       for (const one of found) some.add(one);
-      if (some.size > 0) links.set(place, some);
+      if (some.size > 0) links.set(at, some);
     }
   });
   return new Map(Array.from(links, ([ordinal, some]) => [ordinal, [...some]]));

@@ -5,9 +5,9 @@ import { pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
 /** What the page can show of a session. */
 export type View = "path" | "model" | "usage" | "issues";
 
-/** Where somebody is in a session. */
-export interface Place {
-  /** Last entry of the path that is shown; NONE for the place before the first. */
+/** Where the reader is in a session. */
+export interface Position {
+  /** Last entry of the path that is shown; NONE before the first. */
   readonly end: number;
   /** The entry that is looked at; NONE for none. */
   readonly focus: number;
@@ -21,7 +21,7 @@ export interface Place {
 /** Where a context ends: before the answer that an entry is or came of, as when the model wrote that, or with the entry. */
 export type ContextSide = "before" | "with";
 
-/** A step from one place to another. */
+/** A step from one position to another. */
 export type Step =
   /** Look at an entry, on the path that is shown if it is there, else on the newest one through it. */
   | { readonly go: "entry"; readonly ordinal: number }
@@ -42,41 +42,48 @@ export type Step =
   | { readonly go: "view"; readonly view: View }
   /** Look at an entry that is in sight already. */
   | { readonly go: "mark"; readonly ordinal: number }
-  | { readonly go: "place"; readonly place: Place };
+  | { readonly go: "position"; readonly position: Position };
 
-/** Returns the place to which a step leads; the same one if it leads nowhere. */
-export function takeStep(session: SessionModel, place: Place, step: Step): Place {
+/** Returns the position to which a step leads; the same one if it leads nowhere. */
+export function takeStep(session: SessionModel, position: Position, step: Step): Position {
   switch (step.go) {
     case "entry":
-      return lookAt(session, place, step.ordinal, "start");
+      return lookAt(session, position, step.ordinal, "start");
     case "end":
-      return { ...place, end: step.ordinal, asked: NONE, focus: step.ordinal, reveal: { align: "auto" } };
+      return { ...position, end: step.ordinal, asked: NONE, focus: step.ordinal, reveal: { align: "auto" } };
     case "by":
-      return stepOnPath(session, place, step);
+      return stepOnPath(session, position, step);
     case "first":
     case "last": {
-      const ordinal = pathTo(session, place.end).at(step.go === "first" ? 0 : -1);
-      return ordinal === undefined ? place : { ...place, focus: ordinal, reveal: { align: "start" } };
+      const ordinal = pathTo(session, position.end).at(step.go === "first" ? 0 : -1);
+      return ordinal === undefined ? position : { ...position, focus: ordinal, reveal: { align: "start" } };
     }
     case "context": {
       const end = endOfContext(session, step);
       return { end, asked: step.ordinal, focus: end, view: "model", reveal: { align: "end" } };
     }
     case "whole":
-      return toWholePath(session, place, place.asked);
+      return toWholePath(session, position, position.asked);
     case "branch":
-      return switchBranch(session, place, step.direction);
+      return switchBranch(session, position, step.direction);
     case "grown":
       return step.isFollowed
-        ? { ...place, end: step.end, focus: NONE, reveal: { align: "end" } }
-        : { ...place, end: step.end, reveal: undefined };
+        ? { ...position, end: step.end, focus: NONE, reveal: { align: "end" } }
+        : { ...position, end: step.end, reveal: undefined };
     case "view":
-      if (step.view === "path" && place.asked !== NONE) return toWholePath(session, place, place.asked);
-      return { ...place, view: step.view, reveal: place.focus === NONE ? undefined : { align: "start" } };
+      if (step.view === "path" && position.asked !== NONE)
+        return toWholePath(session, position, position.asked);
+      return {
+        ...position,
+        view: step.view,
+        reveal: position.focus === NONE ? undefined : { align: "start" },
+      };
     case "mark":
-      return step.ordinal === place.focus ? place : { ...place, focus: step.ordinal, reveal: undefined };
-    case "place":
-      return step.place;
+      return step.ordinal === position.focus
+        ? position
+        : { ...position, focus: step.ordinal, reveal: undefined };
+    case "position":
+      return step.position;
   }
 }
 
@@ -86,65 +93,70 @@ function endOfContext(session: SessionModel, { ordinal, side }: Extract<Step, { 
 }
 
 /** Tells where the context ends that is shown of an entry. */
-export function sideOf({ asked, end }: Place): ContextSide {
+export function sideOf({ asked, end }: Position): ContextSide {
   return end === asked ? "with" : "before";
 }
 
-/** The entry that a place is about: the one that is looked at, or, until another is marked in its context, the one asked about. */
-export function subjectOf({ asked, end, focus }: Place): number {
+/** The entry that a position is about: the one that is looked at, or, until another is marked in its context, the one asked about. */
+export function subjectOf({ asked, end, focus }: Position): number {
   return asked !== NONE && focus === end ? asked : focus;
 }
 
 /** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
-function lookAt(session: SessionModel, place: Place, ordinal: number, align: "start" | "auto"): Place {
-  const isShown = pathTo(session, place.end).includes(ordinal);
+function lookAt(
+  session: SessionModel,
+  position: Position,
+  ordinal: number,
+  align: "start" | "auto",
+): Position {
+  const isShown = pathTo(session, position.end).includes(ordinal);
   // What the model saw at one entry says nothing about another one that it did not see, nor does any other view.
-  if (place.asked !== NONE && !(isShown && place.view === "model"))
-    return toWholePath(session, place, ordinal);
-  const view = place.view === "model" ? "model" : "path";
-  const end = isShown ? place.end : (session.newestTip[ordinal] ?? ordinal);
-  return { end, view, asked: place.asked, focus: ordinal, reveal: { align } };
+  if (position.asked !== NONE && !(isShown && position.view === "model"))
+    return toWholePath(session, position, ordinal);
+  const view = position.view === "model" ? "model" : "path";
+  const end = isShown ? position.end : (session.newestTip[ordinal] ?? ordinal);
+  return { end, view, asked: position.asked, focus: ordinal, reveal: { align } };
 }
 
 /** The whole path at an entry: to the leaf if that leads through it, else the newest one; at NONE, the path that is shown. */
-function toWholePath(session: SessionModel, place: Place, ordinal: number): Place {
+function toWholePath(session: SessionModel, position: Position, ordinal: number): Position {
   if (ordinal === NONE) {
-    return { ...place, view: "path", reveal: place.focus === NONE ? undefined : { align: "start" } };
+    return { ...position, view: "path", reveal: position.focus === NONE ? undefined : { align: "start" } };
   }
   const isOnLeafPath = pathTo(session, session.leaf).includes(ordinal);
   const end = isOnLeafPath ? session.leaf : (session.newestTip[ordinal] ?? ordinal);
   return { end, asked: NONE, focus: ordinal, view: "path", reveal: { align: "start" } };
 }
 
-function stepOnPath(session: SessionModel, place: Place, step: Extract<Step, { go: "by" }>): Place {
-  const path = pathTo(session, place.end);
-  const hasFocus = path.includes(place.focus);
-  const from = path.indexOf(hasFocus ? place.focus : step.from);
+function stepOnPath(session: SessionModel, position: Position, step: Extract<Step, { go: "by" }>): Position {
+  const path = pathTo(session, position.end);
+  const hasFocus = path.includes(position.focus);
+  const from = path.indexOf(hasFocus ? position.focus : step.from);
   const isMeant = (ordinal: number) => step.only === undefined || isUsers(session, ordinal);
   const ahead = step.direction === 1 ? path.slice(from + 1) : path.slice(0, Math.max(0, from)).reverse();
   // The first step only takes hold of what is in sight.
   const target = hasFocus || step.only !== undefined ? ahead.find(isMeant) : path[from];
-  return target === undefined ? place : { ...place, focus: target, reveal: { align: "auto" } };
+  return target === undefined ? position : { ...position, focus: target, reveal: { align: "auto" } };
 }
 
 function isUsers({ kinds }: SessionModel, ordinal: number): boolean {
   return kinds[ordinal]?.style === "user";
 }
 
-function switchBranch(session: SessionModel, place: Place, direction: 1 | -1): Place {
-  const path = pathTo(session, place.end);
-  const focusAt = path.indexOf(place.focus);
+function switchBranch(session: SessionModel, position: Position, direction: 1 | -1): Position {
+  const path = pathTo(session, position.end);
+  const focusAt = path.indexOf(position.focus);
   const upTo = focusAt === -1 ? path.length : focusAt + 1;
-  // The nearest place above the focus where the tree parts, or, failing that, the nearest one below.
+  // The nearest entry above the focus where the tree parts, or, failing that, the nearest one below.
   const fork =
     path.slice(0, upTo).findLast((ordinal) => siblingsOf(session, ordinal).length > 1) ??
     path.slice(upTo).find((ordinal) => siblingsOf(session, ordinal).length > 1);
-  if (fork === undefined) return place;
+  if (fork === undefined) return position;
   const siblings = siblingsOf(session, fork);
   const at = siblings.indexOf(fork) + direction;
   const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
   const end = session.newestTip[other] ?? other;
-  return { ...place, end, asked: NONE, focus: other, reveal: { align: "auto" } };
+  return { ...position, end, asked: NONE, focus: other, reveal: { align: "auto" } };
 }
 
 /** Finds the failure after or before an entry in the order of the file, around the ends; undefined if nothing failed. */

@@ -19,7 +19,7 @@ import { pathTo, type SessionModel } from "./session-model.ts";
  * What the model gets of an entry at the end of the path:
  *
  * - `seen`: what is stored; `edited`: something else, because of a context edit; `removed`: nothing, because of one.
- * - `left-out`: nothing, because a compaction stands in its place.
+ * - `left-out`: nothing, because a compaction replaces it.
  * - `aside`: nothing, as always with entries of its kind.
  */
 export type ItemState = "seen" | "edited" | "removed" | "left-out" | "aside";
@@ -70,8 +70,8 @@ export interface PathView {
   readonly model: SessionProjection["model"];
   /** Size of what the model sees. */
   readonly contextSize: ContextUsageEstimate;
-  /** Place on the path of each entry, by ordinal. */
-  readonly places: ReadonlyMap<number, number>;
+  /** Index on the path of each entry, by ordinal. */
+  readonly indices: ReadonlyMap<number, number>;
 }
 
 /**
@@ -89,15 +89,17 @@ export function viewPath(session: SessionModel, end: number): PathView {
   const targets = new Set(
     branch.filter(({ type }) => type === "context_edit").map((edit) => fieldsOf(edit)["targetId"]),
   );
-  const items = branch.map((entry, place) => {
+  const items = branch.map((entry, index) => {
     const messages = contributions.get(entry.id);
-    return { ordinal: path[place] ?? NONE, entry, state: stateOf(entry, messages, targets) };
+    return { ordinal: path[index] ?? NONE, entry, state: stateOf(entry, messages, targets) };
   });
-  const modelItems = projection.entries.flatMap(({ sourceEntry: entry, messages: given }): ModelItem[] => {
-    const messages = convertToLlm(given);
-    const state = stateOf(entry, given, targets) === "edited" ? "edited" : "seen";
-    return messages.length === 0 ? [] : [{ ordinal: tree.find(entry.id), entry, messages, state }];
-  });
+  const modelItems = projection.entries.flatMap(
+    ({ sourceEntry: entry, messages: contributed }): ModelItem[] => {
+      const messages = convertToLlm(contributed);
+      const state = stateOf(entry, contributed, targets) === "edited" ? "edited" : "seen";
+      return messages.length === 0 ? [] : [{ ordinal: tree.find(entry.id), entry, messages, state }];
+    },
+  );
   return {
     end,
     items,
@@ -106,24 +108,24 @@ export function viewPath(session: SessionModel, end: number): PathView {
     thinkingLevel: projection.thinkingLevel,
     model: projection.model,
     contextSize: estimateProjectedContextTokens(projection, branch),
-    places: new Map(path.map((ordinal, place) => [ordinal, place])),
+    indices: new Map(path.map((ordinal, index) => [ordinal, index])),
   };
 }
 
 /**
- * @param given - What the entry contributes to the context; undefined if it was not chosen for it.
+ * @param contributed - What the entry contributes to the context; undefined if it was not chosen for it.
  * @param targets - Entries that context edits on the path speak of.
  */
 function stateOf(
   entry: AnySessionEntry,
-  given: readonly AgentMessage[] | undefined,
+  contributed: readonly AgentMessage[] | undefined,
   targets: ReadonlySet<unknown>,
 ): ItemState {
   const own = sessionEntryToContextMessages(entry);
   if (convertToLlm(own).length === 0) return "aside";
-  if (given === undefined) return "left-out";
-  if (given.length === 0) return entry.type === "compaction" ? "left-out" : "removed";
-  return targets.has(entry.id) && contentOf(given[0]) !== contentOf(own[0]) ? "edited" : "seen";
+  if (contributed === undefined) return "left-out";
+  if (contributed.length === 0) return entry.type === "compaction" ? "left-out" : "removed";
+  return targets.has(entry.id) && contentOf(contributed[0]) !== contentOf(own[0]) ? "edited" : "seen";
 }
 
 function contentOf(message: AgentMessage | undefined): unknown {

@@ -9,7 +9,7 @@ import type { SessionModel } from "./session-model.ts";
 /** An entry in which a text was found. */
 export interface SearchHit {
   readonly ordinal: number;
-  /** The line around the first place: what stands before, the place itself, what stands behind. */
+  /** The line around the first match: what stands before, the match, what stands behind. */
   readonly snippet: readonly [before: string, match: string, after: string];
 }
 

@@ -18,8 +18,8 @@ export interface ListedSession {
 
 /** What a list of sessions is made of. */
 export interface SessionList {
-  /** What was listed. */
-  readonly place: string;
+  /** What the list is called: a folder, or all projects. */
+  readonly name: string;
   /** Address that searches through contents, without the text to look for. */
   readonly searchUrl: string;
   /** Latest first. */
@@ -33,15 +33,15 @@ export interface ListHit {
   readonly session: string;
   /** Who said it, as a person calls that. */
   readonly word: string;
-  /** The line around the first place: what stands before, the place itself, what stands behind. */
+  /** The line around the first match: what stands before, the match, what stands behind. */
   readonly snippet: readonly [before: string, match: string, after: string];
 }
 
 /** Reads the list that a server put into the page. */
 export function readSessionList(json: string): SessionList {
-  const { place, searchUrl, sessions } = fieldsOf(JSON.parse(json));
+  const { name, searchUrl, sessions } = fieldsOf(JSON.parse(json));
   return {
-    place: textOf(place),
+    name: textOf(name),
     searchUrl: textOf(searchUrl),
     sessions: listOf(sessions).map((one) => {
       const { href, path, id, cwd, title, modified, messageCount, issueCount } = fieldsOf(one);
@@ -62,9 +62,9 @@ export function readSessionList(json: string): SessionList {
 /** Reads what a search through contents found. */
 export function readHits(json: unknown): ListHit[] {
   return listOf(json).map((one) => {
-    const { href, session, role, snippet: given, match } = fieldsOf(one);
+    const { href, session, role, snippet: line, match } = fieldsOf(one);
     const { start: from, length } = fieldsOf(match);
-    const [snippet, start] = [textOf(given), numberOf(from)];
+    const [snippet, start] = [textOf(line), numberOf(from)];
     const end = start + numberOf(length);
     return {
       href: textOf(href),

@@ -14,13 +14,13 @@ import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
 /** Characters of a title that is made of a prompt. */
 const LONGEST_TITLE = 90;
 
-/** A session as the page looks at it: entries by ordinal (their place in the file) and how they hang together. */
+/** A session as the page looks at it: entries by ordinal (their index in the file) and how they hang together. */
 export interface SessionModel extends ViewSource {
   readonly bytes: Uint8Array;
   readonly fileName: string;
   readonly header: SessionHeader | undefined;
   readonly version: number;
-  /** The display name; undefined if nobody gave one. */
+  /** The display name; undefined if it has none. */
   readonly name: string | undefined;
   /** What a person calls it: the name, else its first prompt, else its folder or file. */
   readonly title: string;
@@ -117,7 +117,7 @@ export function endName({ entries, leaf }: Pick<SessionModel, "entries" | "leaf"
   return entry === undefined ? "the start" : `entry ${entry.id}`;
 }
 
-/** Bytes of a damaged place that are shown. */
+/** Bytes of a damaged line that are shown. */
 const MOST_BYTES = 600;
 
 /** Returns the beginning of the bytes that an issue is about, as text; what is no UTF-8 becomes U+FFFD. */

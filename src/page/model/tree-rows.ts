@@ -20,7 +20,7 @@ export interface PageTreeRow extends RowPosition {
 /** With more user messages than this, only what changes the course is drawn at first. */
 const MOST_TURNS = 300;
 
-/** Chooses how much is drawn before anybody has chosen. */
+/** Chooses how much is drawn before the reader has chosen. */
 export function usualDetail({ kinds }: SessionModel): TreeDetail {
   if (kinds.length <= DRAWN_WHOLE) return "all";
   const turns = kinds.filter(({ style }) => style === "user").length;

@@ -60,7 +60,7 @@ const LONGEST = 60_000;
 /** A key of INI goes on over line ends after each dot, so that its time grows with the square of the text. */
 const LONGEST_INI = 8_000;
 
-/** Texts with a longer line stay plain: nobody reads it by its colours. */
+/** Texts with a longer line stay plain: colours do not help to read it. */
 const LONGEST_LINE = 2_000;
 
 /**
@@ -87,7 +87,7 @@ export function languageOfFile(path: string): string | undefined {
 /**
  * Colours a text.
  *
- * Safe by construction: highlight.js escapes `&`, `<`, `>` and quotes in all that it is given, and adds nothing but
+ * Safe by construction: highlight.js escapes `&`, `<`, `>` and quotes in all of its input, and adds nothing but
  * `<span class="hljs-…">` with names out of its grammars.
  *
  * @param language - As `languageNamed` gives it.

@@ -54,8 +54,8 @@ parser.renderer.rules["image"] = (tokens, index) => {
 // What scrolls by itself must be reachable by keyboard.
 for (const name of ["fence", "code_block"]) {
   const usual = parser.renderer.rules[name];
-  parser.renderer.rules[name] = (...given) =>
-    usual === undefined ? "" : usual(...given).replace(/^<pre>/, '<pre tabindex="0">');
+  parser.renderer.rules[name] = (...args) =>
+    usual === undefined ? "" : usual(...args).replace(/^<pre>/, '<pre tabindex="0">');
 }
 parser.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>\n';
 parser.renderer.rules["table_close"] = () => "</table></div>\n";

@@ -1,6 +1,6 @@
 /**
- * HTML that no session can put anything into: only the two renderers beside this file make it, and both escape all that
- * they are given. Only `Html` takes it, and only there is markup set from a text.
+ * HTML that no session can put anything into: only the two renderers beside this file make it, and both escape all of
+ * their input. Only `Html` takes it, and only there is markup set from a text.
  */
 export interface SafeHtml {
   readonly __html: string;

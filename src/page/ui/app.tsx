@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
-import { nextFailure, type Place, type Step, subjectOf } from "../model/navigation.ts";
+import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
 import { viewPath } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";
@@ -19,7 +19,7 @@ import { toggleTheme } from "./theme-button.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
-import { usePlace } from "./use-place.ts";
+import { usePosition } from "./use-position.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
 
@@ -34,8 +34,8 @@ interface AppProps {
 /** The page of a session. */
 export function App({ live, opening, indexUrl }: AppProps) {
   const { session, following, wasAtEnd } = live;
-  const [place, go] = usePlace(session, opening);
-  useFollowing(session, wasAtEnd, place, go);
+  const [position, go] = usePosition(session, opening);
+  useFollowing(session, wasAtEnd, position, go);
   const [folds] = useState(() => new Folds());
   const [, redraw] = useState(0);
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
@@ -45,9 +45,9 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const search = useSearch(session, folds, go);
   const searchField = useRef<HTMLInputElement>(null);
   const [sight] = useState(() => new Sight());
-  const path = useMemo(() => viewPath(session, place.end), [session, place.end]);
-  const { view, focus } = place;
-  const subject = subjectOf(place);
+  const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
+  const { view, focus } = position;
+  const subject = subjectOf(position);
   const { query, isActive } = search;
   const page = useMemo(() => ({ session, go, query }), [session, go, query]);
   useEffect(() => {
@@ -56,19 +56,19 @@ export function App({ live, opening, indexUrl }: AppProps) {
   useEffect(() => {
     if (isActive) showTree(true);
   }, [isActive, query]);
-  // On a phone the tree covers the conversation: it goes when somebody has chosen.
+  // On a phone the tree covers the conversation: it goes when the reader has chosen.
   useEffect(() => {
-    if (place.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
-  }, [place.reveal]);
+    if (position.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
+  }, [position.reveal]);
   usePrinting(page, path);
   useEffect(() => {
     if (unfolded === "search") searchField.current?.focus();
   }, [unfolded]);
-  // Whoever goes to a failure, by a link as well, wants to read it.
+  // A reader who goes to a failure, by a link as well, wants to read it.
   useMemo(() => {
-    const isLedTo = place.reveal?.align === "start" && session.failures.includes(focus);
+    const isLedTo = position.reveal?.align === "start" && session.failures.includes(focus);
     if (isLedTo) folds.setEntry(focus, true);
-  }, [place.reveal]);
+  }, [position.reveal]);
 
   const toggleAll = () => {
     folds.setAll(!folds.areAllOpen);
@@ -111,7 +111,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
     nextHit: () => search.choose(search.current + 1),
     previousHit: () => search.choose(search.current - 1),
     toggleModelView: () => {
-      if (subject !== place.asked) go({ go: "context", ordinal: subject });
+      if (subject !== position.asked) go({ go: "context", ordinal: subject });
       else go(view === "model" ? { go: "whole" } : { go: "view", view: "model" });
     },
     usage: () => go({ go: "view", view: view === "usage" ? "path" : "usage" }),
@@ -167,8 +167,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
           <main>
             {isConversation && (
               <>
-                <PathBar path={path} place={place} onFailure={toFailure} />
-                <Conversation path={path} place={place} sight={sight} />
+                <PathBar path={path} position={position} onFailure={toFailure} />
+                <Conversation path={path} position={position} sight={sight} />
               </>
             )}
             {view === "usage" && <UsageView path={path} />}
@@ -181,11 +181,11 @@ export function App({ live, opening, indexUrl }: AppProps) {
   );
 }
 
-/** Stays at the leaf, and at the end of the conversation, when the session grows and somebody is there. */
+/** Stays at the leaf, and at the end of the conversation, when the session grows and the reader is there. */
 function useFollowing(
   session: SessionModel,
   wasAtEnd: boolean,
-  { end, view }: Place,
+  { end, view }: Position,
   go: (step: Step) => void,
 ): void {
   const before = useRef(session);

@@ -1,7 +1,7 @@
 /** The list itself scrolls to the row of an entry, and again when rows that are drawn first change their heights. */
 const STILL_FRAMES = 3;
 
-/** After so many frames whoever reads has the list to himself. */
+/** After so many frames the list is left to the reader. */
 const MOST_FRAMES = 40;
 
 /** Pixels that stay free around what is scrolled to; the style sheet has the same. */

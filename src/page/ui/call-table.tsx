@@ -1,12 +1,14 @@
 import { useState } from "preact/hooks";
 import { excerptOf } from "../../view/excerpt.ts";
+import { tokensIn } from "../../view/usage.ts";
 import { count, dollars } from "../../view/words.ts";
 import { timeOf } from "../model/format.ts";
 import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
 import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
+import { type UsageRow, UsageTable } from "./usage-table.tsx";
 
-/** So many calls are listed until somebody asks for all. */
+/** So many calls are listed until the reader asks for all. */
 const FIRST = 20;
 
 const ORDERS: readonly (readonly [CallOrder, string])[] = [
@@ -15,69 +17,33 @@ const ORDERS: readonly (readonly [CallOrder, string])[] = [
   ["time", "in order"],
 ];
 
-const COLUMNS = ["Cost", "In", "From cache", "Out", "Time", "Model"];
+const COLUMNS = ["Entry", "Cost", "In", "From cache", "Out", "Time", "Model"];
 
 /** Every call of a model with what it used, to single one out and go to its entry. */
 export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
+  const { session, go } = usePage();
   const [order, setOrder] = useState<CallOrder>("cost");
   const [isWhole, showWhole] = useState(false);
   const shown = orderCalls(calls, order).slice(0, isWhole ? undefined : FIRST);
+  const rows = shown.map((call): UsageRow => {
+    const { ordinal, model, cacheRead, output, cost } = call;
+    const entry = session.entries[ordinal];
+    const name = (
+      <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+        {excerptOf(entry).text || (entry?.id ?? "")}
+      </button>
+    );
+    const numbers = [tokensIn(call), cacheRead, output].map(count);
+    return { key: ordinal, name, cells: [dollars(cost), ...numbers, timeOf(entry?.timestamp), model] };
+  });
+  const orders = <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />;
   return (
-    <figure class="chart">
-      <figcaption>
-        Calls, whole session
-        <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />
-      </figcaption>
-      <div class="table-scroll">
-        <table class="model-table call-table">
-          <thead>
-            <tr>
-              {["Entry", ...COLUMNS].map((name) => (
-                <th key={name}>{name}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((call) => (
-              <CallRow key={call.ordinal} call={call} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+    <UsageTable class="call-table" title="Calls, whole session" tools={orders} columns={COLUMNS} rows={rows}>
       {shown.length < calls.length && (
         <button type="button" class="link-button" onClick={() => showWhole(true)}>
           Show all {count(calls.length)} calls
         </button>
       )}
-    </figure>
-  );
-}
-
-function CallRow({ call }: { call: ModelCall }) {
-  const { session, go } = usePage();
-  const { ordinal, model, input, cacheRead, cacheWrite, output, cost } = call;
-  const entry = session.entries[ordinal];
-  const tokensIn = input + cacheRead + cacheWrite;
-  const cells = [
-    dollars(cost),
-    count(tokensIn),
-    count(cacheRead),
-    count(output),
-    timeOf(entry?.timestamp),
-    model,
-  ];
-  return (
-    <tr>
-      <th scope="row">
-        <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
-          {excerptOf(entry).text || (entry?.id ?? "")}
-        </button>
-      </th>
-      {cells.map((cell, index) => (
-        <td key={COLUMNS[index]} data-name={COLUMNS[index]}>
-          {cell}
-        </td>
-      ))}
-    </tr>
+    </UsageTable>
   );
 }

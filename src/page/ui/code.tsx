@@ -4,11 +4,11 @@ import { count } from "../../view/words.ts";
 import { highlightCode } from "../render/highlight.ts";
 import { Html } from "./html.tsx";
 
-/** Lines and characters of a text that are shown before somebody asks for more. */
+/** Lines and characters of a text that are shown before the reader asks for more. */
 const MOST_LINES = 300;
 const MOST_CHARACTERS = 40_000;
 
-/** Whether this is for paper, where nobody can ask for more. */
+/** Whether this is for paper, where no reader can ask for more. */
 export const PrintContext = createContext(false);
 
 /** A text as it was written, coloured if its language is known, and cut if it is very long. */

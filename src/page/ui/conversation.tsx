@@ -10,7 +10,7 @@ import {
   conversationRows,
   partsOfItem,
 } from "../model/conversation-rows.ts";
-import type { Place } from "../model/navigation.ts";
+import type { Position } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
@@ -26,19 +26,19 @@ const COMPACTED = "compacted";
 
 interface ConversationProps {
   readonly path: PathView;
-  readonly place: Place;
+  readonly position: Position;
   /** Told what is looked at. */
   readonly sight: Sight;
 }
 
 /** The entries of a path, or what the model gets of them. */
-export function Conversation({ path, place, sight }: ConversationProps) {
+export function Conversation({ path, position, sight }: ConversationProps) {
   const { query, session, go } = usePage();
   const folds = useContext(FoldsContext);
-  const { focus, reveal, view, end } = place;
+  const { focus, reveal, view, end } = position;
   const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
   const [version, redraw] = useState(0);
-  // What is looked at is never hidden in a fold, nor does the fold close when somebody looks elsewhere.
+  // What is looked at is never hidden in a fold, nor does the fold close when the reader looks elsewhere.
   const isOpen = (first: number, ordinals: readonly number[]) => {
     if (focus !== NONE && ordinals.includes(focus)) folds.set(first, COMPACTED, true);
     return folds.isOpen(first, COMPACTED);
@@ -55,8 +55,8 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   );
   const toggle = (first: number, isShown: boolean) => {
     folds.set(first, COMPACTED, !isShown);
-    // What is looked at keeps its line open: whoever folds it looks elsewhere.
-    if (isShown) go({ go: "place", place: { ...place, focus: NONE, reveal: undefined } });
+    // What is looked at keeps its line open: a reader who folds it looks elsewhere.
+    if (isShown) go({ go: "position", position: { ...position, focus: NONE, reveal: undefined } });
     redraw((times) => times + 1);
   };
   // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
@@ -76,15 +76,15 @@ export function Conversation({ path, place, sight }: ConversationProps) {
     [query],
   );
   const onRange = (first: number, last: number) => {
-    const place = rowOf.get(focus) ?? NONE;
-    const hasFocus = place >= first && place <= last;
+    const index = rowOf.get(focus) ?? NONE;
+    const hasFocus = index >= first && index <= last;
     const isAtEnd = first > 0 && last === rows.length - 1;
     sight.move(hasFocus ? focus : (rows[first]?.ordinal ?? end), isAtEnd && !hasFocus);
   };
   if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
   return (
     <VirtualList
-      // Another list begins at its own place, with its own heights.
+      // Another list begins where it was left, with its own heights.
       key={`${view}:${folds.areAllOpen}`}
       class="conversation"
       label={view === "model" ? "What the model sees" : "Conversation"}
@@ -118,10 +118,10 @@ function indexOf(
   ordinal: number,
   path: PathView,
 ): number {
-  const placeOf = (one: number) => path.places.get(one) ?? 0;
+  const indexOnPath = (one: number) => path.indices.get(one) ?? 0;
   const shown = rowOf.has(ordinal)
     ? ordinal
-    : items.find((item) => placeOf(item.ordinal) >= placeOf(ordinal))?.ordinal;
+    : items.find((item) => indexOnPath(item.ordinal) >= indexOnPath(ordinal))?.ordinal;
   const last = items.at(-1)?.ordinal ?? NONE;
   return rowOf.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
@@ -155,7 +155,7 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** One line in the place of what was compacted, which opens it. */
+/** One line that stands for what was compacted, and opens it. */
 function CompactedLine({ row, onToggle }: { row: CompactedRow; onToggle: () => void }) {
   const { size, failed, isOpen } = row;
   return (

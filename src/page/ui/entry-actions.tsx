@@ -2,7 +2,7 @@ import type { AnySessionEntry } from "../../core.ts";
 import { answerOf } from "../../view/tool-calls.ts";
 import { EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
-import { linkTo } from "./use-place.ts";
+import { linkTo } from "./use-position.ts";
 
 interface EntryActionsProps {
   readonly entry: AnySessionEntry;

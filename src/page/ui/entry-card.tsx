@@ -69,7 +69,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   );
 });
 
-/** Returns what marks the entry that somebody clicks at or goes into by keyboard, so that keys are about that one. */
+/** Returns what marks the entry that the reader clicks at or enters by keyboard, so that keys are about that one. */
 function useMark(): (event: Event) => void {
   const { session, go } = usePage();
   return ({ target }) => {

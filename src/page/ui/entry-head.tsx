@@ -90,7 +90,7 @@ function factsOf(entry: AnySessionEntry): string {
     return [size, byHook(fields)].filter(Boolean).join(", ");
   }
   if (entry.type === "branch_summary") {
-    return [`of the branch at ${textOf(fields["fromId"]) || "an unknown place"}`, byHook(fields)]
+    return [`of the branch at ${textOf(fields["fromId"]) || "an unknown entry"}`, byHook(fields)]
       .filter(Boolean)
       .join(", ");
   }

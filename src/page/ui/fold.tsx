@@ -10,12 +10,12 @@ export class Folds {
   readonly #shown = new Map<number, Map<string, () => void>>();
   #areAllOpen: boolean;
 
-  /** @param areAllOpen - Whether folds that nobody has touched are open. */
+  /** @param areAllOpen - Whether untouched folds are open. */
   constructor(areAllOpen = false) {
     this.#areAllOpen = areAllOpen;
   }
 
-  /** Whether folds that nobody has touched are open. */
+  /** Whether untouched folds are open. */
   get areAllOpen(): boolean {
     return this.#areAllOpen;
   }

@@ -34,35 +34,28 @@ export function Help({ onClose }: { onClose: () => void }) {
         <h2>{hasKeys ? "Keys" : "Signs"}</h2>
         <IconButton icon={CloseIcon} label="Close" onClick={() => dialog.current?.close()} />
       </header>
-      {hasKeys && <Keys />}
-      <dl>
-        {SIGNS.map(([sign, meaning]) => (
-          <div key={meaning}>
-            <dt>{sign}</dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
+      {hasKeys && (
+        <>
+          <Rows
+            rows={KEY_HELP.map(([keys, purpose]) => [keys.map((key) => <kbd key={key}>{key}</kbd>), purpose])}
+          />
+          <h2>Signs</h2>
+        </>
+      )}
+      <Rows rows={SIGNS} />
     </dialog>
   );
 }
 
-function Keys() {
+function Rows({ rows }: { rows: typeof SIGNS }) {
   return (
-    <>
-      <dl>
-        {KEY_HELP.map(([keys, purpose]) => (
-          <div key={purpose}>
-            <dt>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{purpose}</dd>
-          </div>
-        ))}
-      </dl>
-      <h2>Signs</h2>
-    </>
+    <dl>
+      {rows.map(([sign, meaning]) => (
+        <div key={meaning}>
+          <dt>{sign}</dt>
+          <dd>{meaning}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

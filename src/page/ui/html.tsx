@@ -7,7 +7,7 @@ interface HtmlProps {
   readonly isReachable?: boolean;
 }
 
-/** Shows HTML that a renderer vouches for: the one place in the page where markup is made of a text. */
+/** Shows HTML that a renderer vouches for: the only component in which markup is made of a text. */
 export function Html({ class: name, html, isReachable = false }: HtmlProps) {
   return <div class={name} {...(isReachable && { tabIndex: 0 })} dangerouslySetInnerHTML={html} />;
 }

@@ -25,7 +25,7 @@ const KEYS = [
   },
   { help: "open or close all folds", keys: { e: "toggleAll" } },
   { help: "search", keys: { "/": "search" } },
-  { help: "next and previous place that was found", keys: { n: "nextHit", N: "previousHit" } },
+  { help: "next and previous match", keys: { n: "nextHit", N: "previousHit" } },
   { help: "next and previous failure", keys: { f: "nextFailure", F: "previousFailure" } },
   { help: "filters: failures, roles, tools, labels", keys: { v: "filters" } },
   {
@@ -70,7 +70,7 @@ const SCROLLING: ReadonlyMap<
 ]);
 
 /**
- * Tells what a key asks for; undefined for nothing, such as while somebody writes, or where it scrolls.
+ * Tells what a key asks for; undefined for nothing, such as in a text field, or where it scrolls.
  *
  * @param isConversation - Whether entries are in sight, among which arrows, Home and End lead.
  */

@@ -2,7 +2,7 @@ import { quoteForShell } from "../../view/shell-quote.ts";
 import { SessionIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
-/** The sessions that an entry names, such as that of a subagent: links, or how to open them where nobody serves them. */
+/** The sessions that an entry names, such as that of a subagent: links, or how to open them where no server has them. */
 export function NestedLinks({ ordinal }: { ordinal: number }) {
   const { session } = usePage();
   return (

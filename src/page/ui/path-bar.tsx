@@ -8,7 +8,7 @@ import { answerOf } from "../../view/tool-calls.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { count, counted } from "../../view/words.ts";
 import { tokens } from "../model/format.ts";
-import { type ContextSide, type Place, sideOf, subjectOf } from "../model/navigation.ts";
+import { type ContextSide, type Position, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
@@ -17,15 +17,15 @@ import { Segments } from "./segments.tsx";
 
 interface PathBarProps {
   readonly path: PathView;
-  readonly place: Place;
+  readonly position: Position;
   /** Goes to the next failure, or back to the one before. */
   readonly onFailure: (direction: 1 | -1) => void;
 }
 
 /** What path is shown, and what the model has of it; or what the model saw at an entry, and for how much. */
-export function PathBar({ path, place, onFailure }: PathBarProps) {
+export function PathBar({ path, position, onFailure }: PathBarProps) {
   const { session, go } = usePage();
-  const { asked, view } = place;
+  const { asked, view } = position;
   const isAsked = asked !== NONE;
   const classes = ["path-bar", isAsked ? "is-asked" : "", view === "model" ? "is-model" : ""];
   return (
@@ -35,9 +35,9 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
     >
-      <strong title={isAsked ? nameOf(session, asked) : undefined}>{titleOf(session, place)}</strong>
-      {isAsked && <Sides place={place} />}
-      <PathFacts path={path} place={place} />
+      <strong title={isAsked ? nameOf(session, asked) : undefined}>{titleOf(session, position)}</strong>
+      {isAsked && <Sides position={position} />}
+      <PathFacts path={path} position={position} />
       {isAsked && (
         <button
           type="button"
@@ -48,26 +48,26 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
           Back
         </button>
       )}
-      {!isAsked && <MarkedContext place={place} />}
+      {!isAsked && <MarkedContext position={position} />}
       {!isAsked && path.end !== session.leaf && (
         <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: session.leaf })}>
           Go to the leaf
         </button>
       )}
-      <FailureButtons at={subjectOf(place)} onFailure={onFailure} />
+      <FailureButtons at={subjectOf(position)} onFailure={onFailure} />
     </section>
   );
 }
 
 /** Says what is looked at: a path, or what the model sees, and where. */
-function titleOf({ entries, leaf }: SessionModel, { asked, end, view }: Place): string {
+function titleOf({ entries, leaf }: SessionModel, { asked, end, view }: Position): string {
   if (entries[asked] !== undefined) return "The model saw";
   const where = end === leaf ? "the leaf" : (entries[end]?.id ?? "the start");
   return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
 }
 
 /** The way to the context of the entry that is marked, where that of another one is shown. */
-function MarkedContext({ place: { view, focus, end } }: Pick<PathBarProps, "place">) {
+function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "position">) {
   const { session, go } = usePage();
   const marked = session.entries[focus];
   if (view !== "model" || marked === undefined || focus === end) return null;
@@ -84,9 +84,9 @@ function MarkedContext({ place: { view, focus, end } }: Pick<PathBarProps, "plac
 }
 
 /** The two ends that the context of an answer or a result can have: before the model wrote, and with what it came to. */
-function Sides({ place }: { place: Place }) {
+function Sides({ position }: { position: Position }) {
   const { session, go } = usePage();
-  const { asked } = place;
+  const { asked } = position;
   const answer = answerOf(session, asked);
   if (answer === undefined) return <span>with this entry</span>;
   const choices: readonly (readonly [ContextSide, string, string])[] =
@@ -103,30 +103,30 @@ function Sides({ place }: { place: Place }) {
     <Segments
       label="Where the context ends"
       choices={choices}
-      chosen={sideOf(place)}
+      chosen={sideOf(position)}
       onChoose={(side) => go({ go: "context", ordinal: asked, side })}
     />
   );
 }
 
 /** What is known of the path or the context, what matters most first: what has no room is not shown, rather than cut. */
-function PathFacts({ path, place }: Pick<PathBarProps, "path" | "place">) {
+function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session } = usePage();
   const { items, modelItems, model, thinkingLevel, contextSize } = path;
-  const answer = session.entries[answerOf(session, place.asked) ?? NONE];
+  const answer = session.entries[answerOf(session, position.asked) ?? NONE];
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const leftOut = items.filter(({ state }) => state === "left-out").length;
   // The path before an answer names the model of the answer before it.
   const modelId = textOf(fieldsOf(fieldsOf(answer)["message"])["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
-  const isModel = place.view === "model";
+  const isModel = position.view === "model";
   const extent = isModel
     ? counted(messages, "message", "messages")
     : counted(items.length, "entry", "entries");
   const rest = [
     isModel || leftOut === 0 ? "" : `${count(leftOut)} compacted`,
     ...settings,
-    nameOf(session, place.asked),
+    nameOf(session, position.asked),
   ].filter(Boolean);
   return (
     <span class="path-facts" title={rest.join(" · ")}>
@@ -187,12 +187,12 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
   const { failures } = usePage().session;
   if (failures.length === 0) return <span class="failures">no failures</span>;
   const current = failures.indexOf(at);
-  const place = current === -1 ? "" : `${count(current + 1)} of `;
+  const front = current === -1 ? "" : `${count(current + 1)} of `;
   const short = current === -1 ? count(failures.length) : `${count(current + 1)}/${count(failures.length)}`;
   return (
     <span class="failures is-some">
       <span role="status" data-short={short}>
-        {place}
+        {front}
         {count(failures.length)} failed
       </span>
       <IconButton

@@ -52,7 +52,7 @@ export function SearchPanel({ hits, current, path, onChoose }: SearchPanelProps)
                 {tool === "" ? word : `${word}: ${tool}`}
                 {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
                 {label !== undefined && <span class="chip is-label">{label}</span>}
-                {!path.places.has(ordinal) && <span class="chip">other branch</span>}
+                {!path.indices.has(ordinal) && <span class="chip">other branch</span>}
               </span>
               <span class={failure === "" ? "hit-text" : "hit-text is-one-line"}>
                 {before}

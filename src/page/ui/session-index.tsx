@@ -13,8 +13,8 @@ import {
   type SessionList,
   sessionsNamed,
 } from "../model/session-list.ts";
-import { CloseIcon, IconButton, SearchIcon } from "./icons.tsx";
 import { commandOf } from "./keys.ts";
+import { SearchBox } from "./search-box.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 
 /** Hits of a session that are shown. */
@@ -59,24 +59,19 @@ export function SessionIndex({ list }: { list: SessionList }) {
       <header class="top-bar">
         <div class="title">
           <h1>Sessions</h1>
-          <p title={list.place}>{list.place}</p>
+          <p title={list.name}>{list.name}</p>
         </div>
-        <search class="search">
-          <SearchIcon />
-          <input
-            ref={field}
-            type="text"
-            placeholder="Filter; Enter searches contents (/)"
-            aria-label="Filter sessions; Enter searches their contents"
-            value={text}
-            onInput={({ currentTarget }) => change(currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter") search(text);
-              if (event.key === "Escape") change("");
-            }}
-          />
-          {text !== "" && <IconButton icon={CloseIcon} label="Clear the search" onClick={() => change("")} />}
-        </search>
+        <SearchBox
+          field={field}
+          placeholder="Filter; Enter searches contents (/)"
+          label="Filter sessions; Enter searches their contents"
+          text={text}
+          onText={change}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") search(text);
+            if (event.key === "Escape") change("");
+          }}
+        />
         <ThemeButton />
       </header>
       <main class="index-main">
@@ -133,7 +128,7 @@ function NoSessions({ list, contents, text }: NoSessionsProps) {
     <div class="index-empty">
       {list.sessions.length === 0 ? (
         <>
-          <p>There are no sessions in {list.place}.</p>
+          <p>There are no sessions in {list.name}.</p>
           <p>
             Sessions are files that end in <code>.jsonl</code>. <code>sessiontree view FOLDER</code> lists
             another folder, <code>sessiontree view --all</code> all projects, and{" "}
@@ -179,8 +174,8 @@ function SessionRow({ session, wanted, hits }: SessionRowProps) {
           {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
         </p>
       </a>
-      {hits.slice(0, MOST_HITS).map(({ href: place, word, snippet: [before, match, after] }) => (
-        <a key={place} class="session-hit" href={place}>
+      {hits.slice(0, MOST_HITS).map(({ href: address, word, snippet: [before, match, after] }) => (
+        <a key={address} class="session-hit" href={address}>
           <span class="tree-kind">{word}</span> {before}
           <mark>{match}</mark>
           {after}
@@ -259,8 +254,8 @@ function useContents(searchUrl: string): [Contents, (text: string) => void, () =
     running.current?.abort();
     setContents({ state: "idle" });
   };
-  const search = (given: string) => {
-    const text = given.trim();
+  const search = (wanted: string) => {
+    const text = wanted.trim();
     forget();
     if (text === "") return;
     const controller = new AbortController();

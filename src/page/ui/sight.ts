@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
 
 /**
- * The entry that somebody is looking at: the focus, or the first one in sight. Told apart from the page's state, because
+ * The entry that the reader looks at: the focus, or the first one in sight. Told apart from the page's state, because
  * scrolling changes it many times a second.
  */
 export class Sight {

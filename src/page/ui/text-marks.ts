@@ -1,14 +1,14 @@
-/** The name under which the style sheet knows the places that were found. */
+/** The name under which the style sheet knows the matches. */
 const NAME = "found";
 
 /** What the page says of an entry, in which nothing is searched. */
 const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, time";
 
-/** More places than this are not marked at once. */
+/** More matches than this are not marked at once. */
 const MOST_RANGES = 2000;
 
 /**
- * Marks every place in an element where a text stands, without changing the document; browsers that cannot do that show
+ * Marks every match of a text in an element, without changing the document; browsers that cannot do that show
  * no marks.
  *
  * @param wanted - Empty for no marks.

@@ -75,8 +75,8 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
   );
 }
 
-function isOnPath(group: readonly ModelCall[], { places }: PathView): boolean {
-  return group.some(({ ordinal }) => places.has(ordinal));
+function isOnPath(group: readonly ModelCall[], { indices }: PathView): boolean {
+  return group.some(({ ordinal }) => indices.has(ordinal));
 }
 
 function barTitle(group: readonly ModelCall[], sum: UsageTotals): string {

@@ -5,7 +5,6 @@ import type { View } from "../model/navigation.ts";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
-  CloseIcon,
   DownIcon,
   HelpIcon,
   IconButton,
@@ -17,6 +16,7 @@ import {
 } from "./icons.tsx";
 import type { Following } from "./live-session.ts";
 import { usePage } from "./page-context.ts";
+import { SearchBox } from "./search-box.tsx";
 import { Segments } from "./segments.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 import type { Search } from "./use-search.ts";
@@ -122,21 +122,18 @@ export function TopBar(props: TopBarProps) {
 function SearchField({ search, field }: { search: Search; field: RefObject<HTMLInputElement | null> }) {
   const { text, isActive, hits, current, setText, choose } = search;
   return (
-    <search class="search">
-      <SearchIcon />
-      <input
-        ref={field}
-        type="text"
-        placeholder="Search"
-        aria-label="Search in all entries"
-        value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter") return;
-          event.preventDefault();
-          choose(event.shiftKey ? (current === -1 ? -1 : current - 1) : current + 1);
-        }}
-      />
+    <SearchBox
+      field={field}
+      placeholder="Search"
+      label="Search in all entries"
+      text={text}
+      onText={setText}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        choose(event.shiftKey ? (current === -1 ? -1 : current - 1) : current + 1);
+      }}
+    >
       {isActive && (
         <>
           <span class="search-count" title={countHint(current, hits.length)}>
@@ -152,8 +149,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
           <IconButton icon={DownIcon} label="Next hit" onClick={() => choose(current + 1)} />
         </>
       )}
-      {text !== "" && <IconButton icon={CloseIcon} label="Clear the search" onClick={() => setText("")} />}
-    </search>
+    </SearchBox>
   );
 }
 

@@ -48,7 +48,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const jump = useJump(wanted, `${detail}:${shown}:${isAtEnd}:${active}`);
   const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
-  // Somebody who looks elsewhere has left the place of the keys.
+  // A reader who looks elsewhere has left the row of the keys.
   useEffect(() => setActive(undefined), [shown, detail]);
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[activeAt];
@@ -96,7 +96,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
             position={index + 1}
             size={rows.length}
             path={path}
-            isBelowOnPath={path.places.has(below(row))}
+            isBelowOnPath={path.indices.has(below(row))}
             onChoose={() => go({ go: "entry", ordinal: row.ordinal })}
             onToggle={() => toggleRun(row.ordinal)}
           />
@@ -108,12 +108,12 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
 
 /** The row of each entry, or the one in whose run it is. */
 function rowsOf(rows: readonly PageTreeRow[]): Map<number, number> {
-  const places = new Map<number, number>();
+  const indices = new Map<number, number>();
   rows.forEach(({ ordinal, run, isOpen }, index) => {
-    places.set(ordinal, index);
-    if (!isOpen) for (const hidden of run) places.set(hidden, index);
+    indices.set(ordinal, index);
+    if (!isOpen) for (const hidden of run) indices.set(hidden, index);
   });
-  return places;
+  return indices;
 }
 
 /** Asks for the current row when `reason` is another one, and not when rows are only folded. */

@@ -43,7 +43,7 @@ export function TreeRowView(props: TreeRowProps) {
   const entry = session.entries[ordinal];
   if (entry === undefined) return null;
   const { style: tone, word } = kindOf(entry);
-  const isOnPath = path.places.has(ordinal);
+  const isOnPath = path.indices.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = isFailure(entry);
   const failed = isOpen ? 0 : run.filter((one) => isFailure(session.entries[one])).length;
@@ -86,7 +86,7 @@ export function TreeRowView(props: TreeRowProps) {
       >
         {label !== undefined && <span class="chip is-label">{label}</span>}
         {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
-        {isFailed && <span class="tree-failed">failed</span>}
+        {isFailed && <span class="chip is-failed">failed</span>}
         <span class="tree-text">{text}</span>
         {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       </button>
@@ -120,7 +120,7 @@ interface GraphProps {
 }
 
 function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
-  const isOnPath = path.places.has(row.ordinal);
+  const isOnPath = path.indices.has(row.ordinal);
   const { depth, start, goesOn, run, isOpen } = row;
   const at = Math.min(depth, DEEPEST);
   const x = xOf(at);
@@ -149,7 +149,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
   );
 }
 
-/** Summaries are squares, what nobody said is small, the rest are circles; the leaf has a ring. */
+/** Summaries are squares, what programs wrote is small, the rest are circles; the leaf has a ring. */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
   const tone = session.kinds[row.ordinal]?.style;
@@ -172,8 +172,8 @@ function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean
   );
 }
 
-function isAnyOn({ places }: PathView, ordinals: readonly number[], from: number): boolean {
-  return ordinals.some((ordinal, index) => index >= from && places.has(ordinal));
+function isAnyOn({ indices }: PathView, ordinals: readonly number[], from: number): boolean {
+  return ordinals.some((ordinal, index) => index >= from && indices.has(ordinal));
 }
 
 function onPath(name: string, isOnPath: boolean): string {

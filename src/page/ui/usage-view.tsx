@@ -10,6 +10,7 @@ import { CallTable } from "./call-table.tsx";
 import { CostChart } from "./cost-chart.tsx";
 import { usePage } from "./page-context.ts";
 import { TokenChart } from "./token-chart.tsx";
+import { type UsageRow, UsageTable } from "./usage-table.tsx";
 
 /** What the session used: tokens, cache and cost, over its course and by model. */
 export function UsageView({ path }: { path: PathView }) {
@@ -17,7 +18,7 @@ export function UsageView({ path }: { path: PathView }) {
   const calls = useMemo(() => modelCalls(session), [session]);
   const all = useMemo(() => sumUsage(calls), [calls]);
   const here = useMemo(
-    () => sumUsage(calls.filter(({ ordinal }) => path.places.has(ordinal))),
+    () => sumUsage(calls.filter(({ ordinal }) => path.indices.has(ordinal))),
     [calls, path],
   );
   if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
@@ -62,7 +63,7 @@ function Tile({ name, value, note }: { name: string; value: string; note: string
 }
 
 /** Of what goes in, a part comes from a cache and a part is written to it. */
-const COLUMNS = ["Calls", "In", "From cache", "To cache", "Out", "Cache share", "Cost"];
+const COLUMNS = ["Model", "Calls", "In", "From cache", "To cache", "Out", "Cache share", "Cost"];
 
 function cellsOf(sum: UsageTotals): string[] {
   const { count: calls, cacheRead, cacheWrite, output, cost } = sum;
@@ -75,36 +76,15 @@ function cellsOf(sum: UsageTotals): string[] {
 }
 
 function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: UsageTotals }) {
-  const rows = models.length > 1 ? [...models, { model: "total", sum: all }] : models;
-  return (
-    <figure class="chart">
-      <figcaption>By model, whole session</figcaption>
-      <div class="table-scroll">
-        <table class="model-table">
-          <thead>
-            <tr>
-              {["Model", ...COLUMNS].map((name) => (
-                <th key={name}>{name}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ model, sum }, index) => (
-              <tr key={model} class={index === models.length ? "is-sum" : ""}>
-                <th scope="row">
-                  {index < models.length && <span class={`swatch series-${index % 6}`} />}
-                  {model}
-                </th>
-                {cellsOf(sum).map((cell, column) => (
-                  <td key={COLUMNS[column]} data-name={COLUMNS[column]}>
-                    {cell}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </figure>
-  );
+  const rows = models.map(({ model, sum }, index): UsageRow => {
+    const name = (
+      <>
+        <span class={`swatch series-${index % 6}`} />
+        {model}
+      </>
+    );
+    return { key: model, name, cells: cellsOf(sum) };
+  });
+  if (models.length > 1) rows.push({ key: "total", name: "total", cells: cellsOf(all), isSum: true });
+  return <UsageTable title="By model, whole session" columns={COLUMNS} rows={rows} />;
 }

@@ -19,7 +19,7 @@ const PAUSE_MS = 120;
 export interface Search {
   /** What stands in the field. */
   readonly text: string;
-  /** What was searched for: the text, once nobody has written for a moment. */
+  /** What was searched for: the text, once it has not changed for a moment. */
   readonly query: string;
   readonly filter: Filter;
   /** Whether there is a text to look for or a filter: only then there are hits. */
@@ -72,10 +72,10 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     // Who is quicker than the pause means what stands in the field, not what was searched for before.
     const isNew = searchFor(text.trim());
     const list = isNew ? hitsOf(text.trim()) : hits;
-    // Without a search every entry is left: nobody asked for those.
+    // Without a search every entry is left, which is no result.
     if (text.trim() === "" && filter.length === 0) return;
-    const place = isNew ? 0 : wanted;
-    const at = list.length === 0 ? -1 : (place + list.length) % list.length;
+    const next = isNew ? 0 : wanted;
+    const at = list.length === 0 ? -1 : (next + list.length) % list.length;
     const hit = list[at];
     if (hit === undefined) return;
     setCurrent(at);

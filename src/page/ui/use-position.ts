@@ -1,68 +1,68 @@
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
-import { type Place, type Step, takeStep, type View } from "../model/navigation.ts";
+import { type Position, type Step, takeStep, type View } from "../model/navigation.ts";
 import { pathTo, type SessionModel } from "../model/session-model.ts";
 
 /**
- * Keeps where somebody is, and the address in step with it, so that an address leads back to the same place. Another path
+ * Keeps where the reader is, and the address in step with it, so that an address leads back to the same position. Another path
  * or view is a step in the browser's history; another entry of the same path is not.
  *
  * @param opening - Where the path ends at first.
  */
-export function usePlace(session: SessionModel, opening: number): [Place, (step: Step) => void] {
-  const [place, take] = useReducer(
-    (before: Place, step: Step) => takeStep(session, before, step),
+export function usePosition(session: SessionModel, opening: number): [Position, (step: Step) => void] {
+  const [position, take] = useReducer(
+    (before: Position, step: Step) => takeStep(session, before, step),
     undefined,
-    () => placeOf(session, location.hash, opening),
+    () => positionOf(session, location.hash, opening),
   );
   const go = useCallback((step: Step) => take(step), []);
   const written = useRef(location.hash);
-  const before = useRef(place);
-  // With the drawing rather than after it: whoever sees an entry and reloads, or copies the address, gets that entry.
+  const before = useRef(position);
+  // With the drawing rather than after it: a reader who sees an entry and reloads, or copies the address, gets that entry.
   useLayoutEffect(() => {
     const { end, view, asked } = before.current;
-    // Whoever asks at an entry that was not looked at comes back to that entry.
+    // A reader who asks at an entry that was not looked at comes back to that entry.
     const left =
-      place.asked === NONE || place.asked === asked
+      position.asked === NONE || position.asked === asked
         ? before.current
-        : { ...before.current, focus: place.asked };
-    before.current = place;
-    const hash = hashOf(session, place);
+        : { ...before.current, focus: position.asked };
+    before.current = position;
+    const hash = hashOf(session, position);
     if (hash === written.current) return;
-    const isStep = end !== place.end || view !== place.view || asked !== place.asked;
+    const isStep = end !== position.end || view !== position.view || asked !== position.asked;
     if (isStep) history.replaceState(null, "", addressOf(hashOf(session, left)));
     written.current = hash;
     history[isStep ? "pushState" : "replaceState"](null, "", addressOf(hash));
-  }, [session, place]);
+  }, [session, position]);
   useEffect(() => {
     const onChange = () => {
       written.current = location.hash;
-      const place = placeOf(session, location.hash, opening);
-      before.current = place;
-      go({ go: "place", place });
+      const position = positionOf(session, location.hash, opening);
+      before.current = position;
+      go({ go: "position", position });
     };
     addEventListener("hashchange", onChange);
     return () => removeEventListener("hashchange", onChange);
   }, [session, opening, go]);
-  return [place, go];
+  return [position, go];
 }
 
-/** Writes a place as an address of this page. */
+/** Writes a position as an address of this page. */
 function addressOf(hash: string): string {
   return hash === "" ? location.pathname + location.search : hash;
 }
 
 const VIEWS: readonly View[] = ["path", "model", "usage", "issues"];
 
-/** Writes a place as the part of an address behind `#`. */
-export function hashOf(session: SessionModel, { end, focus, view, asked }: Place): string {
+/** Writes a position as the part of an address behind `#`. */
+export function hashOf(session: SessionModel, { end, focus, view, asked }: Position): string {
   const { entries, leaf, newestTip } = session;
   const parts = new URLSearchParams();
   const [entry, last] = [entries[focus], entries[end]];
   if (entry !== undefined) parts.set("entry", entry.id);
   // Without it the link leads to the leaf's path if the entry is on it, else to the newest one through the entry.
   const usual = entry === undefined || pathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
-  // An empty value is the place before the first entry.
+  // An empty value stands before the first entry.
   if (end !== usual) parts.set("end", last?.id ?? "");
   if (view !== "path") parts.set("view", view);
   const about = entries[asked];
@@ -77,12 +77,12 @@ export function linkTo(id: string): string {
 }
 
 /**
- * Reads a place from the part of an address behind `#`.
+ * Reads a position from the part of an address behind `#`.
  *
  * @param opening - Where the path ends if the address does not say.
- * @returns The place; what the address names and the session does not have counts as not named.
+ * @returns The position; what the address names and the session does not have counts as not named.
  */
-export function placeOf(session: SessionModel, hash: string, opening: number): Place {
+export function positionOf(session: SessionModel, hash: string, opening: number): Position {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const { tree, newestTip } = session;
   const ordinalOf = (name: string) => tree.find(parts.get(name) ?? "");
@@ -98,7 +98,7 @@ export function placeOf(session: SessionModel, hash: string, opening: number): P
 }
 
 /** A path with a compaction opens at its end: what stands before is folded, and was long ago. */
-function revealOf(session: SessionModel, end: number, focus: number): Place["reveal"] {
+function revealOf(session: SessionModel, end: number, focus: number): Position["reveal"] {
   if (focus !== NONE) return { align: "start" };
   const isCompacted = pathTo(session, end).some((ordinal) => session.entries[ordinal]?.type === "compaction");
   return isCompacted ? { align: "end" } : undefined;
