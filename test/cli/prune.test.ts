@@ -146,7 +146,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
       expect.objectContaining({ action: "delete", path: a, bytes: expect.any(Number) }),
     );
     expect(lines).toContainEqual(expect.objectContaining({ action: "keep", reason: "recent", path: d }));
-    expect(lines).toContainEqual({ action: "deleted", path: a, method: "trash" });
+    expect(lines).toContainEqual({ action: "deleted", id: expect.any(String), path: a, method: "trash" });
   });
 
   test.each([[[]], [["--older-than", "90"]], [["--older-than", "3m"]], [["--older-than", "-1d"]]])(
