@@ -170,7 +170,7 @@ export function isBelow<T>(one: T | undefined, ancestor: T, above: (one: T) => T
 }
 
 /** Returns the element above another one. */
-export function parentIn<T>({ parent }: { readonly parent: T | undefined }): T | undefined {
+function parentIn<T>({ parent }: { readonly parent: T | undefined }): T | undefined {
   return parent;
 }
 
