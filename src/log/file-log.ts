@@ -30,7 +30,6 @@ import {
   type Intent,
   isThere,
   ReplacedError,
-  tooNew,
   untilUnchanged,
 } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
@@ -44,6 +43,7 @@ import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
 import { modeOfPlainFile, upgradeFile } from "./upgrade-file.ts";
+import { assertWritable } from "./writable.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
@@ -204,6 +204,7 @@ export class FileLog implements SessionLog {
   append(lines: readonly LogLine[], isLasting: boolean): number {
     const [first] = lines;
     if (first === undefined) return this.index.tree.size;
+    assertWritable(this);
     this.#assertReadable(lines);
     const now = monotonicMs();
     if (this.#state instanceof OpenFile) this.#prepareFile(now);
@@ -353,7 +354,8 @@ export class FileLog implements SessionLog {
   /** Makes sure that the file can be appended to. */
   #prepareFile(now: number): void {
     this.#pollBeforeWrite(now);
-    this.#assertVersion();
+    // The poll may have found a file of a newer version, or another program's.
+    assertWritable(this);
     this.#endTorn();
     if (this.index.needsUpgrade) this.upgrade();
   }
@@ -407,12 +409,6 @@ export class FileLog implements SessionLog {
     });
   }
 
-  /** A poll may have found a file of a newer version, which must not be written to. */
-  #assertVersion(): void {
-    const { version } = this.index;
-    if (version > CURRENT_SESSION_VERSION) throw tooNew(this.path, version);
-  }
-
   /** Readers would lose a line over the bound. */
   #assertReadable(lines: readonly LogLine[]): void {
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
@@ -451,7 +447,7 @@ export class FileLog implements SessionLog {
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return exclusively(this.#fs, this.path, () => {
       const written = this.#polled("write", (file) => {
-        this.#assertVersion();
+        assertWritable(this);
         assertAllRead(this.path, this.index);
         return file.replace(write);
       });
