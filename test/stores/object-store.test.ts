@@ -38,7 +38,7 @@ test("an append is one request, however long the session is, and a look for news
   const say = (text: string) => session.appendMessage({ role: "user", content: text, timestamp: 0 });
   for (let i = 0; i < 3_000; i++) say(`message ${i} ${"x".repeat(100)}`);
   await session.flush();
-  const requestsOf = async (work: () => Promise<void>) => {
+  const requestsOf = async (work: () => Promise<unknown>) => {
     server.requests.length = 0;
     await work();
     return [...server.requests];
