@@ -1,5 +1,6 @@
 import { readSync, type Stats } from "node:fs";
 import { NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
+import { despiteReplacement } from "../log/replace-file.ts";
 
 /** The facts that show whether a file has changed since it was last read. */
 export interface FileMark {
@@ -34,7 +35,7 @@ let spare: Buffer | undefined;
  * @throws The system's error if the file is missing or cannot be read.
  */
 export function openFile(path: string): OpenFile {
-  const fd = openForReading(realFileSystem, path);
+  const fd = despiteReplacement(realFileSystem, path, () => openForReading(realFileSystem, path));
   try {
     const stats = realFileSystem.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);

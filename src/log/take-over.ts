@@ -1,4 +1,4 @@
-import type { FileSystem } from "../fs/file-system.ts";
+import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -25,6 +25,16 @@ export interface OldFile {
  */
 export function takeOver(old: OldFile): boolean {
   return untilUnchanged(() => takeOverOnce(old));
+}
+
+/** Tells whether a file begins a session, and does not merely hold entries that belong to one. */
+export function hasHeader(fs: FileSystem, path: string): boolean {
+  const fd = openForReading(fs, path);
+  try {
+    return indexOf(fs, fd).header !== undefined;
+  } finally {
+    closeQuietly(fs, fd);
+  }
 }
 
 function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
