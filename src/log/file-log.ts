@@ -42,7 +42,7 @@ import { awaitFile, exclusively, finishReplacement, isHalfReplaced, replaceFile 
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
-import { modeOfPlainFile, upgradeFile } from "./upgrade-file.ts";
+import { upgradeFile } from "./upgrade-file.ts";
 import { assertWritable } from "./writable.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
@@ -259,7 +259,7 @@ export class FileLog implements SessionLog {
     }
     this.#replace((old) => {
       const pieces = copyLines(this, { ...wholeCopy(this.index), changeLine, more });
-      replaceFile({ old, pieces, mode: modeOfPlainFile(this.#fs, this.path) });
+      replaceFile({ old, pieces });
       return this.path;
     });
   }
