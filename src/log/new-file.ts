@@ -26,7 +26,11 @@ export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void
   }
 }
 
-/** @throws {SessionError} `SESSION_EXISTS` if something is at the path. */
+/**
+ * Checks that nothing is at a path.
+ *
+ * @throws {SessionError} `SESSION_EXISTS`
+ */
 export function assertFree(path: string, fs: FileSystem): void {
   if (!isThere(path, fs)) return;
   throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path.`, {
