@@ -379,9 +379,12 @@ export class SessionState {
 
   #emitRestored(ids: readonly string[]): void {
     if (!this.events.has("entries_restored")) return;
-    this.events.emit("entries_restored", {
-      entries: this.#cache.entriesAt(ids.map((id) => this.tree.find(id))),
-    });
+    this.events.emit("entries_restored", { entries: this.#entriesOf(ids) });
+  }
+
+  /** Returns those of the entries that are still there. */
+  #entriesOf(ids: readonly string[]): AnySessionEntry[] {
+    return this.#cache.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }
 
   #takeChange(change: LogChange): void {
@@ -397,9 +400,9 @@ export class SessionState {
     if (!this.events.has("foreign_entries")) this.#unemitted = [];
     if (this.#unemitted.length === 0) return;
     try {
-      const entries = this.#cache.entriesAt(this.#unemitted.map((id) => this.tree.find(id)));
+      const entries = this.#entriesOf(this.#unemitted);
       this.#unemitted = [];
-      this.events.emit("foreign_entries", { entries });
+      if (entries.length > 0) this.events.emit("foreign_entries", { entries });
     } catch (error) {
       if (!isSessionError(error)) throw error;
     }
