@@ -122,10 +122,14 @@ export class SessionState {
 
   /** The path to the leaf, for which the tree is not needed. */
   #path(): EntryPath {
-    // What was redacted since must not be in a context, even if its body is in the cache.
-    if (this.#log.isReplaced()) this.#log.refresh();
+    this.dropReplaced();
     const { heads } = this.#log.index;
     return pathIn(heads, this.#cache, heads.path(this.#leaf));
+  }
+
+  /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
+  dropReplaced(): void {
+    if (this.#log.isReplaced()) this.#log.refresh();
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */
