@@ -3,10 +3,11 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../fs/file-system.ts";
+import { removeFile } from "../fs/temporary-files.ts";
 import { isThere } from "../log/file-errors.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { LeaseSlot } from "../log/lease-slot.ts";
-import { removeOldFile } from "../log/replace-file.ts";
+import { awaitFile, removeOldFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import type { ImportOrigin } from "../schema/import-origin.ts";
@@ -52,6 +53,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const pace = new Pace(signal);
   pace.check();
   const absolute = absolutePath(path);
+  awaitFile(realFileSystem, absolute);
   // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (!force) assertSession(absolute, permanent);
@@ -120,7 +122,7 @@ export function assertPlainFile(path: string): void {
 
 function removeForGood(path: string): void {
   try {
-    realFileSystem.unlinkSync(path);
+    removeFile(realFileSystem, path);
     removeOldFile(realFileSystem, path);
     syncFolder(realFileSystem, dirname(path));
   } catch (cause) {

@@ -1,7 +1,14 @@
 import { dirname } from "node:path";
 import { monotonicMs, nextTurn } from "../fs/clock.ts";
 import { fileChanges } from "../fs/file-changes.ts";
-import { type FileSystem, makeFolder, realFileSystem, syncFolder } from "../fs/file-system.ts";
+import {
+  type FileSystem,
+  hasErrorCode,
+  makeFolder,
+  NOT_PERMITTED,
+  realFileSystem,
+  syncFolder,
+} from "../fs/file-system.ts";
 import { copyOpenFile } from "../fs/write-whole.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineChange } from "../jsonl/entry-body.ts";
@@ -33,11 +40,11 @@ import { OpenFile } from "./open-file.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { missingFrom, readIndex } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
-import { exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
+import { awaitFile, exclusively, finishReplacement, isHalfReplaced, replaceFile } from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
-import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
+import { modeOfPlainFile, upgradeFile } from "./upgrade-file.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
@@ -141,7 +148,7 @@ export class FileLog implements SessionLog {
   /** Takes the lease of an existing file. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
     const log = new FileLog(path, options);
-    if (!isThere(path, options.fs)) return undefined;
+    if (!log.#isThere()) return undefined;
     log.#lease.take();
     if (log.readOnlyReason === "mode") return log;
     // Takes over the lines that a killed process left in an old file. A living process does so itself.
@@ -203,7 +210,7 @@ export class FileLog implements SessionLog {
     if (this.#state instanceof OpenFile) this.#prepareFile(now);
     const { tree } = this.index;
     const ordinal = tree.size;
-    if (this.#state instanceof OpenFile) this.#appendToFile(lines, now);
+    if (this.#state instanceof OpenFile) this.#appendToOpenFile(lines, now);
     else if (isLasting) this.#state = this.#make(this.#state, lines);
     else this.#state.add(lines);
     // A poll may have read the file anew, and then entries have other ordinals.
@@ -251,7 +258,8 @@ export class FileLog implements SessionLog {
       return;
     }
     this.#replace((old) => {
-      rewriteFile(old, this, { ...wholeCopy(this.index), changeLine, more });
+      const pieces = copyLines(this, { ...wholeCopy(this.index), changeLine, more });
+      replaceFile({ old, pieces, mode: modeOfPlainFile(this.#fs, this.path) });
       return this.path;
     });
   }
@@ -271,7 +279,7 @@ export class FileLog implements SessionLog {
       this.#flush();
     } catch (error) {
       // A caller who removed the file and closes the session wants neither.
-      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+      if (!isSessionError(error, "SESSION_NOT_FOUND") && !isRefused(error)) throw error;
     } finally {
       if (this.#state instanceof OpenFile) this.#state.release();
       this.#lease.release();
@@ -325,6 +333,13 @@ export class FileLog implements SessionLog {
     }
   }
 
+  /** Whether a file is at the path, which a replacement may leave without one for a moment. */
+  #isThere(): boolean {
+    if (isThere(this.path, this.#fs)) return true;
+    this.#translated("read", () => awaitFile(this.#fs, this.path));
+    return isThere(this.path, this.#fs);
+  }
+
   /** Releases the lease if a call fails. */
   #orRelease<T>(call: () => T): T {
     try {
@@ -349,7 +364,7 @@ export class FileLog implements SessionLog {
     if (this.index.needsUpgrade) this.upgrade();
   }
 
-  #appendToFile(lines: readonly LogLine[], now: number): void {
+  #appendToOpenFile(lines: readonly LogLine[], now: number): void {
     try {
       while (!this.#appendOnce(lines)) {
         this.#polledBeforeAt = NEVER;
@@ -522,8 +537,10 @@ export class FileLog implements SessionLog {
     else if (found === "gone") this.#goOnWithout(state, intent, isForLines);
   }
 
-  /** Goes on with an open file whose path is gone. */
+  /** Goes on with an open file whose path is gone, unless it is being replaced. */
   #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
+    awaitFile(this.#fs, this.path);
+    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
     if (intent === "write") this.#recreate(file);
     // A retired file may hold what was redacted in the one that took its path.
     else if (isForLines && file.isRetired) throw gone(this.path);
@@ -643,3 +660,16 @@ export class FileLog implements SessionLog {
     }
   }
 }
+
+let hasWarned = false;
+
+/** Whether this process is not allowed to flush files, which a host cannot change at run time: says so once. */
+function isRefused(error: unknown): boolean {
+  if (!isSessionError(error) || !hasErrorCode(error.cause, NOT_PERMITTED)) return false;
+  if (!hasWarned) process.emitWarning(NOT_FLUSHED, { code: "SESSIONTREE_NOT_FLUSHED" });
+  hasWarned = true;
+  return true;
+}
+
+const NOT_FLUSHED =
+  "This process may not flush files (node --permission): what sessions append survives the process, but not a power cut.";

@@ -148,12 +148,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
       expect.objectContaining({ action: "delete", path: a, bytes: expect.any(Number) }),
     );
     expect(lines).toContainEqual(expect.objectContaining({ action: "keep", reason: "recent", path: d }));
-    expect(lines).toContainEqual({
-      action: "deleted",
-      id: expect.stringMatching(/^0198aaaa/),
-      path: a,
-      method: "trash",
-    });
+    expect(lines).toContainEqual({ action: "deleted", id: expect.any(String), path: a, method: "trash" });
   });
 
   test("what was imported stays away until it is restored, and what was forked from it marks nothing", async () => {

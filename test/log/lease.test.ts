@@ -16,6 +16,7 @@ import { Children } from "../fault/support/children.ts";
 import { watchedFs } from "../fault/support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "../fault/support/sandbox.ts";
 import { BRANCHED, onDisk, textsOf, user } from "../fault/support/sessions.ts";
+import { IS_WINDOWS } from "../support/platform.ts";
 
 const children = new Children();
 
@@ -69,7 +70,7 @@ describe("a lease", () => {
     expect(errorOf(() => open())).toBeUndefined();
   });
 
-  test("is a small file of its owner's alone", () => {
+  test.skipIf(IS_WINDOWS)("is a small file of its owner's alone", () => {
     open();
     expect(statSync(lease).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(lease, "utf8"))).toMatchObject({ pid: process.pid, host: hostname() });
@@ -414,7 +415,7 @@ describe("a lease that cannot be taken", () => {
     expect(failures).toBeGreaterThan(5);
   });
 
-  test("because something else stands in its place is a typed error", () => {
+  test.skipIf(IS_WINDOWS)("because something else stands in its place is a typed error", () => {
     symlinkSync("nowhere", lease);
     expect(errorOf(() => open())).toMatchObject({ code: "WRITE_FAILED" });
   });

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { closeQuietly, makeFolder, readRange, realFileSystem } from "../../fs/file-system.ts";
+import { closeQuietly, makeFolder, readRange, realFileSystem, whileHeld } from "../../fs/file-system.ts";
 import { removeTemporary } from "../../fs/temporary-files.ts";
 import { writeTemporary, writeWhole } from "../../fs/write-whole.ts";
 import { fileError, isThere } from "../../log/file-errors.ts";
@@ -47,7 +47,7 @@ export function writePageAt(path: string, pieces: Iterable<string | Uint8Array>)
   try {
     const temporary = writeTemporary({ fs: realFileSystem, path, pieces });
     try {
-      realFileSystem.renameSync(temporary, path);
+      whileHeld(realFileSystem, () => realFileSystem.renameSync(temporary, path));
     } catch (error) {
       removeTemporary(realFileSystem, temporary);
       throw error;

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { SessionManager } from "sessiontree";
 import { importSessions } from "sessiontree/import";
 import { fileStore } from "sessiontree/stores";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 import { recordIdsIn, sourceBeside, sourceRecord } from "./stress-source.ts";
 
@@ -82,7 +83,7 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
       report.rounds++;
     }
   } finally {
-    rmSync(programs, { recursive: true, force: true });
+    removeFolder(programs);
   }
   return report;
 }
@@ -132,7 +133,7 @@ class Round {
     await Promise.all(work);
     for await (const _ of this.#importAll());
     this.#check();
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
     rmSync(dirname(sourceBeside(this.#path)), { recursive: true, force: true });
   }
 
