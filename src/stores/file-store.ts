@@ -2,7 +2,8 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { findSessionById } from "../catalog/find-session.ts";
 import { listSessions } from "../catalog/list-sessions.ts";
-import { openFile } from "../catalog/open-file.ts";
+
+import { openToScan } from "../catalog/scanned-file.ts";
 import { type SearchHit, searchSessions } from "../catalog/search.ts";
 import { factsOfHeader } from "../catalog/session-facts.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
@@ -246,7 +247,7 @@ export async function* bytesOfFile(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     // Opening a pipe in the usual way would wait for a writer.
-    const stream = createReadStream(path, { fd: openFile(path).fd });
+    const stream = createReadStream(path, { fd: openToScan(path).fd });
     try {
       for await (const piece of stream) {
         refuseAborted(signal);
