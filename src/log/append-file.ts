@@ -101,7 +101,7 @@ export class AppendFile {
   /** Whether the open file was replaced: lines that were written to it late may be in no other file. */
   get isReplaced(): boolean {
     const fd = this.#fd;
-    return fd !== undefined && this.isRetired && !this.#isAtPath(fd);
+    return fd !== undefined && (keepsOpenFiles(this.#fs) || this.isRetired) && !this.#isAtPath(fd);
   }
 
   /** Returns the state of the open file, whatever its name is now. */
