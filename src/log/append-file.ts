@@ -116,6 +116,7 @@ export class AppendFile {
    */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
+    this.#refuseLink();
     const isThere = this.#mayBegin();
     const flags = isThere ? APPENDING : APPENDING | O_CREAT | O_EXCL;
     const fd = this.#fs.openSync(this.path, flags, FILE_MODE);
@@ -233,6 +234,7 @@ export class AppendFile {
       touchDescriptor(this.#descriptor);
       return held;
     }
+    this.#refuseLink();
     // Nothing may be at the path while the file is replaced.
     const fd = ifPresent(() => openFile(this.#fs, this.path, APPENDING));
     if (fd === undefined) return undefined;
@@ -247,6 +249,13 @@ export class AppendFile {
     }
     this.#descriptor = poolDescriptor(this.#fs, fd, this);
     return fd;
+  }
+
+  /** Refuses a link where the system does not do so when the file is opened. */
+  #refuseLink(): void {
+    if (constants.O_NOFOLLOW !== undefined) return;
+    const isLink = this.#fs.lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink();
+    if (isLink) throw Object.assign(new Error(`${this.path} is a symbolic link`), { code: "ELOOP" });
   }
 
   /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */
