@@ -9,8 +9,8 @@ import {
   type SessionPlaces,
   sessionsRoot,
 } from "../log/session-paths.ts";
-import { type FileMark, markOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
+import { type FileMark, markOf } from "./scanned-file.ts";
 import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";
 import { importedRoot } from "./user-folders.ts";
 

@@ -23,7 +23,7 @@ import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { appendToFile, FileStore } from "../stores/file-store.ts";
+import { appendEntriesToFile, FileStore } from "../stores/file-store.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 
 /** A session as an import left it. */
@@ -197,7 +197,7 @@ export class FileTarget implements ImportTarget {
 
   async append(path: string, entries: readonly AnySessionEntry[]): Promise<void> {
     const fs = this.#fs;
-    writing(fs, path, () => exclusively(fs, path, () => appendToFile(path, entries, fs)?.release()));
+    writing(fs, path, () => exclusively(fs, path, () => appendEntriesToFile(path, entries, fs)?.release()));
   }
 
   async replace(

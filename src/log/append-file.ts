@@ -25,15 +25,13 @@ import {
   syncFolder,
   writeSome,
 } from "../fs/file-system.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { FileChangedError } from "./file-errors.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
 
 /** How a file is opened for appending: never through a link, and without waiting on a pipe. */
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
-
-/** The line break. */
-export const LINE_BREAK: Uint8Array = new Uint8Array([0x0a]);
 
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;

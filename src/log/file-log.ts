@@ -39,11 +39,11 @@ import { OpenFile } from "./open-file.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { missingFrom, readIndex } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
-import { awaitFile, exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
+import { awaitFile, exclusively, finishReplacement, isHalfReplaced, replaceFile } from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
-import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
+import { modeOfPlainFile, upgradeFile } from "./upgrade-file.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
@@ -209,7 +209,7 @@ export class FileLog implements SessionLog {
     if (this.#state instanceof OpenFile) this.#prepareFile(now);
     const { tree } = this.index;
     const ordinal = tree.size;
-    if (this.#state instanceof OpenFile) this.#appendToFile(lines, now);
+    if (this.#state instanceof OpenFile) this.#appendToOpenFile(lines, now);
     else if (isLasting) this.#state = this.#make(this.#state, lines);
     else this.#state.add(lines);
     // A poll may have read the file anew, and then entries have other ordinals.
@@ -257,7 +257,8 @@ export class FileLog implements SessionLog {
       return;
     }
     this.#replace((old) => {
-      rewriteFile(old, this, { ...wholeCopy(this.index), changeLine, more });
+      const pieces = copyLines(this, { ...wholeCopy(this.index), changeLine, more });
+      replaceFile({ old, pieces, mode: modeOfPlainFile(this.#fs, this.path) });
       return this.path;
     });
   }
@@ -357,7 +358,7 @@ export class FileLog implements SessionLog {
     if (this.index.needsUpgrade) this.upgrade();
   }
 
-  #appendToFile(lines: readonly LogLine[], now: number): void {
+  #appendToOpenFile(lines: readonly LogLine[], now: number): void {
     try {
       while (!this.#appendOnce(lines)) {
         this.#polledBeforeAt = NEVER;

@@ -1,8 +1,9 @@
 import type { FileState } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import { AppendFile, LINE_BREAK, type OpenToRead } from "./append-file.ts";
+import { AppendFile, type OpenToRead } from "./append-file.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";

@@ -14,6 +14,7 @@ import {
 import { underFreeName } from "../fs/write-whole.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
@@ -269,5 +270,3 @@ function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Ui
 
 /** LF, CR, space, tab, and those of a byte order mark. */
 const BLANK_BYTES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20, 0x09, 0xef, 0xbb, 0xbf]);
-
-const LINE_BREAK = Buffer.from("\n");

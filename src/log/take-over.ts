@@ -1,8 +1,9 @@
 import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { AppendFile, LINE_BREAK, retire } from "./append-file.ts";
+import { AppendFile, retire } from "./append-file.ts";
 import { FileChangedError, untilUnchanged } from "./file-errors.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { missingFrom, readIndex } from "./read-session-file.ts";

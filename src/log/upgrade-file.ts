@@ -5,8 +5,7 @@ import { decodeEntry } from "../jsonl/entry-body.ts";
 import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
 import { SessionError } from "../schema/errors.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { type CopyPlan, copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError } from "./file-errors.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { OldFile } from "./take-over.ts";
@@ -39,21 +38,6 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
       `Cannot upgrade ${path} to version 3: ${reason}. The session is whole; try again when the cause is gone.`,
       { details: { path }, cause: error },
     );
-  }
-}
-
-/**
- * Rewrites a session file with altered entries, without a backup.
- *
- * @param plan - Must keep the id, parent and type of each entry.
- * @throws {SessionError} `WRITE_FAILED`
- */
-export function rewriteFile(old: OldFile, log: LineSource, plan: CopyPlan): void {
-  const { fs, path } = old;
-  try {
-    replaceFile({ old, pieces: copyLines(log, plan), mode: modeOfPlainFile(fs, path) });
-  } catch (error) {
-    throw fileError(path, "write", error);
   }
 }
 

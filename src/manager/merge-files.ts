@@ -25,9 +25,9 @@ export interface MergeFilesResult extends MergeReport {
 }
 
 /** A copy: the lines of one that has no file, or a file as it was when the merge began. */
-type OpenCopy = OpenFile | { readonly path?: undefined; readonly source: LineSource };
+type OpenCopy = FileCopy | { readonly path?: undefined; readonly source: LineSource };
 
-interface OpenFile {
+interface FileCopy {
   readonly path: string;
   readonly fd: number;
   readonly source: LineSource;
@@ -139,7 +139,7 @@ function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResu
   return { path, ...plan.report() };
 }
 
-function replace(fs: FileSystem, copy: OpenFile, plan: MergePlan): MergeFilesResult {
+function replace(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesResult {
   const { path } = copy;
   if (copy.source.index.isForeign) throw foreignFile(path);
   try {

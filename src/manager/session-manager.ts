@@ -845,8 +845,8 @@ export class SessionManager {
     options: RedactTextOptions = {},
   ): Promise<SessionTextRedaction> {
     // Loaded only now: opening and appending need none of it.
-    const { redactTextIn } = await import("./text-redaction.ts");
-    return redactTextIn(this.#state, matching, options);
+    const { redactTextOfSession } = await import("./text-redaction.ts");
+    return redactTextOfSession(this.#state, matching, options);
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

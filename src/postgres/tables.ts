@@ -206,7 +206,7 @@ end`)}`;
 const findLines = ({ findLines: name, quotedSchema, lines, sessions }: Names) => `
 create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
 returns table (session bigint, seq bigint)
-language plpgsql stable security definer rows 10 set search_path = '' set enable_seqscan = off as ${quoteBody(`
+language plpgsql stable security definer rows 10 set search_path = '' set enable_seqscan = off set jit = off as ${quoteBody(`
 declare
   v_tenant text := ${TENANT_SQL};
   v_words text;
@@ -228,7 +228,7 @@ begin
       and i.indexrelid = to_regclass(${quoteLiteral(`${quotedSchema}.lines_by_text`)})) then
     select greatest(v_bound, ceil(sqrt(p_limit * greatest(sum(c.reltuples), 0)))::bigint) into v_bound
       from pg_catalog.pg_class c where c.oid = ${quoteLiteral(lines)}::regclass
-        or c.oid in (select t.relid from pg_partition_tree(${quoteLiteral(lines)}::regclass) t where t.isleaf);
+        or c.oid in (select h.inhrelid from pg_catalog.pg_inherits h where h.inhparent = ${quoteLiteral(lines)}::regclass);
     execute format('select count(*), array_agg(h.session), array_agg(h.seq) from (
       select l.session, l.seq from %s l where true%s limit %s) h', ${quoteLiteral(lines)}, v_words, v_bound + 1)
       into v_found, v_sessions, v_seqs;

@@ -7,7 +7,7 @@ import {
 } from "./foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "./json.ts";
 import { agentMessage } from "./message-shapes.ts";
-import { kindOf, withArticle } from "./problems.ts";
+import { describeType, withArticle } from "./problems.ts";
 import type { AnyField, AnyObjectShape, AnyShape, AnyVariants } from "./shape.ts";
 
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
@@ -115,5 +115,5 @@ function expectedOf(shape: AnyField): string {
 function misfit(expected: string, found: unknown): string {
   return found === undefined
     ? `: missing, expected ${expected}`
-    : `: expected ${expected}, found ${kindOf(found)}`;
+    : `: expected ${expected}, found ${describeType(found)}`;
 }

@@ -35,7 +35,7 @@ function dotPath(path: readonly PropertyKey[]): string {
 }
 
 /** Names what a value is, with its article: `a string`, `an array`, `null`. Never quotes it: it may be long or private. */
-export function kindOf(value: unknown): string {
+export function describeType(value: unknown): string {
   if (value === null) return "null";
   return withArticle(Array.isArray(value) ? "array" : typeof value);
 }

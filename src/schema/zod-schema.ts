@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isJsonObject, isJsonRecord, isJsonValue } from "./json.ts";
-import { kindOf, type Problem, withArticle } from "./problems.ts";
+import { describeType, type Problem, withArticle } from "./problems.ts";
 import type { AnyField, AnyObjectShape } from "./shape.ts";
 
 const MAX_BAD_ELEMENTS = 10;
@@ -103,7 +103,7 @@ const wordIssue: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === "invalid_type") {
     if (issue.expected === "nonoptional") return "missing";
     const expected = `expected ${withArticle(issue.expected)}`;
-    return missing ? `missing, ${expected}` : `${expected}, found ${kindOf(issue.input)}`;
+    return missing ? `missing, ${expected}` : `${expected}, found ${describeType(issue.input)}`;
   }
   if (issue.code === "invalid_value") {
     const expected = `expected ${alternatives(issue.values)}`;
@@ -145,7 +145,7 @@ function closestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIss
 function quote(value: unknown): string {
   return typeof value === "string" && value.length <= MAX_VALUE_LENGTH
     ? JSON.stringify(value)
-    : kindOf(value);
+    : describeType(value);
 }
 
 function alternatives(values: readonly unknown[]): string {

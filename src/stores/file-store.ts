@@ -201,7 +201,7 @@ export class FileStore implements SessionStore {
   }
 
   async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
-    const log = appendToFile(this.#require(id), entries);
+    const log = appendEntriesToFile(this.#require(id), entries);
     if (log === undefined) throw sessionNotFound(id);
     await log.close();
   }
@@ -261,7 +261,7 @@ export async function* bytesOfFile(
  *
  * @returns The log, to flush and close; undefined if the file is missing or empty.
  */
-export function appendToFile(
+export function appendEntriesToFile(
   path: string,
   entries: readonly AnySessionEntry[],
   fs: FileSystem = realFileSystem,

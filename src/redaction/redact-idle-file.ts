@@ -27,7 +27,7 @@ interface Edit extends RawSpan {
  * @throws The system's error, or `FileChangedError`; the file is then unchanged.
  * @remarks Cost: O(bytes); memory O(changed lines).
  */
-export function rewriteLines(path: string, redactor: TextRedactor): void {
+export function redactIdleFile(path: string, redactor: TextRedactor): void {
   const { temporary, before } = writeRedacted(path, redactor);
   try {
     const now = stateAt(fs, path);
