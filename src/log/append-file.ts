@@ -99,7 +99,7 @@ export class AppendFile {
   /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
   get isSuperseded(): boolean {
     const fd = this.#fd;
-    return fd !== undefined && this.isRetired && !this.#isAtPath(fd);
+    return fd !== undefined && (keepsOpenFiles(this.#fs) || this.isRetired) && !this.#isAtPath(fd);
   }
 
   /** Returns the state of the open file, whatever its name is now. */
@@ -114,6 +114,7 @@ export class AppendFile {
    */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
+    this.#refuseLink();
     const isThere = this.#mayBegin();
     const flags = isThere ? APPENDING : APPENDING | O_CREAT | O_EXCL;
     const fd = this.#fs.openSync(this.path, flags, FILE_MODE);
@@ -231,6 +232,7 @@ export class AppendFile {
       touchDescriptor(this.#descriptor);
       return held;
     }
+    this.#refuseLink();
     // Nothing may be at the path while the file is replaced.
     const fd = ifPresent(() => openFile(this.#fs, this.path, APPENDING));
     if (fd === undefined) return undefined;
@@ -245,6 +247,13 @@ export class AppendFile {
     }
     this.#descriptor = poolDescriptor(this.#fs, fd, this);
     return fd;
+  }
+
+  /** Refuses a link where the system does not do so when the file is opened. */
+  #refuseLink(): void {
+    if (constants.O_NOFOLLOW !== undefined) return;
+    const isLink = this.#fs.lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink();
+    if (isLink) throw Object.assign(new Error(`${this.path} is a symbolic link`), { code: "ELOOP" });
   }
 
   /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */

@@ -6,6 +6,7 @@ import {
   closeQuietly,
   type FileSystem,
   hasErrorCode,
+  ifPresent,
   keepsOpenFiles,
   modeOfPlainFile,
   openForReading,
@@ -214,7 +215,7 @@ export function isHalfReplaced(fs: FileSystem, path: string): boolean {
 }
 
 function isAnythingAt(fs: FileSystem, path: string): boolean {
-  return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return ifPresent(() => fs.lstatSync(path, { throwIfNoEntry: false })) !== undefined;
 }
 
 /**

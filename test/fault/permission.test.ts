@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { HAS_PIPES } from "../support/platform.ts";
+import { IS_WINE } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { bundle } from "./support/bundle.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
@@ -15,7 +15,7 @@ const FLAG = ["--permission", "--experimental-permission"].find((flag) =>
   process.allowedNodeEnvironmentFlags.has(flag),
 );
 
-describe.runIf(FLAG !== undefined && HAS_PIPES)("a process that may not flush files", () => {
+describe.runIf(FLAG !== undefined && !IS_WINE)("a process that may not flush files", () => {
   test("appends, and tells once what that is worth; what must be on the disk is refused by name", async () => {
     const folder = temporaryFolder();
     const program = join(folder, "permitted.mjs");

@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, existsSync, openSync, readFileSync, rmSync, 
 import { dirname } from "node:path";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { removeFolder } from "../support/remove-folder.ts";
 import { isSampled } from "../support/share.ts";
 import { watchedFs } from "./support/faulty-fs.ts";
 import { REPLACEMENTS, type ReplacementName } from "./support/replacements.ts";
@@ -118,7 +119,7 @@ describe.each(KINDS)("a file that is retired by: %s, %s,", (task, system) => {
       const acknowledged = said.filter((id) => id !== undefined);
       expect(idsOf(onDisk(path)), where).toEqual(expect.arrayContaining(acknowledged));
       expect(litter(dirname(path)), where).toEqual([]);
-      rmSync(dirname(path), { recursive: true });
+      removeFolder(dirname(path));
     }
   });
 });
@@ -156,7 +157,7 @@ describe("a replacement that has taken effect", () => {
       expect(litter(dirname(path)).filter((one) => one.endsWith(".old"))).toEqual([]);
       expect(onDisk(path).issues.filter(({ code }) => code !== "LINE_UNREADABLE")).toEqual([]);
       if (name === "redact") expect(readFileSync(path, "utf8")).not.toContain("hunter2");
-      rmSync(dirname(path), { recursive: true });
+      removeFolder(dirname(path));
     }
     expect(failures).toBeGreaterThan(10);
   });

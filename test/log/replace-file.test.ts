@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  linkSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, linkSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
 import { deleteSession, mergeSessions } from "sessiontree/catalog";
@@ -149,7 +140,8 @@ describe("while a file is replaced", () => {
     },
   );
 
-  test.each(["os", "fsync"] as const)(
+  // Windows keeps the name of a file that is removed while it is open.
+  test.skipIf(IS_WINDOWS).each(["os", "fsync"] as const)(
     "a flush rejects when the file has gone, with %s",
     async (durability) => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
@@ -336,7 +328,9 @@ describe("what was redacted", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED.replace("first question", SECRET));
     let isKilled = false;
     const fs = watchedFs((name) => {
-      isKilled ||= name === "fchmodSync" && names(dirname(path)).some((one) => one.endsWith(".old"));
+      isKilled ||=
+        name === (IS_WINDOWS ? "utimesSync" : "fchmodSync") &&
+        names(dirname(path)).some((one) => one.endsWith(".old"));
       if (isKilled) throw Object.assign(new Error("killed"), { code: "EIO" });
     });
     const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
@@ -358,7 +352,7 @@ describe("what was redacted", () => {
     const id = idle.appendMessage(user(SECRET));
     upgrading.refresh();
     upgrading.redact(id);
-    for (const name of readdirSync(folder)) {
+    for (const name of names(folder)) {
       expect(readFileSync(join(folder, name), "utf8"), name).not.toContain(SECRET);
     }
     expect(readFileSync(`${path}.v1.bak`, "utf8")).toBe(VERSION_1);

@@ -22,14 +22,18 @@ export function place(folder: string, name: string, content: string | Uint8Array
   return path;
 }
 
-/** Names of the files in a folder, hidden ones included. */
+/**
+ * Names of the files in a folder, hidden ones included. On Windows without those that were removed, and have a name until the last
+ * session closes them.
+ */
 export function names(folder: string): string[] {
-  return readdirSync(folder).sort();
+  const all = readdirSync(folder).sort();
+  return IS_WINDOWS ? all.filter((name) => !name.endsWith(".tmp")) : all;
 }
 
-/** Names of what should have been removed. On Windows a removed file has a name until the last session closes it. */
+/** Names of what should have been removed. */
 export function litter(folder: string): string[] {
-  return names(folder).filter((name) => (name.endsWith(".tmp") ? !IS_WINDOWS : name.startsWith(".")));
+  return names(folder).filter((name) => name.startsWith(".") || name.endsWith(".tmp"));
 }
 
 /** Bytes and times of a file, to be compared with later ones. */

@@ -1,4 +1,5 @@
-import * as nodeFs from "node:fs";
+import defaultFs, * as nodeFs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { type FileSystem, watchedFs } from "./faulty-fs.ts";
 
@@ -25,6 +26,18 @@ export function systemFs(system: System): FileSystem {
   return new Proxy(watchedFs(refuseAsWindows), {
     get: (fs, key): unknown => (key === "keepsOpenFiles" ? true : Reflect.get(fs, key)),
   });
+}
+
+/** Lets this whole process work as on a kind of system. The rules of that which others break are not watched. */
+export function playSystem(system: string | undefined): void {
+  if (system === "windows") Object.assign(defaultFs, { keepsOpenFiles: true });
+  if (system !== "without links") return;
+  Object.assign(defaultFs, {
+    linkSync: (_from: string, to: string) => {
+      throw refusal("linkSync", to);
+    },
+  });
+  syncBuiltinESMExports();
 }
 
 /** Files that were removed while they were open, by the names that they keep until they are closed. */
