@@ -115,12 +115,14 @@ function sessionsIn(folder: string): [id: string, path: string][] {
   });
 }
 
+/** @throws {SessionError} If the system refuses: what is in there would be imported once more, even if it was redacted. */
 function namesIn(folder: string): string[] {
   try {
     return ifPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
-    if (!hasErrorCode(error, "ENOTDIR")) throw error;
-    return [];
+    // A link that leads nowhere.
+    if (hasErrorCode(error, "ELOOP")) return [];
+    throw fileError(folder, "read", error);
   }
 }
 
@@ -292,8 +294,9 @@ class StoreTarget implements ImportTarget {
 
   async has(id: string): Promise<boolean> {
     if (this.#ids === undefined) {
-      this.#ids = new Set();
-      for await (const session of this.#store.list()) this.#ids.add(session.id);
+      const ids = new Set<string>();
+      for await (const session of this.#store.list()) ids.add(session.id);
+      this.#ids = ids;
     }
     return this.#ids.has(id);
   }

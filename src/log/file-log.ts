@@ -20,6 +20,7 @@ import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { AppendFile } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import {
@@ -252,7 +253,7 @@ export class FileLog implements SessionLog {
 
   rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
     if (this.#state instanceof UnwrittenSession) {
-      this.#state = this.#unwritten(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
+      this.#state = this.#state.rewritten(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
       this.#notify();
       return;
     }
@@ -291,7 +292,12 @@ export class FileLog implements SessionLog {
   }
 
   #unwritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
-    return new UnwrittenSession(this.#fs, this.path, lines, this.#options.maxLineBytes);
+    return new UnwrittenSession(
+      this.#fs,
+      new AppendFile(this.#fs, this.path),
+      lines,
+      this.#options.maxLineBytes,
+    );
   }
 
   /** Makes the file of a session that is not written yet. */
@@ -462,6 +468,8 @@ export class FileLog implements SessionLog {
 
   /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next poll reads it. */
   #takeReplacement(): void {
+    // Where files have no numbers, the new one looks like the old one.
+    this.#file.markStale();
     try {
       this.#poll("write");
     } catch (error) {
@@ -559,8 +567,12 @@ export class FileLog implements SessionLog {
   #readNew(file: OpenFile, intent: Intent): void {
     const { index } = file;
     const from = index.tree.size;
-    if (!file.readNew()) this.#reload(file, intent);
-    else if (from < index.tree.size && index === this.#index) this.#unknownFrom ??= from;
+    try {
+      if (!file.readNew()) this.#reload(file, intent);
+    } finally {
+      // A read that fails has added the entries before the failure.
+      if (from < index.tree.size && index === this.#index) this.#unknownFrom ??= from;
+    }
   }
 
   /** Uses the file that another process made before this session had an entry. */

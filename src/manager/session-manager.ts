@@ -787,6 +787,7 @@ export class SessionManager {
    * @remarks Cost: O(path).
    */
   exportBranch(path: string): string {
+    this.#state.dropReplaced();
     const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
     return exportCopy(this.#state, path, header, this.#options);
   }

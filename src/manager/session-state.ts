@@ -122,10 +122,14 @@ export class SessionState {
 
   /** The path to the leaf, for which the tree is not needed. */
   #path(): EntryPath {
-    // What was redacted since must not be in a context, even if its body is in the cache.
-    if (this.#log.isReplaced()) this.#log.refresh();
+    this.dropReplaced();
     const { heads } = this.#log.index;
     return pathIn(heads, this.#cache, heads.path(this.#leaf));
+  }
+
+  /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
+  dropReplaced(): void {
+    if (this.#log.isReplaced()) this.#log.refresh();
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */
@@ -379,9 +383,12 @@ export class SessionState {
 
   #emitRestored(ids: readonly string[]): void {
     if (!this.events.has("entries_restored")) return;
-    this.events.emit("entries_restored", {
-      entries: this.#cache.entriesAt(ids.map((id) => this.tree.find(id))),
-    });
+    this.events.emit("entries_restored", { entries: this.#entriesOf(ids) });
+  }
+
+  /** Returns those of the entries that are still there. */
+  #entriesOf(ids: readonly string[]): AnySessionEntry[] {
+    return this.#cache.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }
 
   #takeChange(change: LogChange): void {
@@ -397,9 +404,9 @@ export class SessionState {
     if (!this.events.has("foreign_entries")) this.#unemitted = [];
     if (this.#unemitted.length === 0) return;
     try {
-      const entries = this.#cache.entriesAt(this.#unemitted.map((id) => this.tree.find(id)));
+      const entries = this.#entriesOf(this.#unemitted);
       this.#unemitted = [];
-      this.events.emit("foreign_entries", { entries });
+      if (entries.length > 0) this.events.emit("foreign_entries", { entries });
     } catch (error) {
       if (!isSessionError(error)) throw error;
     }

@@ -2,6 +2,8 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { findSessionById } from "../catalog/find-session.ts";
 import { listSessions } from "../catalog/list-sessions.ts";
+
+import { openToScan } from "../catalog/scanned-file.ts";
 import { type SearchHit, searchSessions } from "../catalog/search.ts";
 import { factsOfHeader } from "../catalog/session-facts.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
@@ -243,16 +245,19 @@ export async function* bytesOfFile(
   path: string,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const stream = createReadStream(path);
   try {
-    for await (const piece of stream) {
-      refuseAborted(signal);
-      if (piece instanceof Uint8Array) yield piece;
+    // Opening a pipe in the usual way would wait for a writer.
+    const stream = createReadStream(path, { fd: openToScan(path).fd });
+    try {
+      for await (const piece of stream) {
+        refuseAborted(signal);
+        if (piece instanceof Uint8Array) yield piece;
+      }
+    } finally {
+      stream.destroy();
     }
   } catch (error) {
     throw fileError(path, "read", error);
-  } finally {
-    stream.destroy();
   }
 }
 

@@ -269,6 +269,40 @@ describe("redacting", () => {
   });
 });
 
+describe("what another session has redacted", () => {
+  const copies: [string, (session: SessionManager) => string | undefined][] = [
+    ["fork", (session) => session.forkSibling(session.getLeafId() ?? "").getSessionFile()],
+    ["branch", (session) => session.createBranchedSession(session.getLeafId() ?? "")],
+    ["exported branch", (session) => session.exportBranch(join(sandbox(), "branch.jsonl"))],
+  ];
+
+  test.each(copies)("is in no %s that this one makes, even if it was in memory", async (_name, copy) => {
+    for (const isHeld of [false, true]) {
+      const record = { parentId: "0000000a", timestamp };
+      const path = place(
+        sandbox(),
+        "s.jsonl",
+        lines(
+          header({ title: SECRET }),
+          { type: "message", id: "0000000a", parentId: null, timestamp, message: user(SECRET) },
+          { type: "label", id: "0000000b", ...record, targetId: "0000000a", label: SECRET },
+          { type: "session_info", id: "0000000c", ...record, parentId: "0000000b", name: SECRET },
+        ),
+      );
+      const session = SessionManager.open(path);
+      if (isHeld) session.appendMessage(user("mine"));
+      expect(JSON.stringify(session.buildSessionContext())).toContain(SECRET);
+      expect(session.getLabel("0000000a")).toBe(SECRET);
+      await SessionManager.open(path).redactText(SECRET);
+      expect(readFileSync(path, "utf8")).not.toContain(SECRET);
+      const made = copy(session) ?? "";
+      expect(readFileSync(made, "utf8")).not.toContain(SECRET);
+      expect(onDisk(made).getLabel("0000000a")).toBe("[redacted]");
+      expect(JSON.stringify(session.buildSessionContext())).not.toContain(SECRET);
+    }
+  });
+});
+
 describe("beforePersist", () => {
   const redacting = (entry: AnySessionEntry): AnySessionEntry =>
     JSON.parse(JSON.stringify(entry).replaceAll(SECRET, "***"));

@@ -4,6 +4,7 @@ import { migrate } from "../../src/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
 import { all } from "../../src/stores/suite/kit.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../postgres/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();
@@ -13,6 +14,9 @@ let observer: pg.Client;
 
 beforeAll(async () => {
   await migrate({ client: place.pool() });
+  // Where there is nothing to search, the server does not even begin.
+  const backend = new PostgresBackend({ client: place.pool() });
+  await backend.create(sessionFactsOf("one"), piecesOf([headerLine("one")], [messageLine("000000a1", null)]));
   observer = new pg.Client(place.server.url());
   await observer.connect();
 });
