@@ -6,6 +6,7 @@ import {
   closeQuietly,
   type FileSystem,
   hasErrorCode,
+  ifPresent,
   keepsOpenFiles,
   openForReading,
   readPieces,
@@ -216,7 +217,7 @@ export function isHalfReplaced(fs: FileSystem, path: string): boolean {
 }
 
 function isAnythingAt(fs: FileSystem, path: string): boolean {
-  return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return ifPresent(() => fs.lstatSync(path, { throwIfNoEntry: false })) !== undefined;
 }
 
 /**
