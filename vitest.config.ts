@@ -33,6 +33,17 @@ const ALONE = [
 /** What other projects test. */
 const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**"];
 
+/** What Windows, or Wine, decides: everything that reads and writes the files of sessions. */
+const ON_WINDOWS = ["test/{catalog,fault,fs,log,manager,merge}/**/*.test.ts"];
+
+/** What says nothing about Windows there, or would take minutes: other systems' files, memory, and kills of child processes. */
+const NOT_ON_WINDOWS = [
+  "test/catalog/{message-bytes,restore,search.property,summary.property,trash,trash-folders}.test.ts",
+  "test/fault/{cut,full-disk,interleaving,interleaving-upgrades,kill,stress}.test.ts",
+  "test/fs/descriptors.test.ts",
+  "test/log/memory-after-reading.test.ts",
+];
+
 const LIBRARY = {
   include: ["test/**/*.test.ts"],
   globalSetup: ["test/support/set-up.ts"],
@@ -68,7 +79,7 @@ function decideExtent(mode: string): boolean {
 }
 
 /**
- * `library` and `alone` need Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
+ * `library` and `alone` need Node alone, as `windows` does on Windows; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
  */
 export default defineConfig(({ mode }) => {
   const isFull = decideExtent(mode);
@@ -108,6 +119,18 @@ export default defineConfig(({ mode }) => {
         {
           extends: true,
           test: { ...LIBRARY, name: "alone", include: ALONE },
+        },
+        {
+          extends: true,
+          test: {
+            ...LIBRARY,
+            name: "windows",
+            include: ON_WINDOWS,
+            exclude: NOT_ON_WINDOWS,
+            // Wine has no pipes between processes.
+            pool: "threads",
+            isolate: false,
+          },
         },
         {
           extends: true,

@@ -33,4 +33,4 @@ export {
   type MessageDocument,
   type MessageForm,
   readMessageDocument,
-} from "./schema/message-form.ts";
+} from "./schema/foreign-form.ts";

@@ -87,7 +87,7 @@ export type { AppendableMessage, DraftMaker, EntryDraft } from "./manager/entry-
 export {
   defineEntryType,
   type EntryType,
-  type StateSchema,
+  type StandardSchema,
   type StateSession,
 } from "./manager/extension-state.ts";
 export type { ReadonlySessionManager } from "./manager/readonly-session-manager.ts";

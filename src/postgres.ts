@@ -7,6 +7,12 @@ export type {
   PostgresQueries,
   PostgresResult,
 } from "./postgres/client.ts";
+export {
+  type DeleteSessionsOptions,
+  type DeleteTenantOptions,
+  deleteSessionsBefore,
+  deleteTenant,
+} from "./postgres/delete-sessions.ts";
 export { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./postgres/migrate.ts";
 export {
   type OpenPostgresOptions,

@@ -1,5 +1,5 @@
 /**
- * Validation of entries and headers. Loads zod.
+ * Validation of entries and headers, apart since nothing else of the package loads zod.
  *
  * @module
  */

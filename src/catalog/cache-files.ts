@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { readAtomicJson, writeAtomicJsonNow } from "../fs/atomic-json.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import type { FileMark } from "./open-file.ts";
+import type { FileMark } from "./scanned-file.ts";
 import { namesInCalls } from "./session-calls.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 

@@ -1,9 +1,9 @@
 import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
 import { type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
-import type { FileMark } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
+import type { FileMark } from "./scanned-file.ts";
 import { decodeCalls, type SessionCalls } from "./session-calls.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { compareRows, type FileRow } from "./session-row.ts";

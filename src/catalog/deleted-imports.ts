@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import {
   closeQuietly,
   hasErrorCode,
@@ -10,8 +10,7 @@ import {
 } from "../fs/file-system.ts";
 import { writeWhole } from "../fs/write-whole.ts";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
-import { isThere } from "../log/file-errors.ts";
-import { messageOf } from "../schema/errors.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
 import type { JsonRecord } from "../schema/json.ts";
@@ -75,6 +74,17 @@ function isWholeFront(bytes: Uint8Array): boolean {
 
 const LINE_FEED = 0x0a;
 
+/** Thrown when the marks of deleted sessions cannot be read: any session that is not here may have been deleted. */
+export class UnreadableMarks extends SessionError {
+  readonly folder: string;
+
+  constructor(folder: string, cause: unknown) {
+    const message = `Cannot read ${folder}: ${messageOf(cause)}. It tells what was deleted here, so nothing is imported that is not here. Make it readable, and import again.`;
+    super("READ_FAILED", message, { details: { path: folder }, cause });
+    this.folder = folder;
+  }
+}
+
 /**
  * Marks a session of another program as deleted here, so that no import brings it back.
  *
@@ -85,28 +95,76 @@ const LINE_FEED = 0x0a;
  */
 export function markDeletedImport(origin: ImportOrigin): boolean {
   try {
-    const path = markOf(origin);
-    makeFolder(realFileSystem, dirname(path));
-    writeWhole({ fs: realFileSystem, path, pieces: [`${JSON.stringify(origin)}\n`] });
+    makeFolder(realFileSystem, marksFolder());
+    writeWhole({ fs: realFileSystem, path: markOf(origin), pieces: [`${JSON.stringify(origin)}\n`] });
     return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;
-    const warning = `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since its mark cannot be written: ${messageOf(error)}.`;
-    process.emitWarning(warning, { code: "SESSIONTREE_DELETED_IMPORT" });
+    warn(
+      `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since its mark cannot be written: ${messageOf(error)}.`,
+    );
     return false;
   }
 }
 
-/** Removes the mark, so that an import brings the session back. */
+/**
+ * Removes the mark, so that an import brings the session back.
+ *
+ * A mark that cannot be removed becomes a process warning, one for all: it means nothing while the session is here.
+ */
 export function unmarkDeletedImport(origin: ImportOrigin): void {
-  ifPresent(() => realFileSystem.unlinkSync(markOf(origin)));
+  const folder = marksFolder();
+  try {
+    ifPresent(() => realFileSystem.unlinkSync(markOf(origin)));
+  } catch (error) {
+    if (warnedOf.has(folder)) return;
+    warnedOf.add(folder);
+    warn(`Sessions that are here again stay marked as deleted in ${folder}: ${messageOf(error)}.`);
+  }
 }
 
-/** Tells whether a session of another program was deleted here. */
+/**
+ * Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed.
+ *
+ * @param origin - Undefined if it was not imported.
+ */
+export async function deleteMarked(
+  origin: ImportOrigin | undefined,
+  deleteIt: () => void | Promise<void>,
+): Promise<void> {
+  const isMarked = origin !== undefined && markDeletedImport(origin);
+  try {
+    await deleteIt();
+  } catch (error) {
+    if (isMarked && !isSessionError(error, "STORE_UNAVAILABLE")) unmarkDeletedImport(origin);
+    throw error;
+  }
+}
+
+/** Folders from which marks could not be removed. */
+const warnedOf = new Set<string>();
+
+function warn(message: string): void {
+  process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
+}
+
+/**
+ * Tells whether a session of another program was deleted here.
+ *
+ * @throws {UnreadableMarks}
+ */
 export function isDeletedImport(origin: ImportOrigin): boolean {
-  return isThere(markOf(origin));
+  try {
+    return realFileSystem.statSync(markOf(origin), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw new UnreadableMarks(marksFolder(), error);
+  }
 }
 
 function markOf({ source, sourceId }: ImportOrigin): string {
-  return join(defaultDataFolder(), "deleted-imports", `${digestOf(`${source}\n${sourceId}`)}.json`);
+  return join(marksFolder(), `${digestOf(`${source}\n${sourceId}`)}.json`);
+}
+
+function marksFolder(): string {
+  return join(defaultDataFolder(), "deleted-imports");
 }

@@ -3,9 +3,9 @@ import { NotAPlainFileError, readRange, realFileSystem } from "../fs/file-system
 import { absolutePath } from "../log/session-paths.ts";
 import { type Findings, summarizeSource } from "./full-summary.ts";
 import { ListScan } from "./list-scan.ts";
-import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
+import { closeFile, type FileMark, openToScan, piecesOf, type ScannedFile } from "./scanned-file.ts";
 import { decodeCalls, encodeCalls } from "./session-calls.ts";
 import { type FileRow, sessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
@@ -55,7 +55,7 @@ export async function summarizeFile(
   needsCalls = false,
 ): Promise<FileSummary> {
   pace.check();
-  const file = openFile(path);
+  const file = openToScan(path);
   try {
     const lacksCalls = needsCalls && known?.summary !== undefined && known.calls === undefined;
     if (known !== undefined && !lacksCalls && isUnchanged(file, known)) return known;
@@ -99,7 +99,7 @@ interface Found extends Findings {
   readonly tail: string;
 }
 
-async function readFully(file: OpenFile, pace: Pace, needsCalls: boolean): Promise<Found> {
+async function readFully(file: ScannedFile, pace: Pace, needsCalls: boolean): Promise<Found> {
   const found = await summarizeSource(await readSource(file, pace), pace, needsCalls);
   return { ...found, tail: tailBefore(file, file.size, TAIL_BYTES) };
 }
@@ -110,7 +110,7 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
     const stats = statSync(path);
     if (isUnchanged(stats, known)) return true;
     if (!stats.isFile()) return false;
-    const file = openFile(path);
+    const file = openToScan(path);
     try {
       return hasGrown(file, known);
     } finally {
@@ -124,13 +124,13 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
 }
 
 /** Whether the file has grown behind the known bytes, judged by the last of them. */
-function hasGrown(file: OpenFile, { ino, birthtimeMs, size, end }: FileSummary): boolean {
+function hasGrown(file: ScannedFile, { ino, birthtimeMs, size, end }: FileSummary): boolean {
   if (end === undefined || file.ino !== ino || file.birthtimeMs !== birthtimeMs || file.size <= size)
     return false;
   return tailBefore(file, size, end.tail.length) === end.tail;
 }
 
-async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
+async function scanNewBytes(file: ScannedFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
   if (known.summary === undefined || known.end === undefined || !hasGrown(file, known)) return undefined;
   const calls = known.calls === undefined ? undefined : decodeCalls(known.calls);
   const before = { summary: known.summary, lastId: known.end.lastId, calls };
@@ -141,7 +141,7 @@ async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Pro
 
 /** Scans to the end; returns undefined if a line is not in order. */
 async function scanFrom(
-  file: OpenFile,
+  file: ScannedFile,
   start: number,
   scan: ListScan,
   pace: Pace,
@@ -161,7 +161,7 @@ async function scanFrom(
 }
 
 function fileSummary(
-  { size, mtimeMs, ino, birthtimeMs }: OpenFile,
+  { size, mtimeMs, ino, birthtimeMs }: ScannedFile,
   { summary, calls, issueCount, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
@@ -172,7 +172,7 @@ function fileSummary(
   return { size, mtimeMs, ino, birthtimeMs, summary, calls: known, issueCount, end, isWhole };
 }
 
-function tailBefore(file: OpenFile, end: number, length: number): string {
+function tailBefore(file: ScannedFile, end: number, length: number): string {
   const start = Math.max(0, end - length);
   return readRange(realFileSystem, file.fd, start, end - start).toString("latin1");
 }

@@ -7,8 +7,8 @@ import { SessionIndex } from "../jsonl/session-index.ts";
 import { readLinesOf } from "../log/read-lines.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { type OpenFile, piecesOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
+import { piecesOf, type ScannedFile } from "./scanned-file.ts";
 
 /** Bounds of a batch: entries, and bytes of their lines. */
 const BATCH_ENTRIES = 64;
@@ -21,7 +21,7 @@ const BATCH_BYTES = 1024 * 1024;
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), about 70 bytes of memory per entry.
  */
-export async function readSource(file: OpenFile, pace: Pace): Promise<LineSource | undefined> {
+export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSource | undefined> {
   const { fd } = file;
   const readBytes = (offset: number, length: number) => readRange(realFileSystem, fd, offset, length);
   const index = new SessionIndex({ readBytes });
@@ -88,7 +88,7 @@ const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined
  * @throws {SessionError} `ABORTED`
  */
 export async function* entriesOnLines(
-  file: OpenFile,
+  file: ScannedFile,
   lines: readonly WholeLine[],
   pace: Pace,
 ): AsyncGenerator<FoundEntry[], void, undefined> {

@@ -1,5 +1,6 @@
 import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../fs/file-system.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
+import { despiteReplacement } from "../log/replace-file.ts";
 import type { SessionHeader } from "../schema/header.ts";
 
 /** A header stands at the very front: bytes beyond this are not searched. */
@@ -15,7 +16,8 @@ const FIRST_BYTES = 4096;
  * @throws The system's error if the file cannot be read.
  */
 export function readHeaderOf(path: string): SessionHeader | undefined {
-  const fd = ifPresent(() => openForReading(realFileSystem, path));
+  const open = () => openForReading(realFileSystem, path);
+  const fd = ifPresent(() => despiteReplacement(realFileSystem, path, open));
   if (fd === undefined) return undefined;
   try {
     return headerIn(fd);

@@ -83,9 +83,20 @@ function notFound(wanted: string): SessionError {
 
 function ambiguous(wanted: string, found: readonly FileRow[]): SessionError {
   const candidates = found.slice(0, MAX_CANDIDATES).map(({ path, id, name }) => ({ path, id, name }));
-  return new SessionError(
-    "SESSION_AMBIGUOUS",
-    `${found.length} sessions fit ${JSON.stringify(wanted)}. Give more of the id, or the path.`,
-    { details: { wanted, candidates, count: found.length } },
-  );
+  const details = { wanted, candidates, count: found.length };
+  const message = areCopies(found)
+    ? copiesMessage(found)
+    : `${found.length} sessions fit ${JSON.stringify(wanted)}. Give more of the id, or the path.`;
+  return new SessionError("SESSION_AMBIGUOUS", message, { details });
+}
+
+/** Whether several files are of one session, as in a synced folder after two machines appended. */
+function areCopies(found: readonly FileRow[]): boolean {
+  return new Set(found.map(({ id }) => id)).size === 1;
+}
+
+function copiesMessage(found: readonly FileRow[]): string {
+  const [first = "", second = "", ...more] = found.map(({ path }) => JSON.stringify(path));
+  const files = more.length === 0 ? `${first} and ${second}` : `${first}, ${second} and ${more.length} more`;
+  return `${files} are copies of one session. Join them with \`sessiontree merge ${first} ${second} --in-place\` or mergeSessions, then remove the second.`;
 }

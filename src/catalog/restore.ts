@@ -10,6 +10,7 @@ import {
   removeQuietly,
   syncFolder,
 } from "../fs/file-system.ts";
+import { removeFile } from "../fs/temporary-files.ts";
 import { writeWhole } from "../fs/write-whole.ts";
 import { fileError } from "../log/file-errors.ts";
 import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
@@ -117,7 +118,7 @@ export async function restoreSession(
     prepareFolder(dirname(path));
     placeAt(trashPath, path);
     syncFolder(realFileSystem, dirname(path));
-    realFileSystem.unlinkSync(trashPath);
+    removeFile(realFileSystem, trashPath);
   } catch (cause) {
     throw fileError(path, "write", cause);
   }

@@ -1,6 +1,6 @@
 import type { BytePattern } from "../jsonl/byte-pattern.ts";
-import { type OpenFile, piecesOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
+import { piecesOf, type ScannedFile } from "./scanned-file.ts";
 import type { TextPatterns } from "./text-bytes.ts";
 
 const LF = 0x0a;
@@ -26,7 +26,7 @@ export interface FoundLine {
  * @remarks Cost: O(bytes), most of which are passed over; no line is copied or parsed.
  */
 export async function linesThatMayHold(
-  file: OpenFile,
+  file: ScannedFile,
   { plain, escaped }: TextPatterns,
   pace: Pace,
 ): Promise<FoundLine[]> {

@@ -8,9 +8,9 @@ import { outcomeOf } from "../view/outcome.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
 import { rowOfLines } from "./full-summary.ts";
-import { closeFile, type OpenFile, openFile } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { entriesOnLines, type FoundEntry, readEntries, readSource, type WholeLine } from "./read-entries.ts";
+import { closeFile, openToScan, type ScannedFile } from "./scanned-file.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
 import { callsOf, failureTexts, SEARCHED_TYPES, searchedText } from "./search-text.ts";
 import type { SessionFile } from "./session-files.ts";
@@ -160,7 +160,7 @@ async function* searchAt(
 ): AsyncGenerator<FileHit, void, undefined> {
   const session = await summarizeSession(path);
   if (session === undefined) throw notASessionAt(path);
-  const file = openFile(path);
+  const file = openToScan(path);
   try {
     const found = findIn(file, wanted, false, new Pace(signal));
     for await (const one of first(limit, found)) yield hitOf(session, one);
@@ -239,9 +239,9 @@ async function* searchFile(
 ): AsyncGenerator<FileHit, void, undefined> {
   run.pace.check();
   if (!run.mayBelong(file)) return;
-  let open: OpenFile | undefined;
+  let open: ScannedFile | undefined;
   try {
-    open = openFile(file.path);
+    open = openToScan(file.path);
     let session: FileRow | undefined;
     for await (const found of findIn(open, wanted, run.isInOrder(file, open), run.pace)) {
       session ??= await run.infoOf(file);
@@ -266,7 +266,7 @@ interface Found {
 }
 
 async function* findIn(
-  file: OpenFile,
+  file: ScannedFile,
   wanted: Wanted,
   isInOrder: boolean,
   pace: Pace,

@@ -1,5 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, sep } from "node:path";
+import { realFileSystem } from "../fs/file-system.ts";
+import { despiteReplacement, nameOfOldFile } from "../log/replace-file.ts";
 import {
   absolutePath,
   projectFolderIn,
@@ -7,8 +9,8 @@ import {
   type SessionPlaces,
   sessionsRoot,
 } from "../log/session-paths.ts";
-import { type FileMark, markOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
+import { type FileMark, markOf } from "./scanned-file.ts";
 import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";
 import { importedRoot } from "./user-folders.ts";
 
@@ -42,15 +44,21 @@ const SUFFIX = ".jsonl";
 export function* sessionFilesIn(folder: string, report: SkipReport): Generator<SessionFile, void> {
   // The same as joining each name, in a fraction of the time.
   const front = join(folder, sep);
-  for (const name of namesIn(folder, report)) {
+  for (const name of sessionNames(namesIn(folder, report))) {
     const file = name.endsWith(SUFFIX) ? fileAt(front + name, folder, name, report) : undefined;
     if (file !== undefined) yield file;
   }
 }
 
+/** Names in a folder, with those of sessions that are just being replaced, or whose replacement was killed. */
+function sessionNames(names: readonly string[]): readonly string[] {
+  const replaced = names.flatMap((name) => nameOfOldFile(name) ?? []).filter((name) => !names.includes(name));
+  return [...names, ...replaced];
+}
+
 function fileAt(path: string, folder: string, name: string, report: SkipReport): SessionFile | undefined {
   try {
-    const stats = statSync(path);
+    const stats = despiteReplacement(realFileSystem, path, () => statSync(path));
     if (stats.isFile()) return { path, folder, name, ...markOf(stats) };
     report({ path, reason: "not-a-file" });
   } catch (error) {

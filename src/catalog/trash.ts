@@ -3,15 +3,16 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../fs/file-system.ts";
+import { removeFile } from "../fs/temporary-files.ts";
 import { isThere } from "../log/file-errors.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { LeaseSlot } from "../log/lease-slot.ts";
-import { removeOldFile } from "../log/replace-file.ts";
+import { awaitFile, removeOldFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import type { ImportOrigin } from "../schema/import-origin.ts";
 import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
-import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "./deleted-imports.ts";
+import { deleteMarked, importOriginOf } from "./deleted-imports.ts";
 import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
@@ -52,6 +53,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const pace = new Pace(signal);
   pace.check();
   const absolute = absolutePath(path);
+  ifPresent(() => awaitFile(realFileSystem, absolute));
   // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (!force) assertSession(absolute, permanent);
@@ -59,14 +61,10 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   pace.check();
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
   takeLease(lease, absolute);
-  const origin = originOf(absolute);
-  const isMarked = origin !== undefined && markDeletedImport(origin);
   try {
-    if (trash === undefined) removeForGood(absolute);
-    else await putIntoTrash(absolute, trash);
-  } catch (error) {
-    if (isMarked) unmarkDeletedImport(origin);
-    throw error;
+    await deleteMarked(originOf(absolute), () =>
+      trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash),
+    );
   } finally {
     lease.release();
   }
@@ -120,7 +118,7 @@ export function assertPlainFile(path: string): void {
 
 function removeForGood(path: string): void {
   try {
-    realFileSystem.unlinkSync(path);
+    removeFile(realFileSystem, path);
     removeOldFile(realFileSystem, path);
     syncFolder(realFileSystem, dirname(path));
   } catch (cause) {

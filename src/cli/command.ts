@@ -13,7 +13,7 @@ export interface CommandCall extends SessionAccess {
   /** Folder in which sessions are looked for; undefined for where they usually are. */
   readonly dir: string | undefined;
   /**
-   * Gives the value of a parameter that the command declares.
+   * Returns the value of a parameter that the command declares.
    *
    * @throws {UsageError} If the value makes no sense.
    */

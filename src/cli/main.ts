@@ -31,8 +31,8 @@ export async function main(): Promise<ExitCode> {
 
 /** Opens a file in the program that the desktop has for it. */
 async function open(path: string): Promise<boolean> {
-  const { openFile } = await import("./page/open-file.ts");
-  return openFile(path);
+  const { openOnDesktop } = await import("./page/open-on-desktop.ts");
+  return openOnDesktop(path);
 }
 
 /** Asks on stderr, so that the output can go elsewhere. */

@@ -20,24 +20,24 @@ export function argument(form: `<${string}>`, description: string): Parameter<st
   return { kind: "argument", form, description, parse: (given) => textIn(form, given) };
 }
 
+/** Makes a parameter that may be left out. */
+function optional<T>(
+  kind: Parameter<T>["kind"],
+  form: string,
+  description: string,
+  parse: (given: unknown) => T,
+): Parameter<T | undefined> {
+  return { kind, form, description, parse: (given) => (given === undefined ? undefined : parse(given)) };
+}
+
 /** An argument that may be left out. */
 export function optionalArgument(form: `[${string}]`, description: string): Parameter<string | undefined> {
-  return {
-    kind: "argument",
-    form,
-    description,
-    parse: (given) => (given === undefined ? undefined : textIn(form, given)),
-  };
+  return optional("argument", form, description, (given) => textIn(form, given));
 }
 
 /** An argument that stands for a certain text if it is left out. */
 export function argumentOr(form: `[${string}]`, description: string, fallback: string): Parameter<string> {
-  return {
-    kind: "argument",
-    form,
-    description,
-    parse: (given) => (given === undefined ? fallback : textIn(form, given)),
-  };
+  return { kind: "argument", form, description, parse: (given = fallback) => textIn(form, given) };
 }
 
 /** The last argument, given at least once. */
@@ -60,12 +60,7 @@ export function textOption(
   form: `--${string} <${string}>`,
   description: string,
 ): Parameter<string | undefined> {
-  return {
-    kind: "option",
-    form,
-    description,
-    parse: (given) => (given === undefined ? undefined : textIn(form, given)),
-  };
+  return optional("option", form, description, (given) => textIn(form, given));
 }
 
 /** An option with one of some names, which may be left out. */
@@ -74,12 +69,7 @@ export function choiceOption<Name extends string>(
   description: string,
   names: readonly Name[],
 ): Parameter<Name | undefined> {
-  return {
-    kind: "option",
-    form,
-    description,
-    parse: (given) => (given === undefined ? undefined : nameIn(form, textIn(form, given), names)),
-  };
+  return optional("option", form, description, (given) => nameIn(form, textIn(form, given), names));
 }
 
 /** An option with some of several names, separated by commas, which may be left out. */
@@ -88,17 +78,8 @@ export function choicesOption<Name extends string>(
   description: string,
   names: readonly Name[],
 ): Parameter<readonly Name[] | undefined> {
-  return {
-    kind: "option",
-    form,
-    description,
-    parse: (given) =>
-      given === undefined
-        ? undefined
-        : textIn(form, given)
-            .split(",")
-            .map((one) => nameIn(form, one.trim(), names)),
-  };
+  const namesIn = (text: string) => text.split(",").map((one) => nameIn(form, one.trim(), names));
+  return optional("option", form, description, (given) => namesIn(textIn(form, given)));
 }
 
 function nameIn<Name extends string>(form: string, text: string, names: readonly Name[]): Name {
@@ -113,12 +94,7 @@ export function numberOption(
   form: `--${string} <${string}>`,
   description: string,
 ): Parameter<number | undefined> {
-  return {
-    kind: "option",
-    form,
-    description,
-    parse: (given) => (given === undefined ? undefined : wholeNumberIn(form, given)),
-  };
+  return optional("option", form, description, (given) => wholeNumberIn(form, given));
 }
 
 function wholeNumberIn(form: string, given: unknown): number {

@@ -4,7 +4,7 @@ import { parseExpression } from "../catalog/text-matcher.ts";
 import {
   type RedactEverywhereOptions,
   type RedactedPlace,
-  redactTextIn,
+  redactTextInScopes,
   type StandingText,
   type TextRedaction,
 } from "../redaction/redact-text.ts";
@@ -43,7 +43,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   const wanted = patternOf(request);
   const reach = await reachOf(call, request);
   const redact = ({ scopes, options }: Reach, isDryRun: boolean) =>
-    asUsage(() => redactTextIn(scopes, wanted, { ...options, dryRun: isDryRun }));
+    asUsage(() => redactTextInScopes(scopes, wanted, { ...options, dryRun: isDryRun }));
   const found = await redact(reach, true);
   writePlaces(call, found.changed, request.isDryRun);
   if (request.isDryRun || found.changed.length === 0) {

@@ -75,7 +75,7 @@ function understandable(argv: readonly string[]): string[] {
   return argv.filter((word) => word !== "--help" && word !== "-h");
 }
 
-/** Gives what a call throws, or undefined. */
+/** Returns what a call throws, or undefined. */
 async function failureOf(call: () => unknown): Promise<unknown> {
   try {
     await call();
@@ -91,7 +91,7 @@ function isHelp(error: unknown): error is CommanderError {
 }
 
 /**
- * Gives the database that a call is about; undefined if it is about files.
+ * Returns the database that a call is about; undefined if it is about files.
  *
  * @throws {UsageError} If the command works on files alone.
  */
@@ -111,7 +111,7 @@ function addressFor(
   throw new UsageError(`${name} works on files. ${command.filesOnly}${how}`);
 }
 
-/** Gives the sessions of the database that a call is about; the code for databases is loaded only then. */
+/** Returns the sessions of the database that a call is about; the code for databases is loaded only then. */
 async function openStored(
   named: LoadedCommand,
   given: GivenValues,

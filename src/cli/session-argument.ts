@@ -76,6 +76,7 @@ async function findInProject(name: string, place: SessionPlace, ambiguity: Sessi
       throw error;
     const { candidates } = ambiguity.details;
     const paths = (Array.isArray(candidates) ? candidates : []).map((one) => fieldsOf(one)["path"]);
+    if (paths.some((path) => ambiguity.message.includes(JSON.stringify(path)))) throw ambiguity;
     const message = `${ambiguity.message} Some are ${paths.slice(0, MOST_NAMED).join(", ")}.`;
     throw new SessionError(ambiguity.code, message, { details: ambiguity.details });
   }

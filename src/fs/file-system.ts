@@ -1,8 +1,14 @@
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
+import { monotonicMs, sleep } from "./clock.ts";
 
 /** The calls that a session file needs of a file system; `node:fs` has them all. Tests pass one that fails. */
-export type FileSystem = Pick<
+export type FileSystem = FileCalls & {
+  /** Whether a file that is open can be moved, but neither replaced nor removed at once. Default: whether this is Windows. */
+  readonly keepsOpenFiles?: boolean;
+};
+
+type FileCalls = Pick<
   typeof nodeFs,
   | "openSync"
   | "closeSync"
@@ -27,20 +33,54 @@ export type FileSystem = Pick<
 /** The machine's file system. */
 export const realFileSystem: FileSystem = nodeFs;
 
+/** Tells whether a file that is open can be moved, but neither replaced nor removed at once. */
+export function keepsOpenFiles({ keepsOpenFiles = process.platform === "win32" }: FileSystem): boolean {
+  return keepsOpenFiles;
+}
+
+/** How long to try again while another program, such as a virus scanner, holds a file. */
+const HELD_MS = 1_000;
+
+/** The longest pause between two of these attempts. */
+const MAX_PAUSE_MS = 50;
+
+/**
+ * Retries a call for a moment, where files that are open can be held against others.
+ *
+ * @param codes - Errors of a file that is held. Default: the ones by which Windows refuses to move it.
+ */
+export function whileHeld<T>(fs: FileSystem, call: () => T, codes = ["EBUSY", "EPERM", "EACCES"]): T {
+  if (!keepsOpenFiles(fs)) return call();
+  const deadline = monotonicMs() + HELD_MS;
+  for (let pause = 1; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+    try {
+      return call();
+    } catch (error) {
+      if (!hasErrorCode(error, ...codes) || monotonicMs() >= deadline) throw error;
+      sleep(pause);
+    }
+  }
+}
+
 /** Mode of every file that this library makes. */
 export const FILE_MODE = 0o600;
 
 /** Mode of every folder that this library makes. */
 const FOLDER_MODE = 0o700;
 
-const { O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = nodeFs.constants;
+const { O_CREAT, O_EXCL, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = nodeFs.constants;
 
 /** Bytes read at a time. */
 export const PIECE_BYTES = 256 * 1024;
 
 /** Opens a file for reading; never waits on one that is a pipe. */
 export function openForReading(fs: FileSystem, path: string): number {
-  return fs.openSync(path, O_RDONLY | O_NONBLOCK);
+  return openFile(fs, path, O_RDONLY | O_NONBLOCK);
+}
+
+/** Opens a file, after a moment if another program keeps it for itself. */
+export function openFile(fs: FileSystem, path: string, flags: number): number {
+  return whileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
 }
 
 /** Returns what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
@@ -109,8 +149,9 @@ export function syncFolder(fs: FileSystem, folder: string): void {
       fs.closeSync(fd);
     }
   } catch (error) {
-    // Some folders may be written to but not read, and some file systems sync no folders.
-    if (!hasErrorCode(error, "EACCES", "EPERM", "EINVAL", "ENOTSUP", "EOPNOTSUPP")) throw error;
+    // Some folders may be written to but not read, some file systems sync no folders, and some processes may not.
+    if (!hasErrorCode(error, "EACCES", "EPERM", "EINVAL", "ENOTSUP", "EOPNOTSUPP", NOT_PERMITTED))
+      throw error;
   }
 }
 
@@ -125,11 +166,19 @@ export function makeFolder(fs: FileSystem, folder: string): void {
   }
 }
 
+/** What `node --permission` answers to calls that it does not allow. */
+export const NOT_PERMITTED = "ERR_ACCESS_DENIED";
+
+/** Sets the permissions of an open file, unless it has them: `node --permission` refuses the call. */
+export function setMode(fs: FileSystem, fd: number, mode: number): void {
+  if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.fchmodSync(fd, mode);
+}
+
 /** Creates a file, which must not exist, closed to other users, for writing. */
 export function createFile(fs: FileSystem, path: string): number {
   const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
   try {
-    fs.fchmodSync(fd, FILE_MODE);
+    setMode(fs, fd, FILE_MODE);
     return fd;
   } catch (error) {
     closeQuietly(fs, fd);
@@ -160,6 +209,13 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
 
 /** Thrown for a path that is no plain file. */
 export class NotAPlainFileError extends Error {}
+
+/** Returns the permissions of a file to be replaced. Refuses a link: its target would stay unchanged. */
+export function modeOfPlainFile(fs: FileSystem, path: string): number {
+  const stats = fs.lstatSync(path);
+  if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  return stats.mode & 0o777;
+}
 
 /** Tells whether a caught value is an error of the operating system with one of these codes. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {

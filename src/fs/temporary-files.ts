@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { nodeCrypto, sha256 } from "./digest.ts";
-import { type FileSystem, ifPresent, removeQuietly } from "./file-system.ts";
-import { startOf } from "./process-start.ts";
+import { type FileSystem, ifPresent, keepsOpenFiles, removeQuietly, whileHeld } from "./file-system.ts";
+import { isStillRunning, startOf } from "./process-start.ts";
 
 /** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
@@ -37,6 +37,24 @@ export function removeTemporary(fs: FileSystem, path: string): void {
 }
 
 /**
+ * Removes a file, if it is there, so that its name is free at once.
+ *
+ * Windows keeps the name of a removed file until the last process closes it: the file gets another name first.
+ */
+export function removeFile(fs: FileSystem, path: string): void {
+  if (!keepsOpenFiles(fs)) {
+    ifPresent(() => fs.unlinkSync(path));
+    return;
+  }
+  const temporary = temporaryPath(dirname(path));
+  const isThere = ifPresent(() => {
+    whileHeld(fs, () => fs.renameSync(path, temporary));
+    return true;
+  });
+  if (isThere) removeTemporary(fs, temporary);
+}
+
+/**
  * Removes the temporary files of killed processes, which may hold text that was redacted since.
  *
  * @remarks Cost: O(names in the folder).
@@ -44,12 +62,18 @@ export function removeTemporary(fs: FileSystem, path: string): void {
 export function removeLeftovers(fs: FileSystem, folder: string): void {
   for (const path of abandoned) if (removeQuietly(fs, path)) abandoned.delete(path);
   for (const name of fs.readdirSync(folder)) {
-    const [, host, pid, startedAt] = NAME.exec(name) ?? [];
+    const [, host, pid, startedAt = ""] = NAME.exec(name) ?? [];
     if (host === undefined) continue;
     const path = join(folder, name);
-    const isLeft = host === machine() ? startOf(Number(pid)) !== startedAt : isUnchanged(fs, path);
-    if (isLeft) removeQuietly(fs, path);
+    if (isLeft(fs, path, host, Number(pid), startedAt)) removeQuietly(fs, path);
   }
+}
+
+/** Whether the owner of a temporary file is gone. Another process may have its number where systems do not tell its start. */
+function isLeft(fs: FileSystem, path: string, host: string, pid: number, startedAt: string): boolean {
+  if (host !== machine()) return isUnchanged(fs, path);
+  const isRunning = isStillRunning(pid, startedAt);
+  return isRunning === "unclear" ? pid !== process.pid && isUnchanged(fs, path) : !isRunning;
 }
 
 /** Returns eight characters that identify this machine. */

@@ -7,7 +7,9 @@ import {
   hasErrorCode,
   readPieces,
   removeQuietly,
+  setMode,
   syncFolder,
+  whileHeld,
   writeFully,
 } from "./file-system.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
@@ -37,7 +39,11 @@ const BLOCK_BYTES = 1024 * 1024;
 export function writeWhole(content: Content): void {
   const { fs, path } = content;
   removeLeftovers(fs, dirname(path));
-  const temporary = writeTemporary(content);
+  putAtFreePath(fs, writeTemporary(content), path);
+}
+
+/** Moves a temporary file whose content is on disk to a path that must be free; it goes even if that fails. */
+export function putAtFreePath(fs: FileSystem, temporary: string, path: string): void {
   try {
     linkOrCopy(fs, temporary, path);
   } finally {
@@ -62,7 +68,7 @@ export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: C
     const fd = createFile(fs, temporary);
     try {
       writePieces(fs, fd, pieces);
-      if (mode !== FILE_MODE) fs.fchmodSync(fd, mode);
+      setMode(fs, fd, mode);
       fs.fsyncSync(fd);
     } catch (error) {
       closeQuietly(fs, fd);
@@ -122,9 +128,21 @@ export function underFreeName(wanted: string, make: (path: string) => void): str
   }
 }
 
-/** Links a file to a second name that must be free; copies it if the file system has no links. */
+/** Gives a file a second name that must be free, or a copy if the file system has no links. */
 export function linkOrCopy(fs: FileSystem, path: string, to: string): void {
-  if (!tryLink(fs, path, to)) fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
+  if (tryLink(fs, path, to)) return;
+  fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
+  try {
+    const fd = fs.openSync(to, "r+");
+    try {
+      fs.fsyncSync(fd);
+    } finally {
+      closeQuietly(fs, fd);
+    }
+  } catch (error) {
+    removeQuietly(fs, to);
+    throw error;
+  }
 }
 
 /** Links a file to a second name that must be free; returns false if the file system has no links. */
@@ -133,9 +151,30 @@ export function tryLink(fs: FileSystem, path: string, to: string): boolean {
     fs.linkSync(path, to);
     return true;
   } catch (error) {
-    if (!hasErrorCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK")) throw error;
+    if (!hasErrorCode(error, ...NO_LINKS)) throw error;
     return false;
   }
+}
+
+/** How systems say that they have no links: Windows `EISDIR`, Android `EACCES`, mounted stores `EIO`. */
+const NO_LINKS = ["EPERM", "EACCES", "EIO", "EISDIR", "EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/**
+ * Puts a file at a path, unless something is there. Its other name is gone afterwards, or leads to the same file.
+ *
+ * @returns False if something is there.
+ * @remarks Without links, a file that is made at the path between two system calls is lost.
+ */
+export function moveIfFree(fs: FileSystem, from: string, path: string): boolean {
+  try {
+    if (tryLink(fs, from, path)) return true;
+  } catch (error) {
+    if (hasErrorCode(error, "EEXIST")) return false;
+    throw error;
+  }
+  if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+  whileHeld(fs, () => fs.renameSync(from, path));
+  return true;
 }
 
 /** `COPYFILE_EXCL` of `node:fs`. */

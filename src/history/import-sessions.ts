@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { isDeletedImport } from "../catalog/deleted-imports.ts";
+import { isDeletedImport, UnreadableMarks } from "../catalog/deleted-imports.ts";
+import { isSystemError } from "../catalog/skipping.ts";
 import { nextTurn } from "../fs/clock.ts";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
@@ -126,7 +127,8 @@ export async function* importWith(
   const all = findSourceSessions(options, cache);
   const jobs: Job[] = [];
   for (const session of selectSessions(all, options)) {
-    jobs.push({ session, known: await unchangedImports(session, target, options, cache) });
+    // An error is met again, and reported, when the session is imported.
+    jobs.push({ session, known: await unchangedImports(session, target, options, cache, () => undefined) });
   }
   const run = new ImportRun(options, target, all, cache);
   try {
@@ -175,12 +177,14 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   assertOptions(options, IMPORT_RULES);
   const target = targetOf(options);
   const cache = new ImportCache(target.name, options.cacheDir);
+  const report = reportOf(options);
   const groups = new Map<string, ImportPreview>();
   for (const session of selectSessions(findSourceSessions(options, cache), options)) {
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
-    const isChanged = (await unchangedImports(session, target, options, cache)) === undefined;
+    const known = await unchangedImports(session, target, options, cache, (error) => report(session, error));
+    const isChanged = known === undefined;
     groups.set(key, { source, cwd, sessions: sessions + 1, changed: changed + (isChanged ? 1 : 0) });
   }
   await cache.save();
@@ -189,8 +193,39 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Returns the imported sessions of a source, if all are still there or were deleted, and the source is unchanged. */
+/** Returns what takes errors about sessions; of marks that cannot be read it tells the caller once. */
+function reportOf(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
+  const report = reportTo(options);
+  let isTold = false;
+  return ({ files }, error) => {
+    if (!(error instanceof UnreadableMarks)) report(files[0]?.path ?? "", error);
+    else if (!isTold) report(error.folder, error);
+    isTold ||= error instanceof UnreadableMarks;
+  };
+}
+
+/**
+ * Returns the imported sessions of a source, if all are still there or were deleted, and the source is unchanged.
+ *
+ * @param onError - Called if the system does not tell, and then the session must be imported.
+ */
 async function unchangedImports(
+  session: SourceSession,
+  target: ImportTarget,
+  options: ImportSessionsOptions,
+  cache: ImportCache,
+  onError: (error: unknown) => void,
+): Promise<readonly KnownImport[] | undefined> {
+  try {
+    return await unchangedIn(session, target, options, cache);
+  } catch (error) {
+    if (!isSystemError(error) && !(error instanceof UnreadableMarks)) throw error;
+    onError(error);
+    return undefined;
+  }
+}
+
+async function unchangedIn(
   { source, sourceId, stamp }: SourceSession,
   target: ImportTarget,
   { again = false, fresh = false }: ImportSessionsOptions,
@@ -241,6 +276,7 @@ class ImportRun {
   readonly #target: ImportTarget;
   readonly #cache: ImportCache;
   readonly #facts: RunFacts;
+  readonly #report: (session: SourceSession, error: unknown) => void;
   readonly #importer: SessionImporter;
   #threads: ImportThreads | undefined;
   /** Sessions not yet given to a thread. */
@@ -258,6 +294,7 @@ class ImportRun {
     const hasUnknownFolder = all.some(({ source, cwd }) => source === "claude-code" && cwd === "");
     const beside = new SideFiles(reportTo(options));
     this.#options = options;
+    this.#report = reportOf(options);
     this.#target = target;
     this.#cache = cache;
     this.#facts = {
@@ -308,7 +345,7 @@ class ImportRun {
       }
       this.#remember(session, done);
     } catch (error) {
-      reportTo(this.#options)(session.files[0]?.path ?? "", error);
+      this.#report(session, error);
     }
   }
 

@@ -19,11 +19,10 @@ import { writeWhole } from "../fs/write-whole.ts";
 import { fileError, untilUnchanged } from "../log/file-errors.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
-import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { appendToFile, FileStore } from "../stores/file-store.ts";
+import { appendEntriesToFile, FileStore } from "../stores/file-store.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 
 /** A session as an import left it. */
@@ -115,12 +114,14 @@ function sessionsIn(folder: string): [id: string, path: string][] {
   });
 }
 
+/** @throws {SessionError} If the system refuses: what is in there would be imported once more, even if it was redacted. */
 function namesIn(folder: string): string[] {
   try {
     return ifPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
-    if (!hasErrorCode(error, "ENOTDIR")) throw error;
-    return [];
+    // A link that leads nowhere.
+    if (hasErrorCode(error, "ELOOP")) return [];
+    throw fileError(folder, "read", error);
   }
 }
 
@@ -197,7 +198,7 @@ export class FileTarget implements ImportTarget {
 
   async append(path: string, entries: readonly AnySessionEntry[]): Promise<void> {
     const fs = this.#fs;
-    writing(fs, path, () => exclusively(fs, path, () => appendToFile(path, entries, fs)?.release()));
+    writing(fs, path, () => exclusively(fs, path, () => appendEntriesToFile(path, entries, fs)?.release()));
   }
 
   async replace(
@@ -209,7 +210,7 @@ export class FileTarget implements ImportTarget {
       const copied = fs.fstatSync(fd).size;
       const pieces = linesFor(readRange(fs, fd, 0, copied));
       if (pieces === undefined) return false;
-      replaceFile({ old: { fs, path, fd, copied }, pieces, mode: modeOfPlainFile(fs, path) });
+      replaceFile({ old: { fs, path, fd, copied }, pieces });
       return true;
     };
     const exclusive = () => untilUnchanged(() => exclusively(fs, path, () => withFile(fs, path, replace)));
@@ -292,8 +293,9 @@ class StoreTarget implements ImportTarget {
 
   async has(id: string): Promise<boolean> {
     if (this.#ids === undefined) {
-      this.#ids = new Set();
-      for await (const session of this.#store.list()) this.#ids.add(session.id);
+      const ids = new Set<string>();
+      for await (const session of this.#store.list()) ids.add(session.id);
+      this.#ids = ids;
     }
     return this.#ids.has(id);
   }

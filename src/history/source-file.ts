@@ -1,7 +1,7 @@
 import { type BigIntStats, readdirSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
-import { closeFile, type OpenFile, openFile, piecesOf } from "../catalog/open-file.ts";
+import { closeFile, openToScan, piecesOf, type ScannedFile } from "../catalog/scanned-file.ts";
 import { ifPresent, NotAPlainFileError, readRange, realFileSystem } from "../fs/file-system.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -166,7 +166,7 @@ export function* readSourcePieces(path: string, overlap = 0): Generator<Uint8Arr
     yield readSource(path);
     return;
   }
-  const file = openFile(path);
+  const file = openToScan(path);
   try {
     if (file.size > MAX_SOURCE_BYTES) throw tooLarge(path);
     yield* piecesOf(file, 0, overlap);
@@ -180,8 +180,8 @@ export function readFront(path: string, length: number): Uint8Array {
   return withSource(path, ({ fd }) => readRange(realFileSystem, fd, 0, length));
 }
 
-function withSource<T>(path: string, read: (file: OpenFile) => T): T {
-  const file = openFile(path);
+function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
+  const file = openToScan(path);
   try {
     return read(file);
   } finally {

@@ -1,6 +1,6 @@
 import { isKnownEntryType, type SessionEntry } from "../schema/entry.ts";
+import { readMessageDocument } from "../schema/foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { readMessageDocument } from "../schema/message-form.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 

@@ -8,7 +8,7 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
-import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "./line-scanner.ts";
+import { DEFAULT_MAX_LINE_BYTES, LINE_BREAK, LineScanner } from "./line-scanner.ts";
 import type { LineSpan, LineSpans, SpansByOrdinal } from "./line-spans.ts";
 import { OrdinarySession } from "./ordinary-session.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
@@ -26,8 +26,6 @@ export interface SessionIndexOptions {
 
 /** Maximum number of entries to reserve memory for. */
 const MAX_RESERVED = 200_000;
-
-const LINE_BREAK = new Uint8Array([0x0a]);
 
 /**
  * Reads a session's bytes into its header, its tree of heads, its line spans and its issues.

@@ -1,4 +1,4 @@
-import { constants, type Stats } from "node:fs";
+import { constants } from "node:fs";
 import { dirname } from "node:path";
 import {
   type Descriptor,
@@ -7,29 +7,31 @@ import {
   releaseDescriptor,
   touchDescriptor,
 } from "../fs/descriptors.ts";
-import { type FileIdentity, identityOf, isSameFile } from "../fs/file-identity.ts";
+import { type FileIdentity, type FileState, isSameFile, stateOf, stateOfOpen } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   FILE_MODE,
   type FileSystem,
   hasErrorCode,
+  ifPresent,
+  keepsOpenFiles,
   makeFolder,
   NotAPlainFileError,
+  openFile,
   openForReading,
   readRange,
   removeQuietly,
+  setMode,
   syncFolder,
   writeSome,
 } from "../fs/file-system.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { FileChangedError } from "./file-errors.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
 
 /** How a file is opened for appending: never through a link, and without waiting on a pipe. */
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
-
-/** The line break. */
-export const LINE_BREAK: Uint8Array = new Uint8Array([0x0a]);
 
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
@@ -39,12 +41,6 @@ export interface OpenToRead {
   readonly fd: number;
   /** Ends the reading. */
   close(): void;
-}
-
-/** The state of a path at one moment. */
-export interface FileState extends FileIdentity {
-  readonly size: number;
-  readonly mtimeMs: number;
 }
 
 /**
@@ -80,8 +76,8 @@ export class AppendFile {
 
   /** Returns the state of the path; undefined if nothing is there. */
   stateAtPath(): FileState | undefined {
-    const stats = this.#fs.statSync(this.path, { throwIfNoEntry: false });
-    return stats === undefined ? undefined : stateOf(stats);
+    const stats = this.#fs.statSync(this.path, { bigint: true, throwIfNoEntry: false });
+    return stats && stateOf(stats);
   }
 
   /** Whether a state is that of the file that this object has read or created. */
@@ -100,14 +96,15 @@ export class AppendFile {
     return fd !== undefined && looksRetired(this.#fs.fstatSync(fd));
   }
 
-  /** Whether the open file was replaced: lines that were written to it late may be in no other file. */
-  get isReplaced(): boolean {
-    return this.isRetired && !this.#isAtPath();
+  /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
+  get isSuperseded(): boolean {
+    const fd = this.#fd;
+    return fd !== undefined && (keepsOpenFiles(this.#fs) || this.isRetired) && !this.#isAtPath(fd);
   }
 
   /** Returns the state of the open file, whatever its name is now. */
   state(): FileState {
-    return this.read((fd) => stateOf(this.#fs.fstatSync(fd)));
+    return this.read((fd) => stateOfOpen(this.#fs, fd));
   }
 
   /**
@@ -117,6 +114,7 @@ export class AppendFile {
    */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
+    this.#refuseLink();
     const isThere = this.#mayBegin();
     const flags = isThere ? APPENDING : APPENDING | O_CREAT | O_EXCL;
     const fd = this.#fs.openSync(this.path, flags, FILE_MODE);
@@ -126,7 +124,7 @@ export class AppendFile {
       state = this.#plainState(fd);
       if (this.#isLeftover(state)) this.#fs.ftruncateSync(fd, 0);
       else if (state.size > 0) throw exists(this.path);
-      this.#fs.fchmodSync(fd, FILE_MODE);
+      setMode(this.#fs, fd, FILE_MODE);
       this.#writeLines(fd, bytes, bytes.length, 0);
       if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw exists(this.path);
       if (isSynced) this.#fs.fsyncSync(fd);
@@ -234,7 +232,10 @@ export class AppendFile {
       touchDescriptor(this.#descriptor);
       return held;
     }
-    const fd = this.#fs.openSync(this.path, APPENDING);
+    this.#refuseLink();
+    // Nothing may be at the path while the file is replaced.
+    const fd = ifPresent(() => openFile(this.#fs, this.path, APPENDING));
+    if (fd === undefined) return undefined;
     try {
       if (!this.#isOfFile(fd)) {
         closeQuietly(this.#fs, fd);
@@ -248,6 +249,13 @@ export class AppendFile {
     return fd;
   }
 
+  /** Refuses a link where the system does not do so when the file is opened. */
+  #refuseLink(): void {
+    if (constants.O_NOFOLLOW !== undefined) return;
+    const isLink = this.#fs.lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink();
+    if (isLink) throw Object.assign(new Error(`${this.path} is a symbolic link`), { code: "ELOOP" });
+  }
+
   /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */
   #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
@@ -259,28 +267,30 @@ export class AppendFile {
    * Whether what was just written will be found: by readers of the path, or by the process that replaces the file later.
    *
    * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the
-   * write, any later replacement copies what was written.
+   * write, any later replacement copies what was written. Where an open file can neither be replaced nor loses its name, the
+   * old file has left the path by then.
    */
   #isSafe(fd: number): boolean {
+    if (keepsOpenFiles(this.#fs)) return this.#isAtPath(fd);
     const stats = this.#fs.fstatSync(fd);
-    return (stats.nlink > 0 && !looksRetired(stats)) || this.#isAtPath();
+    return (stats.nlink > 0 && !looksRetired(stats)) || this.#isAtPath(fd);
   }
 
-  #isAtPath(): boolean {
-    const now = this.stateAtPath();
-    return now !== undefined && this.isSame(now);
+  /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */
+  #isAtPath(fd: number): boolean {
+    return isSameFile(this.stateAtPath(), stateOfOpen(this.#fs, fd));
   }
 
   #plainState(fd: number): FileState {
-    const stats = this.#fs.fstatSync(fd);
+    const stats = this.#fs.fstatSync(fd, { bigint: true });
     if (!stats.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
     return stateOf(stats);
   }
 
   /** Whether the file at the path may be used for a new session: an empty one, or the rest of a failed attempt. */
   #mayBegin(): boolean {
-    const stats = this.#fs.lstatSync(this.path, { throwIfNoEntry: false });
-    return stats?.isFile() === true && (stats.size === 0 || this.#isLeftover(stateOf(stats)));
+    const stats = this.#fs.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
+    return stats?.isFile() === true && (stats.size === 0n || this.#isLeftover(stateOf(stats)));
   }
 
   #isLeftover(state: FileState): boolean {
@@ -290,7 +300,7 @@ export class AppendFile {
   /** Removes a new file after a failure, unless others have found it and appended to it; false if it may be there. */
   #remove(fd: number, length: number): boolean {
     try {
-      const state = stateOf(this.#fs.fstatSync(fd));
+      const state = stateOfOpen(this.#fs, fd);
       const now = this.stateAtPath();
       const isOwn = now !== undefined && isSameFile(state, now) && state.size <= length;
       return !isOwn || removeQuietly(this.#fs, this.path);
@@ -330,7 +340,8 @@ export class AppendFile {
   #cutUnlessReplaced(fd: number, expectedEnd: number, bytes: Uint8Array): boolean {
     try {
       const stats = this.#fs.fstatSync(fd);
-      if (looksRetired(stats) && !this.#isAtPath()) return false;
+      const isSuspect = looksRetired(stats) || keepsOpenFiles(this.#fs);
+      if (isSuspect && !this.#isAtPath(fd)) return false;
       const count = stats.size - expectedEnd;
       // Any other size normally means that another process also wrote, and then nothing may be cut.
       const isOwn = this.#written > 0 && count === this.#written;
@@ -353,10 +364,6 @@ export class AppendFile {
   }
 }
 
-function stateOf(stats: Stats): FileState {
-  return { ...identityOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
-}
-
 function exists(path: string): Error {
   return Object.assign(new Error(`${path} exists already`), { code: "EEXIST" });
 }
@@ -366,11 +373,19 @@ const RETIRED_MODE = 0o400;
 
 const WRITE_BITS = 0o222;
 
+/** The time that a replaced file gets where permissions do not last: the first that every file system knows. */
+const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
+
+/** Times of files are rounded, and some are local. */
+const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
+
 /**
  * Makes a replaced file read-only. Writers that still hold it open notice that after their next write, and switch to
  * the new file.
  */
 export function retire(fs: FileSystem, fd: number): void {
+  // There the old file has left the path already, which its writers notice.
+  if (keepsOpenFiles(fs)) return;
   try {
     fs.fchmodSync(fd, RETIRED_MODE);
   } catch (error) {
@@ -379,7 +394,12 @@ export function retire(fs: FileSystem, fd: number): void {
   }
 }
 
-/** Tells by its mode whether a file was retired. A file that is merely read-only looks the same. */
-function looksRetired({ mode }: { readonly mode: number }): boolean {
-  return (mode & WRITE_BITS) === 0;
+/** Marks a replaced file whose lines were copied, for sessions that still hold it open: none brings lines of it back. */
+export function markCopied(fs: FileSystem, path: string): void {
+  if (keepsOpenFiles(fs)) ifPresent(() => fs.utimesSync(path, RETIRED_AT, RETIRED_AT));
+}
+
+/** Tells by its mode or time whether a file was retired. A file that is merely read-only looks the same. */
+function looksRetired({ mode, mtimeMs }: { readonly mode: number; readonly mtimeMs: number }): boolean {
+  return (mode & WRITE_BITS) === 0 || mtimeMs < RETIRED_BEFORE_MS;
 }

@@ -1,6 +1,6 @@
 import { type FileSystem, readRange } from "../fs/file-system.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import { LINE_BREAK } from "./append-file.ts";
 
 /** Enough of a line to hold its id and time, which make it unique. */
 const FINGERPRINT_BYTES = 256;

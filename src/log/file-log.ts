@@ -1,7 +1,14 @@
 import { dirname } from "node:path";
 import { monotonicMs, nextTurn } from "../fs/clock.ts";
 import { fileChanges } from "../fs/file-changes.ts";
-import { type FileSystem, makeFolder, realFileSystem, syncFolder } from "../fs/file-system.ts";
+import {
+  type FileSystem,
+  hasErrorCode,
+  makeFolder,
+  NOT_PERMITTED,
+  realFileSystem,
+  syncFolder,
+} from "../fs/file-system.ts";
 import { copyOpenFile } from "../fs/write-whole.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineChange } from "../jsonl/entry-body.ts";
@@ -13,6 +20,7 @@ import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { AppendFile } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import {
@@ -23,7 +31,6 @@ import {
   type Intent,
   isThere,
   ReplacedError,
-  tooNew,
   untilUnchanged,
 } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
@@ -32,11 +39,12 @@ import { OpenFile } from "./open-file.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { missingFrom, readIndex } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
-import { exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
+import { awaitFile, exclusively, finishReplacement, isHalfReplaced, replaceFile } from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
-import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
+import { upgradeFile } from "./upgrade-file.ts";
+import { assertWritable } from "./writable.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
@@ -60,7 +68,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
  *
  * It reads in pieces, keeps heads and spans, and writes each append at once. It is one of two things: a session that is not
  * written yet, or an open file. `#poll` compares that file with the path, and switches to the file that has replaced it;
- * it runs before an append and after it, and in `refresh`, `pull`, `changes` and `flush`. `readLines` never reads from a
+ * it runs before an append and after it, and in `refresh`, `pull`, `changes`, `flush`, `upgrade` and `rewrite`. `readLines` never reads from a
  * replaced file either, but callers do not see what it switches to, and their ordinals remain valid, until the next poll.
  *
  * If a call fails, the state stays as it was, and the next call tries again.
@@ -77,7 +85,7 @@ export class FileLog implements SessionLog {
   readonly #lease: LeaseSlot;
   #state: UnwrittenSession | OpenFile;
   /** The index that callers know: that of `#state`, unless a read has found another file since. */
-  #index: SessionIndex;
+  #knownIndex: SessionIndex;
   /** Ordinal from which on callers do not know entries of others yet. */
   #unknownFrom: number | undefined;
   readonly #recent = new RecentWrites();
@@ -97,7 +105,7 @@ export class FileLog implements SessionLog {
     this.#options = options;
     this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
     this.#state = this.#unwritten([]);
-    this.#index = this.#state.index;
+    this.#knownIndex = this.#state.index;
   }
 
   /**
@@ -140,7 +148,7 @@ export class FileLog implements SessionLog {
   /** Takes the lease of an existing file. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
     const log = new FileLog(path, options);
-    if (!isThere(path, options.fs)) return undefined;
+    if (!log.#isThere()) return undefined;
     log.#lease.take();
     if (log.readOnlyReason === "mode") return log;
     // Takes over the lines that a killed process left in an old file. A living process does so itself.
@@ -170,7 +178,7 @@ export class FileLog implements SessionLog {
   }
 
   get index(): SessionIndex {
-    return this.#index;
+    return this.#knownIndex;
   }
 
   get readOnlyReason(): ReadOnlyReason | undefined {
@@ -197,12 +205,13 @@ export class FileLog implements SessionLog {
   append(lines: readonly LogLine[], isLasting: boolean): number {
     const [first] = lines;
     if (first === undefined) return this.index.tree.size;
+    assertWritable(this);
     this.#assertReadable(lines);
     const now = monotonicMs();
     if (this.#state instanceof OpenFile) this.#prepareFile(now);
     const { tree } = this.index;
     const ordinal = tree.size;
-    if (this.#state instanceof OpenFile) this.#appendToFile(lines, now);
+    if (this.#state instanceof OpenFile) this.#appendToOpenFile(lines, now);
     else if (isLasting) this.#state = this.#make(this.#state, lines);
     else this.#state.add(lines);
     // A poll may have read the file anew, and then entries have other ordinals.
@@ -210,7 +219,7 @@ export class FileLog implements SessionLog {
   }
 
   isReplaced(): boolean {
-    return this.#found(() => this.#state.index !== this.#index);
+    return this.#found(() => this.#state.index !== this.#knownIndex);
   }
 
   refresh(): LogChange | undefined {
@@ -245,12 +254,13 @@ export class FileLog implements SessionLog {
 
   rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
     if (this.#state instanceof UnwrittenSession) {
-      this.#state = this.#unwritten(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
+      this.#state = this.#state.rewritten(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
       this.#notify();
       return;
     }
     this.#replace((old) => {
-      rewriteFile(old, this, { ...wholeCopy(this.index), changeLine, more });
+      const pieces = copyLines(this, { ...wholeCopy(this.index), changeLine, more });
+      replaceFile({ old, pieces });
       return this.path;
     });
   }
@@ -270,7 +280,7 @@ export class FileLog implements SessionLog {
       this.#flush();
     } catch (error) {
       // A caller who removed the file and closes the session wants neither.
-      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+      if (!isSessionError(error, "SESSION_NOT_FOUND") && !isRefused(error)) throw error;
     } finally {
       if (this.#state instanceof OpenFile) this.#state.release();
       this.#lease.release();
@@ -279,11 +289,16 @@ export class FileLog implements SessionLog {
 
   #start(state: UnwrittenSession | OpenFile): void {
     this.#state = state;
-    this.#index = state.index;
+    this.#knownIndex = state.index;
   }
 
   #unwritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
-    return new UnwrittenSession(this.#fs, this.path, lines, this.#options.maxLineBytes);
+    return new UnwrittenSession(
+      this.#fs,
+      new AppendFile(this.#fs, this.path),
+      lines,
+      this.#options.maxLineBytes,
+    );
   }
 
   /** Makes the file of a session that is not written yet. */
@@ -319,6 +334,13 @@ export class FileLog implements SessionLog {
     }
   }
 
+  /** Whether a file is at the path, which a replacement may leave without one for a moment. */
+  #isThere(): boolean {
+    if (isThere(this.path, this.#fs)) return true;
+    this.#translated("read", () => awaitFile(this.#fs, this.path));
+    return isThere(this.path, this.#fs);
+  }
+
   /** Releases the lease if a call fails. */
   #orRelease<T>(call: () => T): T {
     try {
@@ -338,12 +360,13 @@ export class FileLog implements SessionLog {
   /** Makes sure that the file can be appended to. */
   #prepareFile(now: number): void {
     this.#pollBeforeWrite(now);
-    this.#assertVersion();
+    // The poll may have found a file of a newer version, or another program's.
+    assertWritable(this);
     this.#endTorn();
     if (this.index.needsUpgrade) this.upgrade();
   }
 
-  #appendToFile(lines: readonly LogLine[], now: number): void {
+  #appendToOpenFile(lines: readonly LogLine[], now: number): void {
     try {
       while (!this.#appendOnce(lines)) {
         this.#polledBeforeAt = NEVER;
@@ -392,12 +415,6 @@ export class FileLog implements SessionLog {
     });
   }
 
-  /** A poll may have found a file of a newer version, which must not be written to. */
-  #assertVersion(): void {
-    const { version } = this.index;
-    if (version > CURRENT_SESSION_VERSION) throw tooNew(this.path, version);
-  }
-
   /** Readers would lose a line over the bound. */
   #assertReadable(lines: readonly LogLine[]): void {
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
@@ -436,7 +453,7 @@ export class FileLog implements SessionLog {
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return exclusively(this.#fs, this.path, () => {
       const written = this.#polled("write", (file) => {
-        this.#assertVersion();
+        assertWritable(this);
         assertAllRead(this.path, this.index);
         return file.replace(write);
       });
@@ -447,6 +464,8 @@ export class FileLog implements SessionLog {
 
   /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next poll reads it. */
   #takeReplacement(): void {
+    // Where files have no numbers, the new one looks like the old one.
+    this.#file.markStale();
     try {
       this.#poll("write");
     } catch (error) {
@@ -467,7 +486,7 @@ export class FileLog implements SessionLog {
 
   /** Returns the positions of lines in the current file by the ordinals that callers know. */
   #spansForCallers({ heads, lines }: SessionIndex): SpansByOrdinal {
-    const { heads: known } = this.#index;
+    const { heads: known } = this.#knownIndex;
     if (known === heads) return lines;
     return movedSpans(lines, (ordinal) => {
       const there = heads.find(known.idAt(ordinal));
@@ -514,8 +533,10 @@ export class FileLog implements SessionLog {
     else if (found === "gone") this.#goOnWithout(state, intent, isForLines);
   }
 
-  /** Goes on with an open file whose path is gone. */
+  /** Goes on with an open file whose path is gone, unless it is being replaced. */
   #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
+    awaitFile(this.#fs, this.path);
+    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
     if (intent === "write") this.#recreate(file);
     // A retired file may hold what was redacted in the one that took its path.
     else if (isForLines && file.isRetired) throw gone(this.path);
@@ -530,9 +551,9 @@ export class FileLog implements SessionLog {
       this.#unknownFrom = undefined;
       this.onChange?.(change);
     }
-    const before = this.#index;
+    const before = this.#knownIndex;
     if (this.#state.index !== before) {
-      this.#index = this.#state.index;
+      this.#knownIndex = this.#state.index;
       change = { kind: "reloaded", before };
       this.onChange?.(change);
     }
@@ -542,8 +563,12 @@ export class FileLog implements SessionLog {
   #readNew(file: OpenFile, intent: Intent): void {
     const { index } = file;
     const from = index.tree.size;
-    if (!file.readNew()) this.#reload(file, intent);
-    else if (from < index.tree.size && index === this.#index) this.#unknownFrom ??= from;
+    try {
+      if (!file.readNew()) this.#reload(file, intent);
+    } finally {
+      // A read that fails has added the entries before the failure.
+      if (from < index.tree.size && index === this.#knownIndex) this.#unknownFrom ??= from;
+    }
   }
 
   /** Uses the file that another process made before this session had an entry. */
@@ -556,14 +581,14 @@ export class FileLog implements SessionLog {
 
   /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete. */
   #recreate(file: OpenFile): void {
-    if (!file.isHeld || file.isRetired || !this.#isWhole(file)) throw gone(this.path);
+    if (!file.isHeld || file.isRetired || !this.#holdsSession(file)) throw gone(this.path);
     makeFolder(this.#fs, dirname(this.path));
     file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
     this.#reload(file, "write");
   }
 
   /** Whether an open file still holds the session: it may have been emptied before it was removed. */
-  #isWhole(file: OpenFile): boolean {
+  #holdsSession(file: OpenFile): boolean {
     const { maxLineBytes } = this.#options;
     const index = file.read((fd) => readIndex(this.#fs, fd, { maxLineBytes }));
     return index.header !== undefined && missingFrom(index, file.index).length === 0;
@@ -572,13 +597,13 @@ export class FileLog implements SessionLog {
   /** Switches to the file at the path, if it holds the same session. */
   #reload(before: OpenFile, intent: Intent): void {
     // Must come first: while another process replaces the file, lines may still be missing in it.
-    const isWhole = this.#isReplacementDone();
+    const isCopied = this.#isReplacementDone();
     before.markStale();
     const file = this.#read(intent);
     try {
       if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(this.path);
       const unaltered = file.read((fd) => this.#recent.unalteredIn(this.#fs, fd, file.index));
-      const putBack = isWhole ? this.#putBack(file, before) : [];
+      const putBack = isCopied ? this.#putBack(file, before) : [];
       this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
       file.release();
@@ -603,17 +628,17 @@ export class FileLog implements SessionLog {
    */
   #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
     const isSame = file.isSameAs(before);
-    const isTaken = !isSame && before.isRetired;
-    const newest = (isSame || isTaken ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
+    const wasRetired = !isSame && before.isRetired;
+    const newest = (isSame || wasRetired ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
     const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(file.index, before.index, newest);
-    const isOwnLost = own.length > 0 && !isTaken;
+    const isOwnLost = own.length > 0 && !wasRetired;
     // Only the old file can tell whether it was retired.
     if (isOwnLost && !before.isHeld) throw new ReplacedError(this.path);
     if (isOwnLost && !this.#translated("write", () => this.#writeTo(file, own))) {
       throw new FileChangedError("another file is at the path now");
     }
-    if (areOthers || (isOwnStuck && !isTaken)) throw new ReplacedError(this.path);
-    return isTaken ? [] : own;
+    if (areOthers || (isOwnStuck && !wasRetired)) throw new ReplacedError(this.path);
+    return wasRetired ? [] : own;
   }
 
   /** The open file, for calls that are only made when there is one. */
@@ -631,3 +656,16 @@ export class FileLog implements SessionLog {
     }
   }
 }
+
+let hasWarned = false;
+
+/** Whether this process is not allowed to flush files, which a host cannot change at run time: says so once. */
+function isRefused(error: unknown): boolean {
+  if (!isSessionError(error) || !hasErrorCode(error.cause, NOT_PERMITTED)) return false;
+  if (!hasWarned) process.emitWarning(NOT_FLUSHED, { code: "SESSIONTREE_NOT_FLUSHED" });
+  hasWarned = true;
+  return true;
+}
+
+const NOT_FLUSHED =
+  "This process may not flush files (node --permission): what sessions append survives the process, but not a power cut.";

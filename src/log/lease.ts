@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { monotonicMs } from "../fs/clock.ts";
+import { monotonicMs, sleep } from "../fs/clock.ts";
 import { nodeCrypto } from "../fs/digest.ts";
 import {
   closeQuietly,
@@ -14,8 +14,9 @@ import {
   removeQuietly,
   writeFully,
 } from "../fs/file-system.ts";
-import { startOf, thisThread } from "../fs/process-start.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { hasStartedSince, isStillRunning, startOf, thisThread } from "../fs/process-start.ts";
+import { removeFile, removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { tryLink } from "../fs/write-whole.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { SessionError } from "../schema/errors.ts";
 import { isJsonRecord } from "../schema/json.ts";
@@ -58,6 +59,9 @@ const held = new Set<Lease>();
 
 /** Tokens of leases that this process has released although their files could not be removed. */
 const givenUp = new Set<string>();
+
+/** Whether the owners of these leases are gone, although a process has their number. */
+const later = new Map<string, boolean>();
 
 /**
  * The right of one process to write to a session, kept as a small file beside it.
@@ -199,7 +203,7 @@ function removeDead(
   if (other !== undefined) return other;
   try {
     const holder = ifPresent(() => readOwner(fs, path));
-    if (holder?.token === dead.token) fs.unlinkSync(path);
+    if (holder?.token === dead.token) removeFile(fs, path);
     return undefined;
   } finally {
     giveUp(fs, guard, owner);
@@ -211,7 +215,8 @@ function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
   try {
     const holder = ifPresent(() => readOwner(fs, path));
-    if (holder?.token !== token || removeQuietly(fs, path)) givenUp.delete(token);
+    if (holder?.token === token) removeFile(fs, path);
+    givenUp.delete(token);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
   }
@@ -220,13 +225,23 @@ function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
 function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, token }: LeaseOwner): boolean {
   if (givenUp.has(token)) return false;
   if (host === hostname() && pid > 0) {
-    const start = startOf(pid, thread);
-    // Where the system does not report threads, a running process proves nothing.
-    if (thread !== -1 || start !== startedAt) return start === startedAt;
+    const isRunning = isStillRunning(pid, startedAt, thread);
+    if (isRunning !== "unclear") return isRunning;
   }
-  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  const beatAt = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (beatAt === undefined) return false;
   // A heartbeat in the future comes from a wrong clock, and would count for ever.
-  return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < DEAD_AFTER_MS;
+  if (Math.abs(Date.now() - beatAt) < DEAD_AFTER_MS) return true;
+  // Another process may have the owner's number. Where systems do not report threads, a running process proves nothing.
+  return host === hostname() && pid > 0 && thread !== -1 && !isLater(token, pid, beatAt);
+}
+
+/** Whether the process of an owner's number is a later one; asks once for each lease, since that takes long. */
+function isLater(token: string, pid: number, beatAt: number): boolean {
+  const known = later.get(token);
+  const answer = known ?? hasStartedSince(pid, beatAt);
+  later.set(token, answer);
+  return answer;
 }
 
 /** Removes leftovers of dead processes that were taking leases. Failures are harmless. */
@@ -246,22 +261,30 @@ function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
 }
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
-  // Written under a temporary name and then linked, so that nobody ever sees a lease without its owner.
+  // Written under a temporary name and then linked, so that no reader sees a lease without its owner.
   const own = temporaryPath(dirname(path));
   try {
-    const fd = createFile(fs, own);
-    try {
-      writeFully(fs, fd, Buffer.from(JSON.stringify(owner)));
-    } finally {
-      closeQuietly(fs, fd);
-    }
-    fs.linkSync(own, path);
+    writeOwner(fs, own, owner);
+    // Without links a reader may see one: it counts as alive by the time of its file.
+    if (!tryLink(fs, own, path)) writeOwner(fs, path, owner);
     return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   } finally {
     removeTemporary(fs, own);
+  }
+}
+
+function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
+  const fd = createFile(fs, path);
+  try {
+    writeFully(fs, fd, Buffer.from(JSON.stringify(owner)));
+  } catch (error) {
+    removeQuietly(fs, path);
+    throw error;
+  } finally {
+    closeQuietly(fs, fd);
   }
 }
 
@@ -301,9 +324,4 @@ function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {
     `Process ${pid} on ${host} has the lease of ${path}. Wait until it closes the session, or open it read-only.`,
     { details: { path, pid, host } },
   );
-}
-
-/** Blocks the thread for some milliseconds. */
-export function sleep(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -14,7 +14,7 @@ export interface EncodedLines {
   readonly length: number;
 }
 
-const LINE_BREAK = 0x0a;
+const LF = 0x0a;
 
 const SCRATCH_BYTES = 64 * 1024;
 
@@ -33,12 +33,12 @@ export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): Encod
   // The memory of one large line is not kept for ever.
   if (scratch.length > 16 * SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   let length = 0;
-  if (hasBreak) scratch[length++] = LINE_BREAK;
+  if (hasBreak) scratch[length++] = LF;
   for (const { text } of lines) {
     // Each unit of a text takes three bytes at most.
     reserve(length, length + text.length * 3 + 1);
     length += scratch.write(text, length);
-    scratch[length++] = LINE_BREAK;
+    scratch[length++] = LF;
   }
   return { lines, hasBreak, buffer: scratch, length };
 }

@@ -1,7 +1,9 @@
+import type { FileState } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import { AppendFile, type FileState, LINE_BREAK, type OpenToRead } from "./append-file.ts";
+import { AppendFile, type OpenToRead } from "./append-file.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";
@@ -103,7 +105,7 @@ export class OpenFile {
         index,
         (offset, length) => known?.slice(offset, offset + length) ?? readRange(fs, fd, offset, length),
       );
-      return !this.#file.isReplaced;
+      return !this.#file.isSuperseded;
     } finally {
       close();
     }
@@ -123,7 +125,7 @@ export class OpenFile {
     const { position, expectedEnd } = this.index;
     if (this.#isStale || !this.#file.isSame(state) || state.size < position) return false;
     if (this.isHeld && state.size === expectedEnd) return true;
-    if (state.size === this.#seen?.size && state.mtimeMs === this.#seen.mtimeMs) return true;
+    if (state.size === this.#seen?.size && state.mtimeNs === this.#seen.mtimeNs) return true;
     const fingerprint = this.#fingerprint;
     return fingerprint === undefined || this.#file.read((fd) => isIntact(this.#fs, fd, fingerprint));
   }
@@ -191,8 +193,7 @@ export class OpenFile {
   /**
    * Calls with the file as it was read, for a replacement.
    *
-   * The only call during which this session puts another file at the path, so the one to close descriptors in where the system
-   * replaces no open file.
+   * The only call during which this session puts another file at the path.
    */
   replace<T>(replaceOld: (old: OldFile) => T): T {
     const { path } = this.#file;

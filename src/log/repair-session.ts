@@ -1,6 +1,5 @@
-import type { Stats } from "node:fs";
 import { basename } from "node:path";
-import { isSameFile } from "../fs/file-identity.ts";
+import { type FileState, isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   createFile,
@@ -15,6 +14,7 @@ import {
 import { underFreeName } from "../fs/write-whole.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
@@ -30,7 +30,7 @@ import { fileError, foreignFile, untilUnchanged } from "./file-errors.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { readIndex } from "./read-session-file.ts";
-import { exclusively, replaceFile } from "./replace-file.ts";
+import { awaitFile, exclusively, replaceFile } from "./replace-file.ts";
 import { absolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
 
@@ -96,7 +96,7 @@ export function repairSession(
     const repairOpen = () => {
       const fd = openForReading(fs, absolute);
       try {
-        return repair({ fs, fd, path: absolute, state: fs.fstatSync(fd) }, isDryRun);
+        return repair({ fs, fd, path: absolute, state: stateOfOpen(fs, fd) }, isDryRun);
       } finally {
         closeQuietly(fs, fd);
       }
@@ -113,10 +113,11 @@ interface DamagedFile {
   readonly fd: number;
   readonly path: string;
   /** As it was when the repair began. */
-  readonly state: Stats;
+  readonly state: FileState;
 }
 
 function assertRepairable(fs: FileSystem, path: string): void {
+  awaitFile(fs, path);
   const stats = fs.lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile()) return;
   // A link must not be replaced: its target would stay damaged.
@@ -210,7 +211,6 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
     const backup = replaceFile({
       old: { fs, path, fd, copied: state.size },
       pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
-      mode: state.mode & 0o777,
       backup: `${basename(path)}.bak`,
       verify: (temporary) => assertEqual(fs, source, temporary),
     });
@@ -228,8 +228,7 @@ function timeOfFirst({ tree }: SessionIndex): string {
 
 /** Whether the opened file is still at its path. */
 function isStillThere({ fs, path, state }: DamagedFile): boolean {
-  const now = fs.lstatSync(path, { throwIfNoEntry: false });
-  return now !== undefined && isSameFile(state, now);
+  return isSameFile(state, stateAt(fs, path));
 }
 
 /** Writes bytes to a new file, numbered if the name is taken. */
@@ -270,5 +269,3 @@ function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Ui
 
 /** LF, CR, space, tab, and those of a byte order mark. */
 const BLANK_BYTES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20, 0x09, 0xef, 0xbb, 0xbf]);
-
-const LINE_BREAK = Buffer.from("\n");

@@ -1,25 +1,37 @@
 import { basename, dirname, join } from "node:path";
-import { monotonicMs } from "../fs/clock.ts";
+import { monotonicMs, sleep } from "../fs/clock.ts";
 import { sha256 } from "../fs/digest.ts";
-import { isSameFile } from "../fs/file-identity.ts";
+import { isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   type FileSystem,
+  hasErrorCode,
   ifPresent,
+  keepsOpenFiles,
+  modeOfPlainFile,
   openForReading,
   readPieces,
   syncFolder,
+  whileHeld,
 } from "../fs/file-system.ts";
-import { removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
-import { type Content, linkOrCopy, tryLink, underFreeName, writeTemporary } from "../fs/write-whole.ts";
+import { removeFile, removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
+import {
+  type Content,
+  linkOrCopy,
+  moveIfFree,
+  tryLink,
+  underFreeName,
+  writeTemporary,
+} from "../fs/write-whole.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
+import { markCopied } from "./append-file.ts";
 import { FileChangedError, fileError } from "./file-errors.ts";
-import { Lease, sleep } from "./lease.ts";
+import { Lease } from "./lease.ts";
 import { MAX_NAME_BYTES } from "./session-paths.ts";
-import { type OldFile, takeOver } from "./take-over.ts";
+import { hasHeader, type OldFile, takeOver } from "./take-over.ts";
 
 /** What replaces an old file. */
-export interface Replacement extends Omit<Content, "fs" | "path"> {
+export interface Replacement extends Omit<Content, "fs" | "path" | "mode"> {
   readonly old: OldFile;
   /** Name in the same folder for a copy of the old bytes, closed to other users. */
   readonly backup?: string;
@@ -33,20 +45,23 @@ const POLL_MS = 1;
 /** Attempts to finish a replacement after the rename. */
 const SETTLE_ATTEMPTS = 2;
 
-/** Bytes of a name that leave room for a dot before it and `.lease` behind it, as file systems count. */
+/** Files that are set aside in one replacement at most. */
+const MAX_STRAYS = 9;
+
+/** Bytes of a name that leave room for a dot before it and `.lease` or `.old.9` behind it, as file systems count. */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
 /** Names of the locks of files that this thread is replacing. */
 const here = new Set<string>();
 
 /**
- * Replaces a session file while others continue to append to it.
+ * Replaces a session file while others continue to append to it; its permissions stay.
  *
- * The old file keeps a second, hidden name until all lines appended to it are in the new one. After a crash, the process
- * that finds that name copies the lines. Must be called inside `exclusively`.
+ * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that
+ * finds that name copies the lines. Must be called inside `exclusively`.
  *
- * What fails after the rename becomes a process warning: the replacement has taken effect, and the next writer finishes
- * it.
+ * What fails after the new file is at the path becomes a process warning: the replacement has taken effect, and the next
+ * writer finishes it.
  *
  * @returns Path of the backup, if one was requested.
  * @throws {FileChangedError} If the file was cut, or another one is at the path; nothing changed.
@@ -54,19 +69,16 @@ const here = new Set<string>();
  */
 export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
   const { fs, path } = old;
-  const folder = dirname(path);
-  const temporary = writeTemporary({ ...content, fs, path });
-  const hidden = hiddenName(path);
-  const made = [temporary];
+  const made = [writeTemporary({ ...content, fs, path, mode: modeOfPlainFile(fs, path) })];
+  const [temporary = ""] = made;
   let backupPath: string | undefined;
   try {
     if (backup !== undefined) {
-      backupPath = keepCopy(old, join(folder, backup));
+      backupPath = keepCopy(old, join(dirname(path), backup));
       made.push(backupPath);
     }
-    if (tryLink(fs, path, hidden)) made.push(hidden);
-    syncFolder(fs, folder);
-    putAtPath(old, temporary);
+    if (!keepsOpenFiles(fs) && tryLink(fs, path, hiddenName(path))) renameOver(old, temporary);
+    else exchange(old, temporary);
   } catch (error) {
     for (const name of made) removeTemporary(fs, name);
     throw error;
@@ -75,13 +87,53 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
   return backupPath;
 }
 
+/** Moves the new file over the old one, which has its hidden name already. */
+function renameOver(old: OldFile, temporary: string): void {
+  const { fs, path } = old;
+  try {
+    syncFolder(fs, dirname(path));
+    assertReplaceable(old, path);
+    fs.renameSync(temporary, path);
+  } catch (error) {
+    removeTemporary(fs, hiddenName(path));
+    throw error;
+  }
+}
+
 /**
- * Puts the new file in place of the old one, which stays open. The one step that a system needs another way for that does not
- * rename over an open file.
+ * Gives the old file its hidden name, then moves the new one to the path: where an open file cannot be replaced, or has no
+ * second name.
  */
-function putAtPath(old: OldFile, temporary: string): void {
-  assertReplaceable(old);
-  old.fs.renameSync(temporary, old.path);
+function exchange(old: OldFile, temporary: string): void {
+  const { fs, path } = old;
+  assertReplaceable(old, path);
+  whileHeld(fs, () => fs.renameSync(path, hiddenName(path)));
+  try {
+    assertReplaceable(old, hiddenName(path));
+    syncFolder(fs, dirname(path));
+    moveIn(fs, temporary, path);
+    removeTemporary(fs, temporary);
+  } catch (error) {
+    putBack(fs, path);
+    throw error;
+  }
+}
+
+/** Moves a file to a path at which none is. What a program that knows nothing of this makes there meanwhile is set aside. */
+function moveIn(fs: FileSystem, from: string, path: string): void {
+  while (!moveIfFree(fs, from, path)) {
+    if (!fs.lstatSync(path).isFile()) throw new FileChangedError(`${path} is not a plain file`);
+    whileHeld(fs, () => fs.renameSync(path, freeStrayName(fs, path)));
+  }
+}
+
+/** Undoes the first half of an exchange. If that fails, the next process that needs the file does it. */
+function putBack(fs: FileSystem, path: string): void {
+  try {
+    finish(fs, path);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
 }
 
 /** Copies the last lines of the old file, and removes its hidden name; tries again once. */
@@ -90,7 +142,9 @@ function settle(old: OldFile): void {
   for (let attempt = 1; ; attempt++) {
     try {
       takeOver(old);
+      for (const stray of strayNames(fs, path)) takeOverFile(fs, stray, path);
       syncFolder(fs, dirname(path));
+      markCopied(fs, hiddenName(path));
       removeOldFile(fs, path);
       // Again, for writers that open the file by its path and know nothing of this.
       takeOver(old);
@@ -141,6 +195,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
   const deadline = monotonicMs() + waitMs;
   while (isHalfReplaced(fs, path)) {
     if (here.has(lockName(path))) {
+      if (!isAnythingAt(fs, path)) throw busy(path);
       // The call further up the stack then finds its work done.
       takeOverHidden(fs, path);
       return true;
@@ -159,12 +214,44 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
 
 /** Tells whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
 export function isHalfReplaced(fs: FileSystem, path: string): boolean {
-  return fs.lstatSync(hiddenName(path), { throwIfNoEntry: false }) !== undefined;
+  return isAnythingAt(fs, hiddenName(path));
+}
+
+function isAnythingAt(fs: FileSystem, path: string): boolean {
+  return ifPresent(() => fs.lstatSync(path, { throwIfNoEntry: false })) !== undefined;
+}
+
+/**
+ * Waits for a file that is being replaced, if that leaves nothing at its path for a moment, or for longer if its process was
+ * killed: then the old file is put back.
+ *
+ * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, takes too long.
+ */
+export function awaitFile(fs: FileSystem, path: string): void {
+  if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw busy(path);
+}
+
+/** Calls once more after such a wait, if there was no file. */
+export function despiteReplacement<T>(fs: FileSystem, path: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (!hasErrorCode(error, "ENOENT")) throw error;
+    awaitFile(fs, path);
+    return call();
+  }
+}
+
+/** Returns the name of the session whose old file has this hidden name; undefined if it is no such name. */
+export function nameOfOldFile(hidden: string): string | undefined {
+  return /^\.(.+\.jsonl)\.old$/.exec(hidden)?.[1];
 }
 
 /** Removes what an interrupted replacement left of a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
-  ifPresent(() => fs.unlinkSync(hiddenName(path)));
+  for (const stray of strayNames(fs, path).reverse()) removeFile(fs, stray);
+  // Last, since it shows that there may be others.
+  removeFile(fs, hiddenName(path));
 }
 
 /** Removes what killed processes left, after copying lines that are nowhere else. */
@@ -172,6 +259,8 @@ function finish(fs: FileSystem, path: string): void {
   try {
     removeLeftovers(fs, dirname(path));
     if (!isHalfReplaced(fs, path)) return;
+    const hidden = hiddenName(path);
+    if (isExchangeHalfDone(fs, hidden, path)) moveIn(fs, hidden, path);
     takeOverHidden(fs, path);
     removeOldFile(fs, path);
   } catch (error) {
@@ -179,17 +268,28 @@ function finish(fs: FileSystem, path: string): void {
   }
 }
 
-/** Copies the lines of an old file that has only its hidden name. */
+/** Whether the new file is not at the path yet: nothing is, or what another program appended to a path without a file. */
+function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {
+  const now = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (now === undefined) return true;
+  return now.isFile() && !isSameFile(stateAt(fs, hidden), stateAt(fs, path)) && !hasHeader(fs, path);
+}
+
+/** Copies the lines of an old file that has only its hidden name, and of files that were set aside. */
 function takeOverHidden(fs: FileSystem, path: string): void {
-  const hidden = hiddenName(path);
-  const [left, now] = [hidden, path].map((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
-  const isReplaced = left?.isFile() && now?.isFile() && !isSameFile(left, now);
+  for (const name of [hiddenName(path), ...strayNames(fs, path)]) takeOverFile(fs, name, path);
+}
+
+function takeOverFile(fs: FileSystem, from: string, path: string): void {
+  const [left, now] = [from, path].map((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
+  const isReplaced = left?.isFile() && now?.isFile() && !isSameFile(stateAt(fs, from), stateAt(fs, path));
   if (!isReplaced) return;
-  const fd = openForReading(fs, hidden);
+  const fd = openForReading(fs, from);
   try {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
+    if (isTaken) markCopied(fs, from);
     // Another session is at the path. The lines belong to the old one, and are nowhere else.
-    if (!isTaken) underFreeName(`${path}.bak`, (free) => fs.linkSync(hidden, free));
+    else underFreeName(`${path}.bak`, (free) => linkOrCopy(fs, from, free));
   } finally {
     closeQuietly(fs, fd);
   }
@@ -206,10 +306,9 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
 }
 
 /** Checks that only appends have changed the old file: those are copied later, anything else needs a new copy. */
-function assertReplaceable({ fs, path, fd, copied }: OldFile): void {
-  const named = fs.lstatSync(path, { throwIfNoEntry: false });
-  const open = fs.fstatSync(fd);
-  if (named !== undefined && isSameFile(named, open) && open.size >= copied) return;
+function assertReplaceable({ fs, fd, copied }: OldFile, name: string): void {
+  const open = stateOfOpen(fs, fd);
+  if (isSameFile(stateAt(fs, name), open) && open.size >= copied) return;
   throw new FileChangedError("another process changed the file meanwhile");
 }
 
@@ -235,6 +334,23 @@ function lockName(path: string): string {
 /** The hidden name of an old file while its last lines are copied. */
 function hiddenName(path: string): string {
   return join(dirname(path), `.${keyOf(path)}.old`);
+}
+
+/** The names of files that other programs made at the path while no file was there. */
+function strayNames(fs: FileSystem, path: string): string[] {
+  const names: string[] = [];
+  for (let number = 1; number <= MAX_STRAYS; number++) {
+    const name = `${hiddenName(path)}.${number}`;
+    if (!isAnythingAt(fs, name)) break;
+    names.push(name);
+  }
+  return names;
+}
+
+function freeStrayName(fs: FileSystem, path: string): string {
+  const number = strayNames(fs, path).length + 1;
+  if (number > MAX_STRAYS) throw new FileChangedError(`another program makes ${path} again and again`);
+  return `${hiddenName(path)}.${number}`;
 }
 
 /** A file's name, or its digest where the name leaves no room for what is put around it. */

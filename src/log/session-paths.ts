@@ -70,7 +70,7 @@ export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
 
 /** Returns the folder of a project's sessions below a folder, as `projectFolder` does. */
 export function projectFolderIn(root: string, cwd: string): string {
-  const absolute = absolutePath(cwd);
+  const absolute = absolutePath(withoutLongPrefix(cwd));
   const name = `--${absolute.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
   return join(root, Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortened(name, absolute));
 }
@@ -113,11 +113,24 @@ export function sessionFileName(timestamp: string, id: string): string {
 }
 
 /**
- * Returns the key of a project: its real path, or its resolved path if it is missing. Ignores the case of a drive
- * letter and `\\?\`.
+ * Returns the key of a project: its real path, or its resolved path if it is missing or on another machine. Ignores the
+ * case of a drive letter and `\\?\`.
  */
 export function projectKey(cwd: string): string {
-  const path = absolutePath(cwd.replace(/^\\\\\?\\/, ""));
-  const real = ifPresent(() => realpathSync(path)) ?? path;
+  const path = absolutePath(withoutLongPrefix(cwd));
+  const real = (isRemotePath(path) ? undefined : ifPresent(() => realpathSync(path))) ?? path;
   return real.replace(/^[a-z]:/, (drive) => drive.toUpperCase());
+}
+
+/**
+ * Tells whether Windows connects to another machine as soon as it looks at a path, and tells that one who the user is: a
+ * path that a session names must not do that.
+ */
+export function isRemotePath(path: string, platform: string = process.platform): boolean {
+  return platform === "win32" && /^[/\\]{2}(?![?.][/\\][a-z]:)/i.test(path);
+}
+
+/** Removes what Windows puts before paths that are long: it is no part of a project's name. */
+function withoutLongPrefix(path: string): string {
+  return path.replace(/^\\\\\?\\(UNC\\)?/i, (_prefix, unc?: string) => (unc === undefined ? "" : "\\\\"));
 }

@@ -1,8 +1,9 @@
-import type { FileSystem } from "../fs/file-system.ts";
+import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { AppendFile, LINE_BREAK, retire } from "./append-file.ts";
+import { AppendFile, retire } from "./append-file.ts";
 import { FileChangedError, untilUnchanged } from "./file-errors.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { missingFrom, readIndex } from "./read-session-file.ts";
@@ -25,6 +26,16 @@ export interface OldFile {
  */
 export function takeOver(old: OldFile): boolean {
   return untilUnchanged(() => takeOverOnce(old));
+}
+
+/** Tells whether a file begins a session, and does not merely hold entries that belong to one. */
+export function hasHeader(fs: FileSystem, path: string): boolean {
+  const fd = openForReading(fs, path);
+  try {
+    return indexOf(fs, fd).header !== undefined;
+  } finally {
+    closeQuietly(fs, fd);
+  }
 }
 
 function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {

@@ -1,7 +1,7 @@
 import type { FileSystem } from "../fs/file-system.ts";
 import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import { AppendFile } from "./append-file.ts";
+import type { AppendFile } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
 import { fingerprintOfHeader } from "./file-fingerprint.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
@@ -14,18 +14,20 @@ export class UnwrittenSession {
   readonly index: SessionIndex;
   readonly #fs: FileSystem;
   readonly #file: AppendFile;
+  readonly #maxLineBytes: number | undefined;
   #blocks: Blocks;
   #isMade = false;
 
-  /** @param path - Path of the file to be made. */
+  /** @param file - The file to be made. */
   constructor(
     fs: FileSystem,
-    path: string,
+    file: AppendFile,
     lines: Iterable<string | Uint8Array>,
     maxLineBytes: number | undefined,
   ) {
     this.#fs = fs;
-    this.#file = new AppendFile(fs, path);
+    this.#file = file;
+    this.#maxLineBytes = maxLineBytes;
     this.#blocks = Blocks.of(lines);
     this.index = new SessionIndex({
       readBytes: (...range) => (this.#isMade ? this.#file.readRange(...range) : this.#blocks.read(...range)),
@@ -36,6 +38,11 @@ export class UnwrittenSession {
 
   readLines(ordinals: Iterable<number>, take: TakeLine): void {
     linesInMemory((...range) => this.#blocks.read(...range), this.index.spans, ordinals, take);
+  }
+
+  /** Returns the session with other lines. It makes the same file, which knows what a failed attempt has left. */
+  rewritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
+    return new UnwrittenSession(this.#fs, this.#file, lines, this.#maxLineBytes);
   }
 
   /** Adds lines in memory. */

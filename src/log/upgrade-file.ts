@@ -1,12 +1,11 @@
 import { basename } from "node:path";
-import { type FileSystem, NotAPlainFileError } from "../fs/file-system.ts";
+import type { FileSystem } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
 import { SessionError } from "../schema/errors.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { type CopyPlan, copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError } from "./file-errors.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { OldFile } from "./take-over.ts";
@@ -27,7 +26,6 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
     const backup = replaceFile({
       old,
       pieces: copyLines(log, wholeCopy(log.index)),
-      mode: modeOfPlainFile(fs, path),
       backup: `${basename(path)}.v${version}.bak`,
       verify: (temporary) => assertEqual(fs, log, temporary),
     });
@@ -40,28 +38,6 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
       { details: { path }, cause: error },
     );
   }
-}
-
-/**
- * Rewrites a session file with altered entries, without a backup.
- *
- * @param plan - Must keep the id, parent and type of each entry.
- * @throws {SessionError} `WRITE_FAILED`
- */
-export function rewriteFile(old: OldFile, log: LineSource, plan: CopyPlan): void {
-  const { fs, path } = old;
-  try {
-    replaceFile({ old, pieces: copyLines(log, plan), mode: modeOfPlainFile(fs, path) });
-  } catch (error) {
-    throw fileError(path, "write", error);
-  }
-}
-
-/** Returns the permissions of a file to be replaced. Refuses a link: its target would stay unchanged. */
-export function modeOfPlainFile(fs: FileSystem, path: string): number {
-  const stats = fs.lstatSync(path);
-  if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-  return stats.mode & 0o777;
 }
 
 /** Checks that a copy has the same entries in the same places of the tree. */

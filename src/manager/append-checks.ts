@@ -1,8 +1,8 @@
 import type { ContextEditableContent, SessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
-import { converterFor } from "../schema/foreign-message.ts";
+import { converterFor } from "../schema/foreign-form.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { messageProblems, storedMessageProblems } from "../schema/message-shape.ts";
+import { messageProblems, storedMessageProblems } from "../schema/message-check.ts";
 
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 

@@ -1,11 +1,10 @@
-import type { core, input, output } from "zod";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { CustomEntry, SessionEntry } from "../schema/entry.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { describeProblems } from "../schema/problems.ts";
+import { linesOfProblems } from "../schema/problems.ts";
 
 /** What extension state needs of a session; a `SessionManager` has it. */
 export interface StateSession {
@@ -17,17 +16,34 @@ export interface StateSession {
   reportIssue(issue: SessionIssue): void;
 }
 
-/** The part of a zod schema that is called, so that only the extension loads zod. */
-export interface StateSchema<Output> extends core.$ZodType<Output> {
-  safeParse(
-    value: unknown,
-  ):
-    | { readonly success: true; readonly data: Output }
-    | { readonly success: false; readonly error: core.$ZodError };
+/**
+ * The part of a [Standard Schema](https://standardschema.dev) that is used: schemas of zod, valibot, arktype and others are such.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    /** Returns what the value becomes, or what is wrong with it. A promise is refused: entries are read without waiting. */
+    readonly validate: (value: unknown) =>
+      | { readonly value: Output; readonly issues?: undefined }
+      | {
+          readonly issues: readonly {
+            readonly message: string;
+            readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+          }[];
+        }
+      | Promise<unknown>;
+    /** For the compiler alone. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
 }
 
 /** A kind of state that an extension stores in sessions, typed by its schema. */
-export interface EntryType<Schema extends core.$ZodType> {
+export interface EntryType<
+  Schema extends StandardSchema,
+  Input = NonNullable<Schema["~standard"]["types"]>["input"],
+  Output = NonNullable<Schema["~standard"]["types"]>["output"],
+> {
   /** Name under which the state is stored. */
   readonly customType: string;
   readonly schema: Schema;
@@ -40,7 +56,7 @@ export interface EntryType<Schema extends core.$ZodType> {
    *   written.
    * @throws {TypeError} If the value has a cycle or a BigInt.
    */
-  append(session: StateSession, data: input<Schema>): string;
+  append(session: StateSession, data: Input): string;
 
   /**
    * Returns the latest value on the active path that fits the schema; undefined if there is none.
@@ -49,19 +65,29 @@ export interface EntryType<Schema extends core.$ZodType> {
    *
    * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
-  latest(session: StateSession): output<Schema> | undefined;
+  latest(session: StateSession): Output | undefined;
 
   /**
    * Returns all values of the session that fit the schema, from every branch, in file order. Reports the others.
    *
    * @remarks Cost: O(file).
    */
-  all(session: StateSession): output<Schema>[];
+  all(session: StateSession): Output[];
 }
+
+/** What a schema takes. */
+type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"];
+
+/** What a schema makes of it. */
+type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"];
 
 type Reading<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly problems: readonly string[]; readonly cause: unknown };
+  | { readonly ok: false; readonly problems: readonly string[]; readonly cause?: unknown };
+
+/** zod answers with a promise to a transform that throws, too. */
+const ASYNCHRONOUS =
+  "the schema answered with a promise, since it is asynchronous or threw an error; pass one that answers at once";
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
@@ -75,7 +101,7 @@ const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
  * (`STATE_INVALID`, once per value), never an exception.
  *
  * @param customType - Name of the state, unique to the extension; not empty.
- * @param schema - A synchronous schema of zod 4 or zod/mini. Defaults and transforms apply when a value is read.
+ * @param schema - A synchronous Standard Schema, such as one of zod or valibot. Defaults and transforms apply when a value is read.
  * @returns A frozen object, independent of any session.
  * @throws {TypeError} If the name is empty or not a text.
  * @example
@@ -87,7 +113,7 @@ const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
  * todo.append(session, { open: ["write tests"] });
  * const open = todo.latest(session)?.open ?? [];
  */
-export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
+export function defineEntryType<Schema extends StandardSchema>(
   customType: string,
   schema: Schema,
 ): EntryType<Schema> {
@@ -96,7 +122,7 @@ export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
   }
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
-  const readEntry = (session: StateSession, entry: CustomEntry): Reading<output<Schema>> => {
+  const readEntry = (session: StateSession, entry: CustomEntry): Reading<OutputOf<Schema>> => {
     const reading = read(schema, entry.data);
     if (!reading.ok) reportOnce(session, entry, reading.problems);
     return reading;
@@ -104,11 +130,11 @@ export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
   return Object.freeze({
     customType,
     schema,
-    append(session: StateSession, data: input<Schema>): string {
+    append(session: StateSession, data: InputOf<Schema>): string {
       assertFits(customType, schema, data);
       return session.appendCustomEntry(customType, data);
     },
-    latest(session: StateSession): output<Schema> | undefined {
+    latest(session: StateSession): OutputOf<Schema> | undefined {
       for (const entry of session.walkUp({ type: "custom" })) {
         if (!isOurs(entry)) continue;
         const reading = readEntry(session, entry);
@@ -116,7 +142,7 @@ export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
       }
       return undefined;
     },
-    all(session: StateSession): output<Schema>[] {
+    all(session: StateSession): OutputOf<Schema>[] {
       return session
         .getEntries()
         .filter(isOurs)
@@ -128,7 +154,7 @@ export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
   });
 }
 
-function assertFits(customType: string, schema: StateSchema<unknown>, data: unknown): void {
+function assertFits(customType: string, schema: StandardSchema, data: unknown): void {
   // What JSON changes (a Date, NaN) must fail now, not when the session is opened again.
   for (const value of [data, storedForm(data)]) {
     const reading = read(schema, value);
@@ -147,11 +173,20 @@ function storedForm(data: unknown): unknown {
   return isJsonRecord(record) ? record["data"] : undefined;
 }
 
-function read<Output>(schema: StateSchema<Output>, value: unknown): Reading<Output> {
+function read<Schema extends StandardSchema>(schema: Schema, value: unknown): Reading<OutputOf<Schema>> {
   try {
-    const result = schema.safeParse(value);
-    if (result.success) return { ok: true, value: result.data };
-    return { ok: false, problems: describeProblems(result.error), cause: result.error };
+    const result = schema["~standard"].validate(value);
+    if (result instanceof Promise) {
+      // Its failure must not end the process: that it is a promise is reported instead.
+      result.catch(() => undefined);
+      return { ok: false, problems: [ASYNCHRONOUS] };
+    }
+    if (result.issues === undefined) return { ok: true, value: result.value };
+    const problems = result.issues.map(({ path = [], message }) => ({
+      path: path.map((key) => (typeof key === "object" ? key.key : key)),
+      message,
+    }));
+    return { ok: false, problems: linesOfProblems(problems) };
   } catch (cause) {
     // A transform or refinement of the extension threw because of this value.
     return { ok: false, problems: [`the schema failed: ${messageOf(cause)}`], cause };

@@ -142,6 +142,7 @@ export function branchLog(
   place: string | DerivedSessions | undefined,
   options: SessionOptions,
 ): SessionLog {
+  state.dropReplaced();
   const leaf = state.require(leafId);
   const parentSession = typeof place === "object" ? state.log.index.header?.id : state.log.path;
   const session = parentSession === undefined ? {} : { parentSession };

@@ -787,6 +787,7 @@ export class SessionManager {
    * @remarks Cost: O(path).
    */
   exportBranch(path: string): string {
+    this.#state.dropReplaced();
     const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
     return exportCopy(this.#state, path, header, this.#options);
   }
@@ -845,8 +846,8 @@ export class SessionManager {
     options: RedactTextOptions = {},
   ): Promise<SessionTextRedaction> {
     // Loaded only now: opening and appending need none of it.
-    const { redactTextIn } = await import("./text-redaction.ts");
-    return redactTextIn(this.#state, matching, options);
+    const { redactTextOfSession } = await import("./text-redaction.ts");
+    return redactTextOfSession(this.#state, matching, options);
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

@@ -8,10 +8,10 @@ import type { SessionHeads } from "../jsonl/session-heads.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
-import { foreignFile, tooNew } from "../log/file-errors.ts";
-import type { LogChange, LogLine, ReadOnlyReason, SessionLog } from "../log/session-log.ts";
+import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
+import { assertWritable } from "../log/writable.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { entryNotFound, isSessionError, SessionError } from "../schema/errors.ts";
+import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
@@ -122,10 +122,14 @@ export class SessionState {
 
   /** The path to the leaf, for which the tree is not needed. */
   #path(): EntryPath {
-    // What was redacted since must not be in a context, even if its body is in the cache.
-    if (this.#log.isReplaced()) this.#log.refresh();
+    this.dropReplaced();
     const { heads } = this.#log.index;
     return pathIn(heads, this.#cache, heads.path(this.#leaf));
+  }
+
+  /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
+  dropReplaced(): void {
+    if (this.#log.isReplaced()) this.#log.refresh();
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */
@@ -281,8 +285,7 @@ export class SessionState {
   /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD` */
   assertWritable(): void {
     this.assertNotPreparing();
-    const reason = this.#log.readOnlyReason;
-    if (reason !== undefined) throw notWritable(reason, this.#log);
+    assertWritable(this.#log);
   }
 
   /**
@@ -379,9 +382,12 @@ export class SessionState {
 
   #emitRestored(ids: readonly string[]): void {
     if (!this.events.has("entries_restored")) return;
-    this.events.emit("entries_restored", {
-      entries: this.#cache.entriesAt(ids.map((id) => this.tree.find(id))),
-    });
+    this.events.emit("entries_restored", { entries: this.#entriesOf(ids) });
+  }
+
+  /** Returns those of the entries that are still there. */
+  #entriesOf(ids: readonly string[]): AnySessionEntry[] {
+    return this.#cache.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }
 
   #takeChange(change: LogChange): void {
@@ -397,9 +403,9 @@ export class SessionState {
     if (!this.events.has("foreign_entries")) this.#unemitted = [];
     if (this.#unemitted.length === 0) return;
     try {
-      const entries = this.#cache.entriesAt(this.#unemitted.map((id) => this.tree.find(id)));
+      const entries = this.#entriesOf(this.#unemitted);
       this.#unemitted = [];
-      this.events.emit("foreign_entries", { entries });
+      if (entries.length > 0) this.events.emit("foreign_entries", { entries });
     } catch (error) {
       if (!isSessionError(error)) throw error;
     }
@@ -476,19 +482,4 @@ function placeIn(tree: EntryTree, before: EntryTree, leaf: number): number {
     if (now !== NONE) return now;
   }
   return NONE;
-}
-
-/** Makes the error that says why a session is read-only, and what to do. */
-function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {
-  if (typeof reason !== "string") return reason;
-  if (reason === "closed") {
-    return new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
-      details: { path },
-    });
-  }
-  if (reason === "mode") {
-    const message = "The session was opened read-only; open it without that mode to append.";
-    return new SessionError("READ_ONLY", message, { details: { path } });
-  }
-  return reason === "foreign" ? foreignFile(path) : tooNew(path, index.version);
 }

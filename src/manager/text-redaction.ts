@@ -33,7 +33,7 @@ export interface SessionTextRedaction {
 }
 
 /** Redacts a text in a session: see `SessionManager.redactText`. */
-export function redactTextIn(
+export function redactTextOfSession(
   state: SessionState,
   matching: string | RegExp,
   options: RedactTextOptions,

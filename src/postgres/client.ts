@@ -16,6 +16,8 @@ export interface PostgresNotification {
 
 /** A connection of a pool, as in `pg`. */
 export interface PostgresConnection extends PostgresQueries {
+  /** Id of the server's process, so that a statement that nobody waits for can be cancelled. */
+  readonly processID?: number | null | undefined;
   /** Releases the connection; with `true`, closes it. */
   release(isBroken?: boolean): void;
   on(event: "notification", listener: (message: PostgresNotification) => void): unknown;

@@ -36,3 +36,13 @@ export function partPattern(text: string): string {
 export function literalPattern(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }
+
+/**
+ * Refuses a tenant that would not arrive unchanged: lone surrogates become U+FFFD.
+ *
+ * @throws {TypeError}
+ */
+export function assertTenant(tenant: unknown): void {
+  if (typeof tenant === "string" && isStorable(tenant)) return;
+  throw new TypeError("tenant must be a string without NUL and lone surrogates; choose another.");
+}

@@ -1,3 +1,5 @@
+import { refuseAborted, untilAborted } from "../schema/abort.ts";
+import { isSessionError } from "../schema/errors.ts";
 import {
   isPool,
   type PostgresClient,
@@ -6,7 +8,7 @@ import {
   type PostgresQueries,
 } from "./client.ts";
 import { TENANT_SETTING } from "./names.ts";
-import { sqlState } from "./postgres-errors.ts";
+import { sqlState, translated } from "./postgres-errors.ts";
 import { type Row, rowsOf } from "./rows.ts";
 
 /** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
@@ -42,20 +44,27 @@ export class Database {
   }
 
   /** Runs a statement that names the tenant itself, or needs none. */
-  readonly run: RunSql = (text, values) => {
-    const { client } = this;
-    if (!isPool(client)) return runnerOf(client)(text, values);
-    return onConnection(client, this.#timeoutMs, (run) => run(text, values));
-  };
+  readonly run: RunSql = (text, values) => this.connected((run) => run(text, values));
 
-  /** Runs a statement in its own transaction. */
-  query(text: string, values: unknown[] = []): Promise<Row[]> {
-    if (this.#tenant !== undefined) return this.transaction((run) => run(text, values));
-    return this.run(text, values);
+  /** Runs statements over one connection, each by itself. */
+  connected<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { client } = this;
+    if (!isPool(client)) return work(runnerOf(client));
+    return onConnection(client, this.#timeoutMs, work, signal);
+  }
+
+  /**
+   * Runs a statement in its own transaction.
+   *
+   * @param signal - Cancels it; not in an embedded database.
+   */
+  query(text: string, values: unknown[] = [], signal?: AbortSignal): Promise<Row[]> {
+    if (this.#tenant !== undefined) return this.transaction((run) => run(text, values), signal);
+    return this.connected((run) => run(text, values), signal);
   }
 
   /** Runs statements in one transaction, all or none. */
-  transaction<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
+  transaction<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const tenant = this.#tenant;
     const inTransaction = async (run: RunSql) => {
       if (tenant !== undefined) await run("select set_config($1, $2, true)", [TENANT_SETTING, tenant]);
@@ -63,12 +72,13 @@ export class Database {
     };
     const { client } = this;
     if (!isPool(client)) return client.transaction((queries) => inTransaction(runnerOf(queries)));
-    return onConnection(client, this.#timeoutMs, async (run) => {
+    const committed = async (run: RunSql) => {
       await run("begin isolation level read committed");
       const result = await inTransaction(run);
       await run("commit");
       return result;
-    });
+    };
+    return onConnection(client, this.#timeoutMs, committed, signal);
   }
 }
 
@@ -81,20 +91,23 @@ async function onConnection<T>(
   pool: PostgresPool,
   timeoutMs: number,
   work: (run: RunSql) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
+  refuseAborted(signal);
   const connection = await connected(pool, timeoutMs);
   // An error between two statements has no promise to reject; the next statement fails with it.
   const ignore = () => undefined;
   connection.on("error", ignore);
   const unlimited = runnerOf(connection);
-  const run: RunSql = (text, values) => within(unlimited(text, values), timeoutMs);
-  let isBroken = false;
+  const run: RunSql = (text, values) => untilAborted(within(unlimited(text, values), timeoutMs), signal);
+  let [isBroken, isGivenUp] = [false, false];
   try {
     return await work(run);
   } catch (error) {
     // Nobody else should get a connection that cannot even roll back, or whose server only reads.
+    isGivenUp = error instanceof NoAnswerError || isSessionError(error, "ABORTED");
     isBroken =
-      error instanceof NoAnswerError ||
+      isGivenUp ||
       sqlState(error) === READ_ONLY_SERVER ||
       !(await run("rollback").then(
         () => true,
@@ -105,8 +118,52 @@ async function onConnection<T>(
     // A closing connection may still fail, and nobody else listens; the pool listens to one that it gets back.
     if (!isBroken) connection.off("error", ignore);
     connection.release(isBroken);
+    // A server notices late that nobody waits for a statement any more.
+    if (isGivenUp) cancelStatement(pool, connection.processID, timeoutMs).catch(ignoreError);
   }
 }
+
+/** Uses a client of the host for one task on the tables in a schema, and translates what the database refuses. */
+export async function withDatabase<T>(
+  database: Database,
+  schema: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const release = tolerateLostConnections(database.client);
+  try {
+    return await work(database);
+  } catch (error) {
+    if (sqlState(error) === READ_ONLY_SERVER)
+      throw new Error("the server only reads, as a standby does; use the address of the primary", {
+        cause: error,
+      });
+    throw translated(error, schema);
+  } finally {
+    release();
+  }
+}
+
+/** Cancels what a process of the server still does for us. Behind a pooler the process is another one: nothing happens. */
+async function cancelStatement(
+  pool: PostgresPool,
+  processId: number | null | undefined,
+  timeoutMs: number,
+): Promise<void> {
+  if (typeof processId !== "number") return;
+  const connection = await connected(pool, timeoutMs);
+  connection.on("error", ignoreError);
+  let isBroken = true;
+  try {
+    await within(connection.query(CANCEL, [processId]), timeoutMs);
+    isBroken = false;
+  } finally {
+    if (!isBroken) connection.off("error", ignoreError);
+    connection.release(isBroken);
+  }
+}
+
+const CANCEL = `select pg_cancel_backend(a.pid) from pg_stat_activity a
+  where a.pid = $1 and a.usename = current_user and a.state = 'active' and a.pid <> pg_backend_pid()`;
 
 /** Acquires a connection of a pool. If it fails before its user listens to it, the process does not end. */
 export function acquire(pool: PostgresPool): Promise<PostgresConnection> {
@@ -123,7 +180,8 @@ async function connected(pool: PostgresPool, timeoutMs: number): Promise<Postgre
     if (error instanceof NoAnswerError) {
       connecting.then(
         (connection) => {
-          // If the pool was ended meanwhile, nobody else listens to the connection.
+          // If the pool was ended meanwhile, nobody else listens to the connection. Of several late ones, one is enough.
+          connection.off("error", ignoreError);
           connection.on("error", ignoreError);
           connection.release();
         },

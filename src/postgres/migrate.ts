@@ -1,10 +1,9 @@
-import { sha256 } from "../fs/digest.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { PostgresClient } from "./client.ts";
-import { Database, type RunSql, tolerateLostConnections } from "./database.ts";
-import { DEFAULT_SCHEMA, type Names, namesIn, quoteLiteral } from "./names.ts";
-import { translated } from "./postgres-errors.ts";
+import { Database, type RunSql, withDatabase } from "./database.ts";
+import { DEFAULT_SCHEMA, lockKey, type Names, namesIn, quoteLiteral } from "./names.ts";
 import { numberOf, requiredText } from "./rows.ts";
+import { changeSearchIndex, searchIndexSql } from "./search-index.ts";
 import { createTables, dropTables } from "./tables.ts";
 
 /** A step between two versions of the tables. */
@@ -35,6 +34,12 @@ export interface MigrateOptions {
   readonly schema?: string;
   /** Target version; 0 drops all tables with all sessions. Default: that of this release. */
   readonly to?: number;
+  /**
+   * Whether there is to be an index for searching: true builds it if it is missing or was left half built, false drops
+   * it. Others can append meanwhile; it takes minutes for millions of entries. Default: new tables get it, if the
+   * extension `pg_trgm` is to be had, and others stay as they are.
+   */
+  readonly searchIndex?: boolean;
 }
 
 /** The versions of the tables before and after. */
@@ -44,7 +49,8 @@ export interface MigrationResult {
 }
 
 /**
- * Creates the tables of a store, migrates them to another version, or drops them, in one transaction.
+ * Creates the tables of a store, migrates them to another version, or drops them, in one transaction. Builds or drops
+ * the index for searching after that, if asked.
  *
  * Safe to call at every start, also by several hosts at once: one does the work, the others wait. Creates the schema
  * if it is missing, and never drops it.
@@ -55,7 +61,7 @@ export interface MigrationResult {
  * @throws The client's error if the connection is lost.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
-  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION } = options;
+  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
   const names = namesIn(schema);
   assertVersion(to);
   const steps = async (run: RunSql) => {
@@ -66,24 +72,37 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
     for (const statement of statementsBetween(names, from, to)) await run(statement);
     return { from, to };
   };
-  return withDatabase(client, schema, (database) => database.transaction(steps));
+  return withDatabase(new Database(client), schema, async (database) => {
+    const result = await database.transaction(steps);
+    if (searchIndex !== undefined && to > 0)
+      await database.connected((run) => changeSearchIndex(run, names, searchIndex));
+    return result;
+  });
 }
 
 /**
  * Returns the statements that `migrate` would run now, for review.
  *
- * @returns One transaction, each statement with its semicolon; empty if nothing is to be done.
+ * @returns Each statement with its semicolon: one transaction, and behind it what builds or drops the index for
+ *   searching, to be run one by one. Empty if nothing is to be done.
  * @throws As `migrate`.
  */
 export async function migrationSql(options: MigrateOptions): Promise<string[]> {
-  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION } = options;
+  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
   const names = namesIn(schema);
   assertVersion(to);
   const from = await schemaVersion({ client, schema });
   const steps = statementsBetween(names, from, to);
-  if (from === to) return [];
   const begin = from > 0 ? [] : [`create schema if not exists ${names.quotedSchema}`, versionsTable(names)];
-  return ["begin", ...begin, ...steps, "commit"].map((statement) => `${statement};`);
+  const tables = from === to ? [] : ["begin", ...begin, ...steps, "commit"];
+  const hasTables = from > 0 && to > 0;
+  const index =
+    searchIndex === undefined || !hasTables
+      ? []
+      : await withDatabase(new Database(client), schema, ({ run }) =>
+          searchIndexSql(run, names, searchIndex),
+        );
+  return [...tables, ...index].map((statement) => `${statement};`);
 }
 
 /**
@@ -96,7 +115,7 @@ export async function migrationSql(options: MigrateOptions): Promise<string[]> {
 export async function schemaVersion(options: Omit<MigrateOptions, "to">): Promise<number> {
   const { client, schema = DEFAULT_SCHEMA } = options;
   const names = namesIn(schema);
-  return withDatabase(client, schema, (database) => readVersion(database.run, names));
+  return withDatabase(new Database(client), schema, ({ run }) => readVersion(run, names));
 }
 
 /** Returns the version of the tables; 0 if there are none. */
@@ -112,22 +131,6 @@ export function tooNew(schema: string, version: number): SessionError {
     `The tables in schema ${schema} have version ${version}, and this release knows ${SCHEMA_VERSION}; use the release that made them, or a newer one.`,
     { details: { schema, version } },
   );
-}
-
-/** Uses a client of the host for one task. */
-async function withDatabase<T>(
-  client: PostgresClient,
-  schema: string,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  const release = tolerateLostConnections(client);
-  try {
-    return await work(new Database(client));
-  } catch (error) {
-    throw translated(error, schema);
-  } finally {
-    release();
-  }
 }
 
 function assertVersion(to: number): void {
@@ -182,9 +185,4 @@ async function assertUtf8(run: RunSql): Promise<void> {
     `The database keeps text as ${encoding}; make one with encoding UTF8, which holds every text.`,
     { details: { encoding } },
   );
-}
-
-/** Returns the key of the lock for changes of a schema. */
-function lockKey(schema: string): string {
-  return BigInt.asIntN(64, BigInt(`0x${sha256(`sessiontree ${schema}`).slice(0, 16)}`)).toString();
 }

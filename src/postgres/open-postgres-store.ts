@@ -11,10 +11,10 @@ import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 export interface PostgresStoreOptions extends PostgresOptions, RemoteStoreOptions {}
 
 /** Options to open a store by its address, which takes precedence. */
-export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client"> {
+export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client" | "searchClient"> {
   /** Whether to create or migrate the tables first. Default false. */
   readonly migrate?: boolean;
-  /** Maximum number of connections. With one, watching polls. Default 4. */
+  /** Maximum number of connections; searches have up to two more. With one, watching polls. Default 4. */
   readonly maxConnections?: number;
 }
 
@@ -26,9 +26,11 @@ interface OwnConnection {
 /** A pool that can be ended, as `Pool` of `pg`. */
 type OwnPool = InstanceType<typeof import("pg").Pool>;
 
-/** Milliseconds until a connection attempt or an unanswered statement fails. */
+/** Milliseconds until a connection attempt fails. */
 const CONNECT_MS = 10_000;
-const QUERY_MS = 60_000;
+
+/** Connections for searches, which take none from other calls. */
+const SEARCH_CONNECTIONS = 2;
 
 /** Tells whether a text is an address that `openPostgresStore` takes. */
 export function isPostgresUrl(text: string): boolean {
@@ -71,7 +73,8 @@ export async function openPostgresStore(
   // Listening occupies a connection.
   const settings = { ...given, ...own, ...(maxConnections < 2 && { notify: false }) };
   const pool = await makePool(address, maxConnections);
-  const backend = new OwningBackend({ ...settings, client: pool }, pool);
+  const searches = await makePool(address, SEARCH_CONNECTIONS);
+  const backend = new OwningBackend({ ...settings, client: pool, searchClient: searches }, [pool, searches]);
   if (!isMigrated) return remoteStore(backend, settings);
   try {
     const place = { client: pool, ...(settings.schema !== undefined && { schema: settings.schema }) };
@@ -121,23 +124,28 @@ async function askPostgres<T>(
   }
 }
 
-/** A backend that owns its pool, and ends it. */
+/** A backend that owns its pools, and ends them. */
 class OwningBackend extends PostgresBackend {
-  readonly #pool: OwnPool;
+  readonly #pools: readonly OwnPool[];
   readonly #connections = new Set<OwnConnection>();
-  #ended: Promise<void> | undefined;
+  #ended: Promise<unknown> | undefined;
 
-  constructor(options: PostgresStoreOptions, pool: OwnPool) {
+  constructor(options: PostgresStoreOptions, pools: readonly OwnPool[]) {
     super(options);
-    this.#pool = pool;
-    pool.on("connect", (connection) => this.#connections.add(connection));
-    pool.on("remove", (connection) => this.#connections.delete(connection));
+    this.#pools = pools;
+    for (const pool of pools) {
+      pool.on("connect", (connection) => this.#connections.add(connection));
+      pool.on("remove", (connection) => this.#connections.delete(connection));
+    }
   }
 
   override async close(options: { readonly discard?: boolean } = {}): Promise<void> {
     await super.close(options);
-    this.#ended ??= this.#pool.end();
-    if (!options.discard) return this.#ended;
+    this.#ended ??= Promise.all(this.#pools.map((pool) => pool.end()));
+    if (!options.discard) {
+      await this.#ended;
+      return;
+    }
     // The pool waits for connections in use, so these are cut; one that is being opened has its own time limit.
     for (const connection of this.#connections) connection.end().catch(() => undefined);
     this.#ended.catch(() => undefined);
@@ -169,7 +177,6 @@ async function makePool(address: string, max: number): Promise<OwnPool> {
     connectionString: address,
     max,
     connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: QUERY_MS,
     keepAlive: true,
     allowExitOnIdle: true,
   });

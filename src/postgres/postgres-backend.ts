@@ -18,7 +18,7 @@ import { sessionNotFound, writesLost } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
 import type { PostgresClient } from "./client.ts";
-import { isStorable } from "./column-text.ts";
+import { assertTenant, isStorable } from "./column-text.ts";
 import { createSession } from "./create.ts";
 import { Database, tolerateLostConnections } from "./database.ts";
 import { storedLine } from "./line-rows.ts";
@@ -57,6 +57,8 @@ export interface PostgresOptions {
    * Default 30,000.
    */
   readonly timeoutMs?: number;
+  /** A client for searches, so that they take no connections from other calls. Default: `client`. */
+  readonly searchClient?: PostgresClient;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -67,9 +69,11 @@ const POSTGRES_RULES: OptionRules<PostgresOptions> = {
   tenant: TEXT,
   notify: FLAG,
   timeoutMs: numberFrom(1, "milliseconds"),
+  searchClient: OBJECT,
 };
 
 const NO_RIGHT = "42501";
+const CANCELLED = "57014";
 
 /**
  * Sessions in PostgreSQL: a row for each session, a row for each line.
@@ -82,6 +86,7 @@ export class PostgresBackend implements SessionBackend {
   readonly #names: Names;
   readonly #place: AppendPlace;
   readonly #database: Database;
+  readonly #searches: Database;
   readonly #listener: Listener;
   /** Ends `tolerateLostConnections`. */
   readonly #release: () => unknown;
@@ -95,15 +100,20 @@ export class PostgresBackend implements SessionBackend {
   constructor(options: PostgresOptions) {
     assertOptions<PostgresOptions>(options, POSTGRES_RULES);
     const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
+    const { searchClient = client } = options;
     this.#names = namesIn(schema);
     if (tenant !== undefined) assertTenant(tenant);
     const { channel } = this.#names;
     this.#place = { names: this.#names, tenant, channel: notify ? channel : undefined, lockMs: timeoutMs };
     this.#database = new Database(client, { tenant, timeoutMs });
+    this.#searches = new Database(searchClient, { tenant, timeoutMs });
     const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
     const send = (payload: string) => this.#database.run("select pg_notify($1, $2)", [channel, payload]);
     this.#listener = new Listener({ client, channel, mark, notify: send });
-    this.#release = tolerateLostConnections(client);
+    const releases = [client, searchClient].map(tolerateLostConnections);
+    this.#release = () => {
+      for (const release of releases) release();
+    };
     this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
     if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);
   }
@@ -143,15 +153,19 @@ export class PostgresBackend implements SessionBackend {
     return this.#do(async () => (await this.#run(listSql(this.#names, query))).map(sessionFacts));
   }
 
-  search(query: BackendSearchQuery): Promise<readonly FoundLine[]> {
+  search(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]> {
     return this.#do(async () => {
-      if (!this.#mayFindLines) {
-        const [row] = await this.#run(mayFindLinesSql(this.#names));
-        this.#mayFindLines = row?.["may_find"] === true;
+      const run = ({ text, values }: Query) => this.#searches.query(text, values, signal);
+      try {
+        if (!this.#mayFindLines) {
+          const [row] = await run(mayFindLinesSql(this.#names));
+          this.#mayFindLines = row?.["may_find"] === true;
+        }
+        const rows = await run((this.#mayFindLines ? foundLinesSql : searchSql)(this.#names, query));
+        return rows.map((row) => ({ session: sessionFacts(row), line: storedLine(row) }));
+      } catch (error) {
+        throw sqlState(error) === CANCELLED ? searchCancelled(error) : error;
       }
-      const sqlOf = this.#mayFindLines ? foundLinesSql : searchSql;
-      const rows = await this.#run(sqlOf(this.#names, query));
-      return rows.map((row) => ({ session: sessionFacts(row), line: storedLine(row) }));
     });
   }
 
@@ -216,6 +230,8 @@ export class PostgresBackend implements SessionBackend {
     const version = await readVersion(this.#database.run, this.#names);
     if (version > SCHEMA_VERSION) throw tooNew(schema, version);
     if (version === SCHEMA_VERSION) return;
+    const [server] = await this.#database.run("select pg_is_in_recovery() as is_standby");
+    if (server?.["is_standby"] === true) throw new Error("the server is a standby that has no tables yet");
     throw new SessionError(
       "STORE_UNAVAILABLE",
       `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrate() of sessiontree/postgres, or run "sessiontree migrate".`,
@@ -224,8 +240,11 @@ export class PostgresBackend implements SessionBackend {
   }
 }
 
-/** Refuses a tenant that would not arrive unchanged: lone surrogates become U+FFFD. */
-function assertTenant(tenant: unknown): void {
-  if (typeof tenant === "string" && isStorable(tenant)) return;
-  throw new TypeError("tenant must be a string without NUL and lone surrogates; choose another.");
+/** The error for a search that the server has ended: it would end the next attempt, too. */
+function searchCancelled(cause: unknown): SessionError {
+  return new SessionError(
+    "STORE_UNAVAILABLE",
+    "The server cancelled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
+    { details: { sqlState: CANCELLED }, cause },
+  );
 }

@@ -102,19 +102,26 @@ export function foundLinesSql(names: Names, { words, cwd, limit, after }: Backen
   };
 }
 
-/** Makes the statement that finds a page of lines with words among those that the role may read. */
+/**
+ * Makes the statement that finds a page of lines with words among those that the role may read: session by session, until
+ * the page is full.
+ */
 export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   const parameters = new Parameters();
-  const conditions = [IS_SEEN, ...words.map((word) => `l.search like ${parameters.add(partPattern(word))}`)];
+  const inSession = words.map((word) => `one.search like ${parameters.add(partPattern(word))}`);
+  const conditions = [IS_SEEN];
   if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
   if (after !== undefined) {
     const [id, seq] = [parameters.add(after.sessionId), parameters.add(after.seq)];
-    conditions.push(`s.id <= ${id} and (s.id < ${id} or l.seq > ${seq})`);
+    conditions.push(`s.id <= ${id}`);
+    inSession.push(`(s.id < ${id} or one.seq > ${seq})`);
   }
+  const most = parameters.add(limit);
   return {
-    text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
-      from ${names.lines} l join ${names.sessions} s on s.key = l.session
-      where ${conditions.join(" and ")} order by s.id desc, l.seq limit ${parameters.add(limit)}`,
+    text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS} from ${names.sessions} s cross join lateral (
+        select * from ${names.lines} one where one.session = s.key and ${inSession.join(" and ")}
+        order by one.seq limit ${most}
+      ) l where ${conditions.join(" and ")} order by s.id desc, l.seq limit ${most}`,
     values: parameters.values,
   };
 }

@@ -198,22 +198,52 @@ end`)}`;
  *
  * Row-level security prevents the use of the search index: PostgreSQL applies the policy before `like`. The function
  * checks the tenant itself and returns only keys; the caller reads the lines under the policies of its own role.
+ *
+ * With the index, it collects matches up to a bound. If there are no more, it sorts them. Otherwise the words are
+ * frequent, and it goes from session to session until the page is full, where the index would be of no use. The bound is
+ * where both cost the same: in proportion to the root of the number of lines.
  */
-const findLines = ({ findLines: name, lines, sessions }: Names) => `
+const findLines = ({ findLines: name, quotedSchema, lines, sessions }: Names) => `
 create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
 returns table (session bigint, seq bigint)
-language plpgsql stable security definer rows 10 set search_path = '' as ${quoteBody(`
+language plpgsql stable security definer rows 10 set search_path = '' set enable_seqscan = off set jit = off as ${quoteBody(`
 declare
+  v_tenant text := ${TENANT_SQL};
   v_words text;
-begin
-  select coalesce(string_agg(format(' and l.search like %L', g.pattern), ''), '') into v_words
-    from json_array_elements_text(p_patterns) as g(pattern);
-  return query execute format('select l.session, l.seq from %s l join %s s on s.key = l.session
-    where s.tenant = $1 and s.is_complete', ${quoteLiteral(lines)}, ${quoteLiteral(sessions)}) || v_words
+  v_plain_words text;
+  v_bound bigint := 1000;
+  v_found bigint := 0;
+  v_sessions bigint[];
+  v_seqs bigint[];
+  v_where text := ' where s.tenant = $1 and s.is_complete'
     || case when p_project is null then '' else ' and s.project = $2' end
-    || case when p_after_id is null then '' else ' and s.id <= $3 and (s.id < $3 or l.seq > $4)' end
-    || ' order by s.id desc, l.seq limit $5'
-    using ${TENANT_SQL}, p_project, p_after_id, p_after_seq, p_limit;
+    || case when p_after_id is null then '' else ' and s.id <= $3' end;
+  v_behind text := case when p_after_id is null then '' else ' and (s.id < $3 or l.seq > $4)' end;
+begin
+  select coalesce(string_agg(format(' and l.search like %L', g.pattern), ''), ''),
+    coalesce(string_agg(format(' and (l.search || %L) like %L', '', g.pattern), ''), '')
+    into v_words, v_plain_words from json_array_elements_text(p_patterns) as g(pattern);
+  if exists (select from json_array_elements_text(p_patterns) as g(pattern) where length(g.pattern) > 4)
+    and exists (select from pg_catalog.pg_index i where i.indisvalid
+      and i.indexrelid = to_regclass(${quoteLiteral(`${quotedSchema}.lines_by_text`)})) then
+    select greatest(v_bound, ceil(sqrt(p_limit * greatest(sum(c.reltuples), 0)))::bigint) into v_bound
+      from pg_catalog.pg_class c where c.oid = ${quoteLiteral(lines)}::regclass
+        or c.oid in (select h.inhrelid from pg_catalog.pg_inherits h where h.inhparent = ${quoteLiteral(lines)}::regclass);
+    execute format('select count(*), array_agg(h.session), array_agg(h.seq) from (
+      select l.session, l.seq from %s l where true%s limit %s) h', ${quoteLiteral(lines)}, v_words, v_bound + 1)
+      into v_found, v_sessions, v_seqs;
+    if v_found <= v_bound then
+      return query execute format('select l.session, l.seq
+        from unnest($6, $7) as l(session, seq) join %s s on s.key = l.session', ${quoteLiteral(sessions)})
+        || v_where || v_behind || ' order by s.id desc, l.seq limit $5'
+        using v_tenant, p_project, p_after_id, p_after_seq, p_limit, v_sessions, v_seqs;
+      return;
+    end if;
+  end if;
+  return query execute format('select l.session, l.seq from %s s cross join lateral (
+      select l.session, l.seq from %s l where l.session = s.key', ${quoteLiteral(sessions)}, ${quoteLiteral(lines)})
+    || v_plain_words || v_behind || ' order by l.seq limit $5) l' || v_where || ' order by s.id desc, l.seq limit $5'
+    using v_tenant, p_project, p_after_id, p_after_seq, p_limit;
 end`)}`;
 
 /**

@@ -27,7 +27,7 @@ import {
 } from "../schema/options.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { lookAtFile, type Sight } from "./look-at-file.ts";
-import { rewriteLines } from "./rewrite-lines.ts";
+import { redactIdleFile } from "./redact-idle-file.ts";
 import {
   findPlaces,
   type PlaceKind,
@@ -119,11 +119,11 @@ export function redactText(
     ...(places !== undefined && { places }),
     includeImported,
   };
-  return redactTextIn([scope], matching, options);
+  return redactTextInScopes([scope], matching, options);
 }
 
 /** Does the same in several scopes. */
-export async function redactTextIn(
+export async function redactTextInScopes(
   scopes: readonly CatalogScope[],
   matching: string | RegExp,
   options: RedactEverywhereOptions,
@@ -242,7 +242,7 @@ class TextWork {
     const session = sessionOfRetired(path);
     // Opening it finishes the replacement that left the old file; the session may hold the text only then.
     if (session !== undefined && isThere(session)) await this.#redactIn(SessionManager.open(session, clock));
-    if (isThere(path)) rewriteLines(path, this.#redactor);
+    if (isThere(path)) redactIdleFile(path, this.#redactor);
   }
 
   async #lookIntoStore(

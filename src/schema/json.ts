@@ -17,3 +17,31 @@ export type JsonRecord = { [key: string]: unknown };
 export function isJsonRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/**
+ * Tells whether a value is one that JSON can hold.
+ *
+ * `undefined`, functions, symbols, BigInts and non-finite numbers are not, at any depth.
+ *
+ * @remarks Cost: O(size of the value), at any depth; a value that contains itself is walked once.
+ */
+export function isJsonValue(value: unknown): value is JsonValue {
+  // An explicit stack, since data may be nested deeper than the call stack.
+  const stack: unknown[] = [value];
+  const seen = new Set<object>();
+  while (stack.length > 0) {
+    const next = stack.pop();
+    if (next === null || typeof next === "string" || typeof next === "boolean") continue;
+    if (typeof next === "number" && Number.isFinite(next)) continue;
+    if (typeof next !== "object") return false;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    for (const child of Array.isArray(next) ? next : Object.values(next)) stack.push(child);
+  }
+  return true;
+}
+
+/** Tells whether a value is an object that JSON can hold. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isJsonRecord(value) && isJsonValue(value);
+}

@@ -1,24 +1,20 @@
-import type { z } from "zod";
 import { type AnySessionEntry, isKnownEntryType } from "./entry.ts";
-import { sessionEntrySchema, unknownEntrySchema } from "./entry-schema.ts";
+import { sessionEntry, sessionHeader, unknownEntry } from "./entry-shapes.ts";
 import type { SessionHeader } from "./header.ts";
-import { sessionHeaderSchema } from "./header-schema.ts";
 import { isJsonRecord, type JsonRecord } from "./json.ts";
-import { agentMessageSchema } from "./message-schema.ts";
-import { describeProblems, wordIssue } from "./problems.ts";
+import { agentMessage } from "./message-shapes.ts";
+import { linesOfProblems } from "./problems.ts";
+import type { Shape } from "./shape.ts";
+import { problemsWith } from "./zod-schema.ts";
 
 /** What a check of data found: the value, typed, or what is wrong with it in words. */
 export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
-      /** At least one and at most twenty lines, each a place, a colon, and what was expected there. */
+      /** At least one and at most twenty lines, each a path, a colon, and what was expected there. */
       readonly problems: readonly string[];
     };
-
-const KNOWN_ROLES: ReadonlySet<unknown> = new Set(
-  agentMessageSchema.options.flatMap((option) => [...option.shape.role.values]),
-);
 
 /**
  * Checks an entry against the interface of its type, as strictly as the types say.
@@ -31,7 +27,7 @@ const KNOWN_ROLES: ReadonlySet<unknown> = new Set(
  * @remarks Cost: O(size of the value).
  */
 export function validateEntry(value: unknown): Validation<AnySessionEntry> {
-  return isOpenEntry(value) ? check(unknownEntrySchema, value) : check(sessionEntrySchema, value);
+  return isOpenEntry(value) ? check(unknownEntry, value) : check(sessionEntry, value);
 }
 
 /**
@@ -41,7 +37,7 @@ export function validateEntry(value: unknown): Validation<AnySessionEntry> {
  * @returns The very value that was given, typed, never a copy; or its problems. Nothing is thrown or altered.
  */
 export function validateHeader(value: unknown): Validation<SessionHeader> {
-  return check(sessionHeaderSchema, value);
+  return check(sessionHeader, value);
 }
 
 /** Tells whether this library knows no more of an entry than its head. */
@@ -52,17 +48,18 @@ function isOpenEntry(value: unknown): boolean {
 
 function hasForeignRole(entry: JsonRecord): boolean {
   const message = entry["type"] === "message" ? entry["message"] : undefined;
-  return isJsonRecord(message) && typeof message["role"] === "string" && !KNOWN_ROLES.has(message["role"]);
+  return (
+    isJsonRecord(message) && typeof message["role"] === "string" && !agentMessage.byTag.has(message["role"])
+  );
 }
 
-function check<T>(schema: z.ZodType<T>, value: unknown): Validation<T> {
+function check<T>(shape: Shape<T>, value: unknown): Validation<T> {
   const problems: string[] = [];
-  return conforms(schema, value, problems) ? { ok: true, value } : { ok: false, problems };
+  return conforms(shape, value, problems) ? { ok: true, value } : { ok: false, problems };
 }
 
 /** Narrows the value itself: zod returns a copy, which loses identity and keys such as `__proto__`. */
-function conforms<T>(schema: z.ZodType<T>, value: unknown, problems: string[]): value is T {
-  const result = schema.safeParse(value, { error: wordIssue });
-  if (!result.success) problems.push(...describeProblems(result.error));
-  return result.success;
+function conforms<T>(shape: Shape<T>, value: unknown, problems: string[]): value is T {
+  problems.push(...linesOfProblems(problemsWith(shape, value)));
+  return problems.length === 0;
 }

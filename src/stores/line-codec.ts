@@ -1,4 +1,5 @@
 import { sha256 } from "../fs/digest.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { entryFactsOf } from "./line-facts.ts";
 import type { NewEntryLine, NewLine, StoredLine } from "./session-backend.ts";
 
@@ -68,9 +69,6 @@ export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8A
   }
   return Buffer.concat(pieces);
 }
-
-/** A line break, as bytes. */
-export const LINE_BREAK: Uint8Array = new Uint8Array([LF]);
 
 /**
  * Splits bytes into lines that together hold all of them, in batches of a megabyte or so.

@@ -1,11 +1,12 @@
 import { decodeText } from "../jsonl/decode.ts";
+import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { Blocks } from "../log/blocks.ts";
 import { addLines, bytesOf, encodeLines } from "../log/log-lines.ts";
 import type { LogLine } from "../log/session-log.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { joinLines, LINE_BREAK } from "./line-codec.ts";
+import { joinLines } from "./line-codec.ts";
 import { entryFactsOf } from "./line-facts.ts";
 import type { StoredLine } from "./session-backend.ts";
 

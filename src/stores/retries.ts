@@ -30,20 +30,22 @@ export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: numb
 /**
  * Repeats a call until it is answered.
  *
- * @param call - Must be safe to repeat.
+ * @param call - Must be safe to repeat. Its signal aborts when nobody waits for its answer any longer.
  * @throws {SessionError} A `SessionError` of the call itself, `STORE_UNAVAILABLE` when the time is over, `ABORTED`.
  */
 export async function untilAnswered<T>(
-  call: () => Promise<T>,
+  call: (end: AbortSignal) => Promise<T>,
   pace: RetryPace,
   signal?: AbortSignal,
 ): Promise<T> {
   const deadline = performance.now() + pace.giveUpAfterMs;
   for (let attempts = 1; ; attempts++) {
     refuseAborted(signal);
+    const end = new AbortController();
     try {
-      return await within(call(), deadline - performance.now(), signal);
+      return await within(call(end.signal), deadline - performance.now(), signal);
     } catch (error) {
+      end.abort();
       if (isSessionError(error)) throw error;
       const delay = retryDelay(pace, attempts);
       if (performance.now() + delay >= deadline) throw unavailable(error);

@@ -43,7 +43,7 @@ export async function* linesWith(
   for (let last: FoundLine | undefined; ; ) {
     const after = last && { sessionId: last.session.id, seq: last.line.seq };
     const query = { words, ...filter, ...(after && { after }) };
-    const page = await ask(reader, async () => (await backend.search?.(query)) ?? []);
+    const page = await ask(reader, async (end) => (await backend.search?.(query, end)) ?? []);
     yield* page;
     last = page.at(-1);
     if (page.length < PAGE) return;
@@ -82,7 +82,7 @@ async function* linesIfThere(
   }
 }
 
-function ask<T>({ pace, signal }: BackendReader, call: () => Promise<T>): Promise<T> {
+function ask<T>({ pace, signal }: BackendReader, call: (end: AbortSignal) => Promise<T>): Promise<T> {
   return untilAnswered(call, pace, signal);
 }
 

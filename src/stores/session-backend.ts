@@ -191,8 +191,12 @@ export interface SessionBackend {
   /** Returns sessions: the greatest `lastMessageMs ?? createdMs` first, then by id, ascending by code unit. */
   list(query: BackendListQuery): Promise<readonly SessionFacts[]>;
 
-  /** Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`. */
-  search?(query: BackendSearchQuery): Promise<readonly FoundLine[]>;
+  /**
+   * Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`.
+   *
+   * @param signal - Aborts when nobody waits for the answer any longer; what still runs then may end.
+   */
+  search?(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]>;
 
   /** Removes a session for good; false if there is none. */
   delete(id: string): Promise<boolean>;

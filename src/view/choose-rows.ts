@@ -33,17 +33,17 @@ export function chooseRows(
   for (const ordinal of labelled) isDrawn[ordinal] = 1;
   for (const root of tree.children(NONE)) isDrawn[root] = 1;
   for (let ordinal = 0; ordinal < tree.size; ordinal++) {
-    const style = kinds[ordinal]?.style;
-    if (style === "summary" || style === "damaged" || tree.isLeaf(ordinal)) isDrawn[ordinal] = 1;
+    const tone = kinds[ordinal]?.tone;
+    if (tone === "summary" || tone === "damaged" || tree.isLeaf(ordinal)) isDrawn[ordinal] = 1;
     const sides = sidesOf(tree, trunk, ordinal).filter((head) => isHidden?.[head] !== 1);
     if (sides.length === 0) continue;
     for (const one of [ordinal, ...sides, trunk.next[ordinal] ?? ordinal]) isDrawn[one] = 1;
   }
   // Labels and names at the very end would hide what was said last.
   for (let at = leaf; at !== NONE; at = tree.parentAt(at)) {
-    if (at !== leaf && kinds[at]?.style === "quiet") continue;
+    if (at !== leaf && kinds[at]?.tone === "quiet") continue;
     isDrawn[at] = 1;
-    if (kinds[at]?.style !== "quiet") break;
+    if (kinds[at]?.tone !== "quiet") break;
   }
   return isDrawn;
 }

@@ -5,8 +5,8 @@ import { plainLine } from "./plain.ts";
 import type { ViewSource } from "./view-source.ts";
 import { count, counted } from "./words.ts";
 
-/** How entries of a kind are drawn: which colour, and how strongly. */
-export type KindStyle = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
+/** How strongly entries of a kind are drawn, and in which colour. */
+export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
 
 /** What an entry is to a person: the role of its message, or its type. */
 export interface EntryKind {
@@ -14,32 +14,38 @@ export interface EntryKind {
   readonly word: string;
   /** The word for several. */
   readonly many: string;
-  readonly style: KindStyle;
+  readonly tone: Tone;
 }
 
-function kind(style: KindStyle, word: string, many = `${word}s`): EntryKind {
-  return { word, many, style };
+function kind(tone: Tone, word: string, many = `${word}s`): EntryKind {
+  return { word, many, tone };
 }
 
-const DAMAGED = kind("damaged", "damaged", "damaged");
-const CUSTOM_MESSAGE = kind("assistant", "custom message");
+/** Kinds that are shown in a way of their own; compare with these, not with words. */
+export const KINDS = {
+  user: kind("user", "user", "user"),
+  assistant: kind("assistant", "assistant", "assistant"),
+  system: kind("quiet", "system", "system"),
+  customMessage: kind("assistant", "custom message"),
+  damaged: kind("damaged", "damaged", "damaged"),
+};
 const COMPACTION = kind("summary", "compaction");
 const BRANCH_SUMMARY = kind("summary", "branch summary", "branch summaries");
 
 /** Kinds by role, in the order in which they are counted out. */
 const BY_ROLE: ReadonlyMap<unknown, EntryKind> = new Map([
-  ["user", kind("user", "user", "user")],
-  ["assistant", kind("assistant", "assistant", "assistant")],
+  ["user", KINDS.user],
+  ["assistant", KINDS.assistant],
   ["toolResult", kind("tool", "tool result")],
   ["bashExecution", kind("command", "command")],
-  ["system", kind("quiet", "system", "system")],
-  ["custom", CUSTOM_MESSAGE],
+  ["system", KINDS.system],
+  ["custom", KINDS.customMessage],
   ["compactionSummary", COMPACTION],
   ["branchSummary", BRANCH_SUMMARY],
 ]);
 
 const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
-  ["custom_message", CUSTOM_MESSAGE],
+  ["custom_message", KINDS.customMessage],
   ["compaction", COMPACTION],
   ["branch_summary", BRANCH_SUMMARY],
   ["model_change", kind("quiet", "model change")],
@@ -49,12 +55,12 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
   ["session_info", kind("quiet", "name")],
   ["usage", kind("quiet", "usage record")],
   ["custom", kind("quiet", "state entry", "state entries")],
-  ["damaged", DAMAGED],
+  ["damaged", KINDS.damaged],
 ]);
 
 /** Tells an entry's kind; undefined stands for a damaged body. */
 export function kindOf(entry: AnySessionEntry | undefined): EntryKind {
-  if (entry === undefined) return DAMAGED;
+  if (entry === undefined) return KINDS.damaged;
   if (entry.type === "message") return kindOfMessage(fieldsOf(entry)["message"]);
   return BY_TYPE.get(entry.type) ?? otherKind(entry.type);
 }
@@ -62,7 +68,7 @@ export function kindOf(entry: AnySessionEntry | undefined): EntryKind {
 /** Tells a message's kind by its role. */
 export function kindOfMessage(message: unknown): EntryKind {
   const { role } = fieldsOf(message);
-  return BY_ROLE.get(role) ?? (typeof role === "string" ? otherKind(role) : DAMAGED);
+  return BY_ROLE.get(role) ?? (typeof role === "string" ? otherKind(role) : KINDS.damaged);
 }
 
 /** A kind that only its program knows, by the name that it has there. */
@@ -142,6 +148,6 @@ export function countKinds(
   ordinals: Iterable<number> = kinds.keys(),
 ): KindCount {
   const counts = new KindCount();
-  for (const ordinal of ordinals) counts.add(kinds[ordinal] ?? DAMAGED, failures.has(ordinal));
+  for (const ordinal of ordinals) counts.add(kinds[ordinal] ?? KINDS.damaged, failures.has(ordinal));
   return counts;
 }

@@ -49,9 +49,9 @@ function saidByEntry(entry: AnySessionEntry | undefined): Said {
     case "message":
       return saidByMessage(fieldsOf(fields["message"]));
     case "compaction":
-      return prose(`${tokensText(fields["tokensBefore"])}${headline(fields["summary"])}`);
+      return prose(`${tokensText(fields["tokensBefore"])}${withoutHeadingMarks(fields["summary"])}`);
     case "branch_summary":
-      return prose(headline(fields["summary"]));
+      return prose(withoutHeadingMarks(fields["summary"]));
     case "custom_message":
       return prose(named(fields["customType"], contentText(fields)));
     default:
@@ -80,7 +80,7 @@ function saidByMessage(message: JsonRecord): Said {
     }
     case "branchSummary":
     case "compactionSummary":
-      return prose(headline(message["summary"]));
+      return prose(withoutHeadingMarks(message["summary"]));
     default:
       return prose(contentText(message));
   }
@@ -170,6 +170,6 @@ function tokensText(tokens: unknown): string {
 }
 
 /** A summary without the marks of its headings. */
-function headline(summary: unknown): string {
+function withoutHeadingMarks(summary: unknown): string {
   return textOf(summary).replace(/^#+ /gm, "");
 }

@@ -1,5 +1,6 @@
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { COLOUR } from "./plain.ts";
 import { tellingArgument } from "./telling-argument.ts";
 
 /** So much of the end of an output is looked through. */
@@ -10,9 +11,6 @@ const MOST_OF_LINE = 1000;
 
 /** Characters that say what a tool was called for. */
 const MOST_OF_CALL = 80;
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const COLOUR = /\u001b\[[0-9;:]*m/g;
 
 /** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
 const WRAPPING =

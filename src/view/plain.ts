@@ -2,7 +2,7 @@ import { headOf } from "../context/message-parts.ts";
 
 /** Colour sequences, which the output of tools is full of: removed, because they say nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const COLOUR = /\u001b\[[0-9;:]*m/g;
+export const COLOUR = /\u001b\[[0-9;:]*m/g;
 
 /**
  * What could drive a terminal or reorder what it shows: control characters, direction marks, invisible separators,

@@ -11,7 +11,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 }
 
 /** Stands for what no record says. */
-export const UNKNOWN = "–";
+const UNKNOWN = "–";
 
 /** Writes US dollars: of small sums four decimal places, of others two; a dash for what is not known. */
 export function dollars(cost: number | null): string {

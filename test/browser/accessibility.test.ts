@@ -25,7 +25,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await check("opened");
       await page.locator(".compacted-line").click();
       await page.keyboard.press("g");
-      await page.locator(".state-left-out.is-focused").waitFor();
+      await page.locator(".state-compacted.is-focused").waitFor();
       await check("compacted entries, faded");
       await page.keyboard.press("e");
       await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);

@@ -37,11 +37,11 @@ test("a compacted session opens at its leaf, with what was compacted in one line
   const line = page.locator(".compacted-line");
   await line.waitFor();
   expect(await line.textContent()).toMatch(/^12\d entries compacted/);
-  expect(await page.locator(".state-left-out").count()).toBe(0);
+  expect(await page.locator(".state-compacted").count()).toBe(0);
   await line.click();
-  await page.locator(".entry.state-left-out:has-text('Why is the total off?')").waitFor();
+  await page.locator(".entry.state-compacted:has-text('Why is the total off?')").waitFor();
   await line.click();
-  await expect.poll(() => page.locator(".state-left-out").count()).toBe(0);
+  await expect.poll(() => page.locator(".state-compacted").count()).toBe(0);
 
   // What is looked at is never hidden.
   await page.goto(`${url}#entry=${failures[1]}`);
@@ -54,7 +54,7 @@ test("a line of compacted entries that was opened for an entry in it can be fold
   await page.locator(`.entry.is-focused[data-entry="${question}"]`).waitFor();
   await page.locator(".compacted-line").click();
   await page.locator(".compacted-line[aria-expanded=false]").waitFor();
-  expect(await page.locator(".state-left-out").count()).toBe(0);
+  expect(await page.locator(".state-compacted").count()).toBe(0);
 });
 
 test("the end of a long compacted session is the very end, on any screen", async () => {

@@ -62,7 +62,7 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   expect(await page.locator(`[data-entry="${question}"].entry`).count()).toBe(0);
   expect(await page.locator(".compacted-line").textContent()).toContain("5 entries compacted");
   await page.locator(".compacted-line").click();
-  expect(await stateOf(question)).toContain("state-left-out");
+  expect(await stateOf(question)).toContain("state-compacted");
 
   await page.locator(".segments button[data-value=model]").click();
   await page.locator(".conversation[aria-label='What the model sees']").waitFor();
@@ -77,7 +77,7 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   await page.locator(`.tool-use[data-entry="${edit}"]`).hover();
   await page.locator(`.tool-use[data-entry="${edit}"]`).getByLabel("End the path here").click();
   await page.locator(`.path-bar:has-text("${edit}")`).waitFor();
-  expect(await page.locator(".state-left-out").count()).toBe(0);
+  expect(await page.locator(".state-compacted").count()).toBe(0);
   expectHarmless(opened);
 });
 
@@ -121,7 +121,9 @@ test("every sign says what it means, where it stands and in the help", async () 
   const { page } = await open(text);
   await page.locator(".compacted-line").click();
   const titleOf = (selector: string) => page.locator(selector).first().getAttribute("title");
-  expect(await titleOf(`.entry[data-entry="${question}"]`)).toContain("Left out by compaction");
+  expect(await titleOf(`.entry[data-entry="${question}"]`)).toContain(
+    "Compacted: the model sees a summary instead",
+  );
   expect(await titleOf(".entry.state-aside")).toContain("the model does not see this");
   expect(await titleOf(`.tree-entry[data-entry="${leftAnswer}"]`)).toContain("Not on the path that is shown");
   await page.keyboard.press("/");

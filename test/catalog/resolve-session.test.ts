@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
 import { resolveSession } from "../../src/catalog/resolve-session.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -91,5 +92,18 @@ describe("more than one session is meant", () => {
       put(join(sessionDir, `${name}.jsonl`), new Chain(header({ id: "x" })).text);
     const same = resolveSession("x", { sessionDir, cache: false });
     await expect(same).rejects.toMatchObject({ code: "SESSION_AMBIGUOUS" });
+  });
+
+  test("by the id of two copies, as synced folders make them: the error names both, and the merge that joins them", async () => {
+    const sessionDir = temporaryFolder();
+    const [first, second] = ["s.jsonl", "s (conflicted copy).jsonl"].map((name) =>
+      put(join(sessionDir, name), new Chain(header({ id: "x" })).text),
+    );
+    const error = await resolveSession("x", { sessionDir, cache: false }).catch((thrown) => thrown);
+    const [, a = "", b = ""] = /sessiontree merge ("[^"]+") ("[^"]+") --in-place/.exec(error.message) ?? [];
+    expect([a, b].map((text) => JSON.parse(text)).sort()).toEqual([first, second].sort());
+    mergeSessions(JSON.parse(a), JSON.parse(b), { inPlace: true });
+    rmSync(JSON.parse(b));
+    expect(await resolveSession("x", { sessionDir, cache: false })).toMatchObject({ path: JSON.parse(a) });
   });
 });

@@ -13,8 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { isDeletedImport } from "../../src/catalog/deleted-imports.ts";
 import { assertReadableTrash, trashFolders } from "../../src/catalog/trash-folders.ts";
+import { PROCESS_DATA } from "../support/process-home.ts";
 import { folder, home, trash, useTrashHome } from "../support/trash-home.ts";
 
 useTrashHome();
@@ -214,6 +216,66 @@ onLinux("the trash of another file system", () => {
     } finally {
       vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
     }
+  });
+});
+
+onLinux("a session that was imported", () => {
+  const origin = { source: "codex", sourceId: "one" };
+  const marks = join(PROCESS_DATA, "sessiontree", "deleted-imports");
+  const header = { type: "session", version: 3, id: "one", timestamp: "2026-02-03T22:00:00.000Z", cwd: "/a" };
+  const first = {
+    type: "custom",
+    id: "00000001",
+    parentId: null,
+    timestamp: header.timestamp,
+    customType: "sessiontree.import",
+    data: origin,
+  };
+  const imported = `${JSON.stringify(header)}\n${JSON.stringify(first)}\n`;
+
+  afterEach(() => rmSync(marks, { recursive: true, force: true }));
+
+  test.each([[undefined], ["elsewhere.jsonl"]])(
+    "may be imported again once it is restored (to: %s)",
+    async (to) => {
+      const path = join(folder, "one.jsonl");
+      writeFileSync(path, imported);
+      await deleteSession(path);
+      expect(isDeletedImport(origin)).toBe(true);
+      await restoreSession(await theOne(), to === undefined ? {} : { to: join(folder, to) });
+      expect(isDeletedImport(origin)).toBe(false);
+    },
+  );
+
+  test("stays marked if it is not restored, and if another one is", async () => {
+    const path = join(folder, "one.jsonl");
+    writeFileSync(path, imported);
+    await deleteSession(path);
+    const one = await theOne();
+    writeFileSync(path, sessionText("another"));
+    await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_EXISTS" });
+    discard(note(join(folder, "two.jsonl")), sessionText("two"), trash, "two");
+    const two = (await listTrashed()).find(({ session }) => session.id === "two");
+    await restoreSession(two ?? one);
+    expect(isDeletedImport(origin)).toBe(true);
+  });
+
+  test("is restored though its mark cannot be removed, which a warning tells", async () => {
+    const path = join(folder, "one.jsonl");
+    writeFileSync(path, imported);
+    await deleteSession(path);
+    const [mark = ""] = readdirSync(marks);
+    rmSync(join(marks, mark));
+    mkdirSync(join(marks, mark));
+    const warnings = vi.spyOn(process, "emitWarning").mockReturnValue();
+    const one = await theOne();
+    expect(await restoreSession(one)).toBe(path);
+    expect(readFileSync(path, "utf8")).toBe(imported);
+    expect(existsSync(one.infoPath)).toBe(false);
+    expect(warnings.mock.calls).toEqual([
+      [expect.stringContaining(marks), { code: "SESSIONTREE_DELETED_IMPORT" }],
+    ]);
+    warnings.mockRestore();
   });
 });
 

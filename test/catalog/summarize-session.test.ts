@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { summarizeFile, summarizeSession } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
+import { IS_WINDOWS } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plainSummary } from "./support/plain-reference.ts";
 import { Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";
@@ -197,7 +198,7 @@ test("files and lines longer than a piece are read like others", async () => {
 });
 
 describe("what is no plain file", () => {
-  test("is not opened", async () => {
+  test.skipIf(IS_WINDOWS)("is not opened", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "folder.jsonl"));
     execFileSync("mkfifo", [join(folder, "pipe.jsonl")]);

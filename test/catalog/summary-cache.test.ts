@@ -18,6 +18,7 @@ import { describe, expect, test } from "vitest";
 import { iterateSessions, listSessions } from "../../src/catalog/list-sessions.ts";
 import { defaultCacheFolder } from "../../src/catalog/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../src/fs/atomic-json.ts";
+import { IS_WINDOWS, IS_WINE } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";
 
@@ -54,15 +55,18 @@ describe("what is kept", () => {
     expect(await list()).toMatchObject([{ firstMessage: "FIRST" }]);
   });
 
-  test("is made anew where a pipe stands in its place, for which no list waits", async () => {
-    const { list, cacheFile } = place();
-    const before = await list();
-    const file = cacheFile();
-    rmSync(file);
-    execFileSync("mkfifo", [file]);
-    expect(await list()).toEqual(before);
-    expect(statSync(file).isFile()).toBe(true);
-  });
+  test.skipIf(IS_WINDOWS)(
+    "is made anew where a pipe stands in its place, for which no list waits",
+    async () => {
+      const { list, cacheFile } = place();
+      const before = await list();
+      const file = cacheFile();
+      rmSync(file);
+      execFileSync("mkfifo", [file]);
+      expect(await list()).toEqual(before);
+      expect(statSync(file).isFile()).toBe(true);
+    },
+  );
 
   test("does not stand for another file of the same size and time", async () => {
     const { path, chain, list, sessionDir } = place();
@@ -95,7 +99,7 @@ describe("what is kept", () => {
 });
 
 describe("of a file that grew", () => {
-  test("only the new bytes are read", async () => {
+  test.skipIf(IS_WINE)("only the new bytes are read", async () => {
     const { path, chain, list } = place();
     await list();
     overwrite(path, "first", "FIRST");
@@ -187,7 +191,7 @@ describe("of a file that grew", () => {
 });
 
 describe("the file of a cache", () => {
-  test("is for its owner alone, in a folder of its own", async () => {
+  test.skipIf(IS_WINDOWS)("is for its owner alone, in a folder of its own", async () => {
     const { list, cacheDir, cacheFile } = place();
     rmSync(cacheDir, { recursive: true });
     await list();
@@ -276,7 +280,7 @@ describe("the file of a cache", () => {
     expect(errors).toMatchObject([{ code: "ENOTDIR" }]);
   });
 
-  test("is told of if it cannot be read, and the list is whole", async () => {
+  test.skipIf(IS_WINDOWS)("is told of if it cannot be read, and the list is whole", async () => {
     const { sessionDir, cacheDir, list, cacheFile } = place();
     await list();
     const file = cacheFile();
@@ -296,7 +300,8 @@ async function rewrite(path: string, changes: object): Promise<void> {
   await writeAtomicJson(path, Object.assign({}, kept?.value, changes), kept?.text);
 }
 
-describe("the folder of the cache", () => {
+// The paths are of another system.
+describe.skipIf(IS_WINDOWS)("the folder of the cache", () => {
   const folder = (env: { [name: string]: string }, platform: string) =>
     defaultCacheFolder(env, platform, "/home/me");
 

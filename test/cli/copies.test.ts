@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -166,4 +167,13 @@ describe("upgrade", () => {
     }
     expect(readFileSync(path, "utf8")).toBe(before);
   });
+});
+
+test.skipIf(process.platform === "win32")("copy does not wait for what a pipe may say", async () => {
+  const folder = temporaryFolder();
+  const pipe = join(folder, "pipe.jsonl");
+  execFileSync("mkfifo", [pipe]);
+  const { code, stderr } = await cli(["copy", pipe, "--to", join(folder, "copies")]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${pipe} is not a plain file`);
 });

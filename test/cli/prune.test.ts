@@ -1,8 +1,10 @@
-import { appendFileSync, existsSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { SessionManager } from "sessiontree";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parseDuration } from "../../src/cli/text/times.ts";
+import { user as asked, linesOf, SESSION_ID } from "../import/support/claude-records.ts";
+import { PROCESS_DATA } from "../support/process-home.ts";
 import { cli, jsonLines, NOW_MS, widest } from "./support/cli.ts";
 import { answering, folderWithTrash, inTrash } from "./support/trash.ts";
 
@@ -146,7 +148,41 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
       expect.objectContaining({ action: "delete", path: a, bytes: expect.any(Number) }),
     );
     expect(lines).toContainEqual(expect.objectContaining({ action: "keep", reason: "recent", path: d }));
-    expect(lines).toContainEqual({ action: "deleted", path: a, method: "trash" });
+    expect(lines).toContainEqual({ action: "deleted", id: expect.any(String), path: a, method: "trash" });
+  });
+
+  test("what was imported stays away until it is restored, and what was forked from it marks nothing", async () => {
+    const folder = folderWithTrash();
+    const marks = join(PROCESS_DATA, "sessiontree", "deleted-imports");
+    onTestFinished(() => rmSync(marks, { recursive: true, force: true }));
+    const source = join(folder, "home", ".claude", "projects", "-code-project", `${SESSION_ID}.jsonl`);
+    mkdirSync(dirname(source), { recursive: true });
+    writeFileSync(
+      source,
+      linesOf([asked("q", null, "Find the leak", { timestamp: "2025-01-01T00:00:00Z" })]),
+    );
+    const settings = { cwd: folder, env: { HOME: join(folder, "home") } };
+    const sessions = join(folder, "sessions");
+    const imported = async () => {
+      const done = await cli(["import", "--all", "--json", "--dir", sessions], settings);
+      return jsonLines(done).map((one) => [Object(one).status, Object(one).path === null]);
+    };
+    expect(await imported()).toEqual([["new", false]]);
+    const [name = ""] = readdirSync(sessions);
+    await cli(["clone", join(sessions, name), "--dir", sessions], settings);
+    expect(readdirSync(sessions)).toHaveLength(2);
+    const clone = readdirSync(sessions).find((one) => one !== name) ?? "";
+    const all = [...PRUNE, "--dir", sessions, "--yes", "--include-parents"];
+    expect((await cli(all, settings)).code).toBe(0);
+    expect(readdirSync(sessions)).toEqual([]);
+    expect(readdirSync(marks)).toHaveLength(1);
+    expect(await imported()).toEqual([["deleted", true]]);
+    await cli(["restore", join(sessions, clone)], settings);
+    expect(await imported()).toEqual([["deleted", true]]);
+    await cli(["restore", join(sessions, name)], settings);
+    expect(readdirSync(marks)).toEqual([]);
+    expect(await imported()).toEqual([["unchanged", false]]);
+    expect(readdirSync(sessions).sort()).toEqual([clone, name].sort());
   });
 
   test.each([[[]], [["--older-than", "90"]], [["--older-than", "3m"]], [["--older-than", "-1d"]]])(

@@ -44,6 +44,7 @@ test("--text says what stands there instead, and an entry may be named by its be
   expect(jsonLines(result)).toEqual([
     {
       ...{ path, entry: secret, replacement: "(a secret)", leftovers: [] },
+      id: SessionManager.open(path).getSessionId(),
       recordId: SessionManager.open(path).getLeafId(),
     },
   ]);

@@ -1,15 +1,18 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { isDeletedImport } from "../../src/catalog/deleted-imports.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SCHEMA_VERSION } from "../../src/postgres/migrate.ts";
 import { SessionError } from "../../src/schema/errors.ts";
+import { IMPORT_CUSTOM_TYPE } from "../../src/schema/import-origin.ts";
 import { newEntryLine } from "../../src/stores/line-codec.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { remoteStore } from "../../src/stores/remote-store.ts";
 import type { SessionBackend } from "../../src/stores/session-backend.ts";
 import type { SessionStore } from "../../src/stores/session-store.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";
+import { overBackend } from "../stores/support/over-backend.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, userLine } from "./support/sessions.ts";
 import { SECRET, SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/stores.ts";
@@ -322,4 +325,40 @@ test("nobody waits for a server to complete a word", async () => {
   expect(await complete("tree", "--dir", join(folder, "sessions"), "")).toEqual(["@last", ID]);
   expect(await complete("mig")).toEqual(["migrate"]);
   expect(database.opened).toEqual([]);
+});
+
+test("rm marks what was imported into a store as deleted, and takes the mark back if it cannot delete", async () => {
+  const { folder } = await scene();
+  vi.stubEnv("XDG_DATA_HOME", folder);
+  const memory = new MemoryBackend();
+  const origin = { source: "codex", sourceId: "of-rm" };
+  const timestamp = "2026-03-01T12:00:00.000Z";
+  const lines = [
+    { type: "session", version: 3, id: "imported", timestamp, cwd: "/p" },
+    {
+      type: "custom",
+      id: "000000a1",
+      parentId: null,
+      timestamp,
+      customType: IMPORT_CUSTOM_TYPE,
+      data: origin,
+    },
+  ];
+  await remoteStore(memory).importBytes(
+    (async function* () {
+      yield Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    })(),
+  );
+  let isRefused = true;
+  const refusing = overBackend(memory, {
+    delete: async (id) => {
+      if (isRefused) throw new SessionError("STORE_UNAVAILABLE", "The role may not delete.");
+      return memory.delete(id);
+    },
+  });
+  const stores = new TestDatabase(() => refusing);
+  const remove = () => cli(["rm", "imported", "--yes", "--store", URL_OF_STORE], { stores });
+  expect([(await remove()).code, isDeletedImport(origin)]).toEqual([1, false]);
+  isRefused = false;
+  expect([(await remove()).code, isDeletedImport(origin)]).toEqual([0, true]);
 });

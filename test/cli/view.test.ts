@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sessionPage } from "../../src/cli/page/session-page.ts";
 import { run } from "../../src/cli/run.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -18,7 +19,7 @@ function story(): { folder: string; path: string; first: string } {
 /** The path at the end of what the command said. */
 function pathIn(text: string): string {
   const path = text.trimEnd();
-  onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(dirname(path)));
   return path;
 }
 

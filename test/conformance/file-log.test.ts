@@ -1,12 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { FileLog } from "../../src/log/file-log.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 import { describeSessionLog } from "./session-log.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sessiontree-conformance-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 let count = 0;
 

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { checkArchitecture, FLOORS, PACKAGE_HOMES } from "./support/architecture.ts";
 import {
@@ -8,6 +9,7 @@ import {
 } from "./support/house-document.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import { readSources, readText } from "./support/repository.ts";
+import { parse, readImports } from "./support/syntax.ts";
 
 test("the sources keep the rules of the house", () => {
   expect(checkArchitecture(readSources("src"))).toEqual([]);
@@ -15,6 +17,22 @@ test("the sources keep the rules of the house", () => {
 
 test("docs/architecture.md shows the same floors", () => {
   expect(compareFloors(readFloorPicture(readText("docs/architecture.md")))).toEqual([]);
+});
+
+test("of what can be imported, the schema alone reaches zod, in values or types", () => {
+  const sources = readSources("src");
+  const reaches = (start: string) => {
+    const reached = new Set([start]);
+    for (const path of reached) {
+      for (const { specifier } of readImports(parse(path, sources.get(path) ?? ""))) {
+        if (specifier?.startsWith(".")) reached.add(posix.join(posix.dirname(path), specifier));
+        else if (specifier === "zod") return true;
+      }
+    }
+    return false;
+  };
+  const subpaths = [...sources.keys()].filter((path) => /^src\/[^/]+\.ts$/.test(path));
+  expect(subpaths.filter(reaches)).toEqual(["src/schema.ts"]);
 });
 
 test("what docs/architecture.md says where to find is there", () => {

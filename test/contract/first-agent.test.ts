@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { SessionManager } from "sessiontree";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ProviderServer } from "../support/provider-server/provider-server.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 import { describeWith } from "../support/sdk.ts";
 import { readDocPrograms } from "./support/doc-programs.ts";
 import { ROOT, readText } from "./support/repository.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
   await install(folder);
   for (const { name = "", text } of files) writeFileSync(join(folder, name), text);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 test("every program of the page is run", () => {
   const programs = files.map(({ name }) => name).filter((name) => name !== "agent.ts");
@@ -40,7 +41,7 @@ for (const { file, packages } of AGENTS) {
     async function project(server: ProviderServer): Promise<{ home: string; start: () => RunningAgent }> {
       for (const name of packages) {
         const place = join(folder, "node_modules", name);
-        rmSync(place, { recursive: true, force: true });
+        removeFolder(place);
         link(join(ROOT, "node_modules", name), place);
       }
       const home = mkdtempSync(join(folder, "project-"));

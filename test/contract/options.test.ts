@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -24,10 +24,11 @@ import { afterAll, describe, expect, test } from "vitest";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { user } from "../fault/support/sessions.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sessiontree-options-"));
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** What a program without types may hand in. */
 // biome-ignore lint/suspicious/noExplicitAny: wrong options are what this is about

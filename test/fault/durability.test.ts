@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
 import { expect, test } from "vitest";
+import { IS_WINDOWS } from "../support/platform.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { names, place, sandbox } from "./support/sandbox.ts";
 import { BRANCHED, onDisk, textsOf, user, VERSION_1 } from "./support/sessions.ts";
@@ -62,55 +63,65 @@ test("by default, an append is one write and waits for nothing", () => {
   expect(witness.take(folder)).toEqual([`write ${name}`, `write ${name}`]);
 });
 
-test("a flush waits for the file, for its name once, and for nothing if nothing was written", async () => {
-  const { folder, witness, options } = stage();
-  const session = SessionManager.create("/project", options);
-  session.appendMessage(user("one"));
-  witness.take(folder);
-  const name = (session.getSessionFile() ?? "").replace(folder, "");
-  await session.flush();
-  expect(witness.take(folder)).toEqual([`sync ${name}`, "sync /sessions"]);
-  await session.flush();
-  expect(witness.take(folder)).toEqual([]);
-  session.appendMessage(user("two"));
-  witness.take(folder);
-  await session.flush();
-  expect(witness.take(folder)).toEqual([`sync ${name}`]);
-  session.appendMessage(user("three"));
-  witness.take(folder);
-  await session.close();
-  expect(witness.take(folder)).toEqual([`sync ${name}`]);
-});
+// Windows flushes no folders.
+test.skipIf(IS_WINDOWS)(
+  "a flush waits for the file, for its name once, and for nothing if nothing was written",
+  async () => {
+    const { folder, witness, options } = stage();
+    const session = SessionManager.create("/project", options);
+    session.appendMessage(user("one"));
+    witness.take(folder);
+    const name = (session.getSessionFile() ?? "").replace(folder, "");
+    await session.flush();
+    expect(witness.take(folder)).toEqual([`sync ${name}`, "sync /sessions"]);
+    await session.flush();
+    expect(witness.take(folder)).toEqual([]);
+    session.appendMessage(user("two"));
+    witness.take(folder);
+    await session.flush();
+    expect(witness.take(folder)).toEqual([`sync ${name}`]);
+    session.appendMessage(user("three"));
+    witness.take(folder);
+    await session.close();
+    expect(witness.take(folder)).toEqual([`sync ${name}`]);
+  },
+);
 
-test("a flush waits for what was written through a descriptor that was closed since", async () => {
-  const { folder, witness, options } = stage();
-  const session = SessionManager.create("/project", options);
-  session.appendMessage(user("one"));
-  // So many others are written to that the descriptor must make room.
-  for (let i = 0; i < 70; i++)
-    SessionManager.create("/project", join(folder, "others")).appendMessage(user("x"));
-  witness.take(folder);
-  await session.flush();
-  expect(witness.take(folder)).toEqual([
-    `sync ${(session.getSessionFile() ?? "").replace(folder, "")}`,
-    "sync /sessions",
-  ]);
-});
+test.skipIf(IS_WINDOWS)(
+  "a flush waits for what was written through a descriptor that was closed since",
+  async () => {
+    const { folder, witness, options } = stage();
+    const session = SessionManager.create("/project", options);
+    session.appendMessage(user("one"));
+    // So many others are written to that the descriptor must make room.
+    for (let i = 0; i < 70; i++)
+      SessionManager.create("/project", join(folder, "others")).appendMessage(user("x"));
+    witness.take(folder);
+    await session.flush();
+    expect(witness.take(folder)).toEqual([
+      `sync ${(session.getSessionFile() ?? "").replace(folder, "")}`,
+      "sync /sessions",
+    ]);
+  },
+);
 
-test('with "fsync", each append has been waited for when it returns, and a new file\'s name, too', async () => {
-  const { folder, witness, options } = stage({ durability: "fsync" });
-  mkdirSync(options.sessionDir);
-  const session = SessionManager.create("/project", options);
-  session.appendMessage(user("one"));
-  const name = (session.getSessionFile() ?? "").replace(folder, "");
-  expect(witness.take(folder)).toEqual([`write ${name}`, `sync ${name}`, "sync /sessions"]);
-  session.appendMessage(user("two"));
-  expect(witness.take(folder)).toEqual([`write ${name}`, `sync ${name}`]);
-  await session.flush();
-  expect(witness.take(folder)).toEqual([]);
-});
+test.skipIf(IS_WINDOWS)(
+  'with "fsync", each append has been waited for when it returns, and a new file\'s name, too',
+  async () => {
+    const { folder, witness, options } = stage({ durability: "fsync" });
+    mkdirSync(options.sessionDir);
+    const session = SessionManager.create("/project", options);
+    session.appendMessage(user("one"));
+    const name = (session.getSessionFile() ?? "").replace(folder, "");
+    expect(witness.take(folder)).toEqual([`write ${name}`, `sync ${name}`, "sync /sessions"]);
+    session.appendMessage(user("two"));
+    expect(witness.take(folder)).toEqual([`write ${name}`, `sync ${name}`]);
+    await session.flush();
+    expect(witness.take(folder)).toEqual([]);
+  },
+);
 
-test("new folders are made to last before anything is put into them", () => {
+test.skipIf(IS_WINDOWS)("new folders are made to last before anything is put into them", () => {
   const folder = sandbox();
   const witness = new Witness();
   const path = join(folder, "a/b/s.jsonl");
@@ -118,7 +129,7 @@ test("new folders are made to last before anything is put into them", () => {
   expect(witness.take(folder)).toEqual(["sync /a", "sync ", "write /a/b/s.jsonl"]);
 });
 
-test.each([
+test.skipIf(IS_WINDOWS).each([
   ["an upgrade", VERSION_1, 1, (session: SessionManager) => session.upgrade()],
   ["a redaction", BRANCHED, 0, (session: SessionManager) => session.redact("00000002")],
 ])("%s is waited for before and after it takes the name", (_name, content, backups, replace) => {
@@ -138,7 +149,7 @@ test.each([
   ]);
 });
 
-test("a flush that fails says so, and the next one waits for the same", async () => {
+test.skipIf(IS_WINDOWS)("a flush that fails says so, and the next one waits for the same", async () => {
   const { folder, witness, options } = stage();
   const session = SessionManager.create("/project", options);
   session.appendMessage(user("one"));
@@ -151,7 +162,7 @@ test("a flush that fails says so, and the next one waits for the same", async ()
   expect(witness.take(folder)).toHaveLength(2);
 });
 
-test("a close that fails says so, and lets go of everything all the same", async () => {
+test.skipIf(IS_WINDOWS)("a close that fails says so, and lets go of everything all the same", async () => {
   const { folder, witness, options } = stage({ lease: "fail" });
   const session = SessionManager.create("/project", options);
   session.appendMessage(user("one"));

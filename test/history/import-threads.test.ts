@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -15,6 +15,7 @@ import { fileStore } from "../../src/stores/file-store.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import { call, linesOf, part, result, text, user } from "../import/support/claude-records.ts";
 import { meta, said, turn, usage } from "../import/support/codex-records.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 import { Places } from "./support/places.ts";
 
 const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
@@ -35,7 +36,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const idOf = (number: number) => `11111111-2222-4333-8444-${String(number).padStart(12, "0")}`;
 
@@ -130,7 +131,7 @@ test("threads make the same bytes, tell the same in the same order, and end", as
   expect(alone.skipped).toHaveLength(1);
   expect(alone.found.some(({ issues }) => issues.length > 0)).toBe(true);
   expect([...alone.files.values()].some((file) => file.includes("parentSession"))).toBe(true);
-  rmSync(places.sessions, { recursive: true });
+  removeFolder(places.sessions);
   const seen = watchThreads();
   expect(await run(places, "threads", { ...paths, threads: 2 }, program)).toEqual(alone);
   // One for each session, that which failed among them.
@@ -160,7 +161,7 @@ test.each([
 ])("where the program of the threads %s, all is done without", async (_, wrong) => {
   const places = manySessions(6);
   const alone = await run(places, "alone", { threads: 0 });
-  rmSync(places.sessions, { recursive: true });
+  removeFolder(places.sessions);
   expect(await run(places, "threads", { threads: 2 }, wrong)).toEqual(alone);
 });
 

@@ -1,10 +1,11 @@
-import { appendFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import { EntryCache } from "../../src/log/entry-cache.ts";
 import { FileLog } from "../../src/log/file-log.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { BRANCHED, DAMAGED, header, lines, message, user } from "../fault/support/sessions.ts";
+import { moveOver } from "../support/move-over.ts";
 
 /** A log over a file that counts how often lines are read. */
 function counted(content: string): { cache: EntryCache; log: FileLog; path: string; reads: number[][] } {
@@ -69,7 +70,7 @@ describe("the cache of entries", () => {
     const [head = "", ...rest] = BRANCHED.trimEnd().split("\n");
     const changed = rest.map((line) => line.replace("another branch", "an edited branch")).reverse();
     writeFileSync(`${path}.new`, lines(head, ...changed, message("0000000f", null, "new")));
-    renameSync(`${path}.new`, path);
+    moveOver(`${path}.new`, path);
     expect(session.refresh().map(({ id }) => id)).toEqual(["0000000f"]);
     for (const entry of before) {
       const now = session.getEntry(entry.id);

@@ -1,10 +1,11 @@
-import { linkSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, writeFileSync } from "node:fs";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import { FileLog } from "../../src/log/file-log.ts";
 import type { LogChange } from "../../src/log/session-log.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message, onDisk, user, VERSION_1 } from "../fault/support/sessions.ts";
+import { moveOver } from "../support/move-over.ts";
 
 const SECRET = "hunter2";
 
@@ -38,7 +39,7 @@ function linesIn(log: FileLog, ordinals: Iterable<number>): string[] {
 function replaceByOther(path: string): void {
   const [first = "", ...rest] = readFileSync(path, "utf8").replaceAll(SECRET, "[gone]").trimEnd().split("\n");
   writeFileSync(`${path}.new`, lines(first, message("ffffffff", null, "new in front"), ...rest));
-  renameSync(`${path}.new`, path);
+  moveOver(`${path}.new`, path);
 }
 
 describe("a read that finds another file at the path", () => {
@@ -72,7 +73,7 @@ describe("a read that finds another file at the path", () => {
     const { index } = log;
     for (const text of ["first", "second"]) {
       writeFileSync(`${path}.new`, readFileSync(path, "utf8").replaceAll(/hunter2|first/g, text));
-      renameSync(`${path}.new`, path);
+      moveOver(`${path}.new`, path);
       expect(linesIn(log, [10])[0]).toContain(text);
     }
     log.append([lineOf("0000ffff")], true);
@@ -151,7 +152,7 @@ test("a link to the file that was read is the same file", () => {
   const path = place(sandbox(), "s.jsonl", LONG);
   linkSync(path, `${path}.second`);
   const { log, changes } = openLog(path);
-  renameSync(`${path}.second`, path);
+  moveOver(`${path}.second`, path);
   expect(log.isReplaced()).toBe(false);
   expect(changes).toEqual([]);
 });

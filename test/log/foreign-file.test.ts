@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { repairSession, SessionManager } from "sessiontree";
@@ -6,6 +6,7 @@ import { detectSource } from "sessiontree/import";
 import { describe, expect, test } from "vitest";
 import { FOREIGN_FILES } from "../support/foreign-files.ts";
 import { user } from "../support/messages.ts";
+import { moveOver } from "../support/move-over.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const CLAUDE = FOREIGN_FILES[0]?.[2] ?? "";
@@ -82,7 +83,7 @@ test("another program's file at the path of an open session is named, and not wr
   session.appendMessage(user("ours"));
   const other = `${path}.other`;
   writeFileSync(other, CLAUDE);
-  renameSync(other, path);
+  moveOver(other, path);
   expect(() => session.appendMessage(user("more"))).toThrow(notASession({ path, source: "claude-code" }));
   expect(readFileSync(path, "utf8")).toBe(CLAUDE);
 });

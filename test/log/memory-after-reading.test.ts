@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/index.ts";
 import { collectGarbage } from "../support/collect-garbage.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 
 const MEGABYTE = 1024 * 1024;
 const LARGE = 32 * MEGABYTE;
@@ -26,6 +27,6 @@ test("a session holds no bytes of its file, however long its last line is", asyn
     expect(sessions.map((session) => session.getEntryCount())).toEqual([1, 1, 1]);
     expect(held).toBeLessThan(2 * MEGABYTE);
   } finally {
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   }
 });

@@ -165,6 +165,23 @@ describe("redacting", () => {
     });
   });
 
+  test("in another session is read from the file at once, and from memory after a refresh", () => {
+    const path = place(sandbox(), "s.jsonl", file());
+    const [fresh, ...readers] = Array.from({ length: 3 }, () => SessionManager.open(path));
+    const [ofBodies, ofContext] = readers;
+    const first = ofBodies?.getEntry("00000001");
+    const context = ofContext?.buildSessionContext();
+    const other = SessionManager.open(path);
+    for (const id of idsOf(other)) other.redact(id);
+    expect(JSON.stringify([fresh?.getEntries(), fresh?.buildSessionContext()])).not.toContain(SECRET);
+    // What a session has read or built already is in memory, and so are the objects that callers hold.
+    expect(ofBodies?.getEntry("00000001")).toBe(first);
+    expect(ofContext?.buildSessionContext()).toEqual(context);
+    expect(JSON.stringify([first, context])).toContain(SECRET);
+    for (const reader of readers) reader.refresh();
+    expect(JSON.stringify([ofBodies?.getEntries(), ofContext?.buildSessionContext()])).not.toContain(SECRET);
+  });
+
   test.each([
     ["a change of the model", { type: "model_change", provider: "p", modelId: "m" }],
     ["a change of the thinking level", { type: "thinking_level_change", thinkingLevel: "high" }],
@@ -266,6 +283,40 @@ describe("redacting", () => {
     );
     const id = session.redact("00000002");
     expect(heard).toEqual([`appended ${id}`, `leaf 00000006 ${id}`]);
+  });
+});
+
+describe("what another session has redacted", () => {
+  const copies: [string, (session: SessionManager) => string | undefined][] = [
+    ["fork", (session) => session.forkSibling(session.getLeafId() ?? "").getSessionFile()],
+    ["branch", (session) => session.createBranchedSession(session.getLeafId() ?? "")],
+    ["exported branch", (session) => session.exportBranch(join(sandbox(), "branch.jsonl"))],
+  ];
+
+  test.each(copies)("is in no %s that this one makes, even if it was in memory", async (_name, copy) => {
+    for (const isHeld of [false, true]) {
+      const record = { parentId: "0000000a", timestamp };
+      const path = place(
+        sandbox(),
+        "s.jsonl",
+        lines(
+          header({ title: SECRET }),
+          { type: "message", id: "0000000a", parentId: null, timestamp, message: user(SECRET) },
+          { type: "label", id: "0000000b", ...record, targetId: "0000000a", label: SECRET },
+          { type: "session_info", id: "0000000c", ...record, parentId: "0000000b", name: SECRET },
+        ),
+      );
+      const session = SessionManager.open(path);
+      if (isHeld) session.appendMessage(user("mine"));
+      expect(JSON.stringify(session.buildSessionContext())).toContain(SECRET);
+      expect(session.getLabel("0000000a")).toBe(SECRET);
+      await SessionManager.open(path).redactText(SECRET);
+      expect(readFileSync(path, "utf8")).not.toContain(SECRET);
+      const made = copy(session) ?? "";
+      expect(readFileSync(made, "utf8")).not.toContain(SECRET);
+      expect(onDisk(made).getLabel("0000000a")).toBe("[redacted]");
+      expect(JSON.stringify(session.buildSessionContext())).not.toContain(SECRET);
+    }
   });
 });
 

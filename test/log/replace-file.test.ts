@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
 import { deleteSession, mergeSessions } from "sessiontree/catalog";
@@ -16,7 +16,10 @@ import {
   user,
   VERSION_1,
 } from "../fault/support/sessions.ts";
+import { SYSTEMS, systemFs } from "../fault/support/systems.ts";
 import { failing } from "../support/failing-calls.ts";
+import { IS_WINDOWS } from "../support/platform.ts";
+import { isSampled } from "../support/share.ts";
 
 const SECRET = "hunter2";
 
@@ -137,7 +140,8 @@ describe("while a file is replaced", () => {
     },
   );
 
-  test.each(["os", "fsync"] as const)(
+  // Windows keeps the name of a file that is removed while it is open.
+  test.skipIf(IS_WINDOWS).each(["os", "fsync"] as const)(
     "a flush rejects when the file has gone, with %s",
     async (durability) => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
@@ -230,25 +234,45 @@ const replacements: readonly (readonly [
   ],
 ];
 
-describe("a process that dies at any call", () => {
+/** Appends, unless no file is there for the moment: another process would wait, where this one is within the replacement itself. */
+function appendUnlessReplaced(writer: SessionManager): string[] {
+  try {
+    return [writer.appendMessage(user("in the last moment"))];
+  } catch (error) {
+    expect(error).toMatchObject({ message: expect.stringContaining("is being replaced") });
+    return [];
+  }
+}
+
+/** Without links, a process that dies before it has signed its lock blocks others for half a minute. */
+function ageUnsigned(folder: string): void {
+  for (const name of names(folder)) {
+    const path = join(folder, name);
+    if (name.endsWith(".lease") && statSync(path).size === 0) utimesSync(path, 0, 0);
+  }
+}
+
+describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
   test.each(replacements)(
     "of %s loses no line that a writer was told is safe before it died, too",
     (_name, content, run) => {
       let isOver = false;
       let survivors = 0;
       for (let at = 1; !isOver; at++) {
+        // Wine takes a second for each.
+        if (IS_WINDOWS && !isSampled(at)) continue;
         const path = place(sandbox(), "s.jsonl", content);
         let calls = 0;
         const said: string[] = [];
         // Opens anew for each, and is never asked again.
-        const writer = content === VERSION_1 ? undefined : SessionManager.open(path);
+        const options = { fs: systemFs(system) };
+        const writer = content === VERSION_1 ? undefined : SessionManager.open(path, options);
         if (writer !== undefined) said.push(writer.appendMessage(user("before")));
         const fs = watchedFs(() => {
           if (++calls < at) return;
-          if (calls === at && writer !== undefined)
-            said.push(writer.appendMessage(user("in the last moment")));
+          if (calls === at && writer !== undefined) said.push(...appendUnlessReplaced(writer));
           throw Object.assign(new Error("killed"), { code: "EIO" });
-        });
+        }, options.fs);
         try {
           run(path, fs);
         } catch (error) {
@@ -257,7 +281,8 @@ describe("a process that dies at any call", () => {
         isOver = calls < at;
         if (isOver) break;
         survivors++;
-        const next = SessionManager.open(path);
+        ageUnsigned(dirname(path));
+        const next = SessionManager.open(path, options);
         expect(
           said.filter((id) => next.getEntry(id) === undefined),
           `at call ${at}`,
@@ -272,7 +297,7 @@ describe("a process that dies at any call", () => {
         }
         expect(onDisk(path).issues.filter(({ code }) => code !== "LINE_UNREADABLE")).toEqual([]);
       }
-      expect(survivors).toBeGreaterThan(30);
+      expect(survivors).toBeGreaterThan(IS_WINDOWS ? 0 : 30);
     },
   );
 });
@@ -303,7 +328,9 @@ describe("what was redacted", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED.replace("first question", SECRET));
     let isKilled = false;
     const fs = watchedFs((name) => {
-      isKilled ||= name === "fchmodSync" && names(dirname(path)).some((one) => one.endsWith(".old"));
+      isKilled ||=
+        name === (IS_WINDOWS ? "utimesSync" : "fchmodSync") &&
+        names(dirname(path)).some((one) => one.endsWith(".old"));
       if (isKilled) throw Object.assign(new Error("killed"), { code: "EIO" });
     });
     const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
@@ -325,7 +352,7 @@ describe("what was redacted", () => {
     const id = idle.appendMessage(user(SECRET));
     upgrading.refresh();
     upgrading.redact(id);
-    for (const name of readdirSync(folder)) {
+    for (const name of names(folder)) {
       expect(readFileSync(join(folder, name), "utf8"), name).not.toContain(SECRET);
     }
     expect(readFileSync(`${path}.v1.bak`, "utf8")).toBe(VERSION_1);
@@ -333,7 +360,8 @@ describe("what was redacted", () => {
 });
 
 describe("a writer whose file looks as if it had been replaced", () => {
-  test("because it may only be read, goes on", () => {
+  // Modes mean nothing on Windows.
+  test.skipIf(IS_WINDOWS)("because it may only be read, goes on", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     session.appendMessage(user("one"));

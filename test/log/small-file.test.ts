@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { SessionManager } from "sessiontree";
 import { expect, test, vi } from "vitest";
 import { realFileSystem } from "../../src/fs/file-system.ts";
@@ -8,6 +8,7 @@ import { SessionState } from "../../src/manager/session-state.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message, NOW } from "../fault/support/sessions.ts";
 import { collectGarbage } from "../support/collect-garbage.ts";
+import { moveOver } from "../support/move-over.ts";
 
 /** How many entries a file of so many characters gives, and how often it is read for them once it is open. */
 function readsAfterOpening(characters: number): { entries: number; reads: number } {
@@ -110,7 +111,7 @@ test("they stay the same objects when another process replaces the file", () => 
   const given = session.buildContextEntries();
   const text = readFileSync(path, "utf8");
   writeFileSync(`${path}.new`, `${text}${lines(message("0000000c", "0000000b", "z"))}`);
-  renameSync(`${path}.new`, path);
+  moveOver(`${path}.new`, path);
   session.refresh();
   expect(session.getEntries().map(({ id }) => id)).toEqual(["0000000a", "0000000b", "0000000c"]);
   expect(session.getEntry("0000000b")).toBe(given[1]);
@@ -140,7 +141,7 @@ test("a first context follows to the file that took the place of the opened one"
 /** Puts another file with the same lines and more at the path, as an editor does. */
 function replaced(path: string, ...more: readonly object[]): void {
   writeFileSync(`${path}.new`, `${readFileSync(path, "utf8")}${lines(...more)}`);
-  renameSync(`${path}.new`, path);
+  moveOver(`${path}.new`, path);
 }
 
 test("entries that were given out are the same objects after a replacement that nobody has noticed yet", () => {
@@ -245,7 +246,7 @@ test("a file that is replaced while a first context is made gives the context of
         if (isArmed && ++calls === arm) {
           isArmed = false;
           writeFileSync(`${path}.new`, readFileSync(path, "utf8").replace("secret", "hidden"));
-          renameSync(`${path}.new`, path);
+          moveOver(`${path}.new`, path);
         }
         return Reflect.get(target, name);
       },

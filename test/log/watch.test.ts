@@ -1,10 +1,12 @@
-import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type SessionEntry, SessionManager } from "sessiontree";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Children } from "../fault/support/children.ts";
 import { names, place, sandbox, snapshot } from "../fault/support/sandbox.ts";
 import { BRANCHED, header, lines, message, textsOf, user } from "../fault/support/sessions.ts";
+import { moveOver } from "../support/move-over.ts";
+import { IS_WINDOWS } from "../support/platform.ts";
 
 const children = new Children();
 
@@ -107,7 +109,8 @@ describe("watching", () => {
     expect(await waiting.next()).toBeUndefined();
   });
 
-  test("releases everything when its reader leaves while it waits", async () => {
+  // Windows ends a watcher only some time after it is closed.
+  test.skipIf(IS_WINDOWS)("releases everything when its reader leaves while it waits", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const [begun, ended] = [vi.spyOn(globalThis, "setInterval"), vi.spyOn(globalThis, "clearInterval")];
@@ -194,30 +197,34 @@ describe("watching", () => {
     expect((await next)?.id).toBe("000000f1");
   });
 
-  test("goes on with a file that is replaced, and waits for one that is removed", async () => {
-    const path = place(sandbox(), "s.jsonl", BRANCHED);
-    const watch = new Watch(SessionManager.open(path));
-    const first = watch.next();
-    await turn();
-    copyFileSync(path, `${path}.new`);
-    appendFileSync(`${path}.new`, lines(message("000000f1", null, "a")));
-    renameSync(`${path}.new`, path);
-    expect((await first)?.id).toBe("000000f1");
-    const second = watch.next();
-    copyFileSync(path, `${path}.new`);
-    rmSync(path);
-    await turn();
-    appendFileSync(`${path}.new`, lines(message("000000f2", null, "b")));
-    renameSync(`${path}.new`, path);
-    expect((await second)?.id).toBe("000000f2");
-  });
+  // Windows keeps the name of a file that is removed while it is open.
+  test.skipIf(IS_WINDOWS)(
+    "goes on with a file that is replaced, and waits for one that is removed",
+    async () => {
+      const path = place(sandbox(), "s.jsonl", BRANCHED);
+      const watch = new Watch(SessionManager.open(path));
+      const first = watch.next();
+      await turn();
+      copyFileSync(path, `${path}.new`);
+      appendFileSync(`${path}.new`, lines(message("000000f1", null, "a")));
+      moveOver(`${path}.new`, path);
+      expect((await first)?.id).toBe("000000f1");
+      const second = watch.next();
+      copyFileSync(path, `${path}.new`);
+      rmSync(path);
+      await turn();
+      appendFileSync(`${path}.new`, lines(message("000000f2", null, "b")));
+      moveOver(`${path}.new`, path);
+      expect((await second)?.id).toBe("000000f2");
+    },
+  );
 
   test("tells by a typed error that another session stands in the file's place", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const watch = new Watch(SessionManager.open(path));
     const next = watch.next();
     writeFileSync(`${path}.new`, lines(header({ id: "other" })));
-    renameSync(`${path}.new`, path);
+    moveOver(`${path}.new`, path);
     await expect(next).rejects.toMatchObject({ code: "WRITE_FAILED" });
   });
 });

@@ -1,7 +1,11 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
-import { defineEntryType, type StateSession } from "../../src/manager/extension-state.ts";
+import {
+  defineEntryType,
+  type StandardSchema,
+  type StateSession,
+} from "../../src/manager/extension-state.ts";
 import type { CustomEntry, SessionEntry } from "../../src/schema/entry.ts";
 import { SessionError } from "../../src/schema/errors.ts";
 import type { SessionIssue } from "../../src/schema/issue.ts";
@@ -43,6 +47,13 @@ class FakeSession implements StateSession {
 
 const counter = defineEntryType("counter", z.object({ count: z.number() }));
 
+/** Makes a Standard Schema by hand, as every library's are made. */
+function schemaOf<Input, Output = Input>(
+  validate: StandardSchema<Input, Output>["~standard"]["validate"],
+): StandardSchema<Input, Output> {
+  return { "~standard": { version: 1, vendor: "by hand", validate } };
+}
+
 function caught(action: () => unknown): unknown {
   try {
     action();
@@ -71,6 +82,48 @@ describe("defineEntryType", () => {
     const session = new FakeSession();
     flag.append(session, true);
     expect(flag.latest(session)).toBe(true);
+  });
+
+  test("takes any Standard Schema, and names the paths of its issues", () => {
+    const open = defineEntryType(
+      "open",
+      schemaOf<{ open: string[] }, ReadonlySet<string>>((value) => {
+        const list: unknown = Object(value).open;
+        if (!Array.isArray(list)) return { issues: [{ message: "no list" }] };
+        const bad = list.findIndex((one) => typeof one !== "string");
+        if (bad < 0) return { value: new Set(list) };
+        return { issues: [{ message: "no text", path: ["open", { key: bad }] }] };
+      }),
+    );
+    expectTypeOf(open.append).parameter(1).toEqualTypeOf<{ open: string[] }>();
+    expectTypeOf(open.latest).returns.toEqualTypeOf<ReadonlySet<string> | undefined>();
+    const session = new FakeSession();
+    open.append(session, { open: ["tests"] });
+    expect(open.latest(session)).toEqual(new Set(["tests"]));
+    expect(session.entries[0]).toHaveProperty("data", { open: ["tests"] });
+    // @ts-expect-error The type forbids it.
+    const error = caught(() => open.append(session, { open: ["tests", 4] }));
+    expect(error).toMatchObject({ code: "ENTRY_INVALID", details: { problems: ["open[1]: no text"] } });
+    session.appendCustomEntry("open", 4);
+    expect(open.all(session)).toEqual([new Set(["tests"])]);
+    expect(session.issues).toMatchObject([{ message: expect.stringContaining("no list") }]);
+  });
+
+  test("refuses a schema that answers with a promise, kept or broken", () => {
+    const session = new FakeSession();
+    for (const answer of [Promise.resolve({ value: 1 }), Promise.reject(new Error("too late"))]) {
+      const slow = defineEntryType(
+        "slow",
+        schemaOf<number>(() => answer),
+      );
+      const error = caught(() => slow.append(session, 1));
+      expect(error).toBeInstanceOf(SessionError);
+      expect(error).toMatchObject({
+        code: "ENTRY_INVALID",
+        message: expect.stringContaining("asynchronous"),
+      });
+    }
+    expect(session.entries).toEqual([]);
   });
 
   test.each([[""], [undefined], [4]])("refuses a name that names nothing: %j", (name) => {
@@ -115,7 +168,6 @@ describe("append", () => {
         /^The value does not fit the schema of "counter" \(count: .*number.*\); /,
       ),
       details: { customType: "counter", problems: [expect.stringMatching(/^count: /)] },
-      cause: expect.any(z.core.$ZodError),
     });
     expect(append).not.toHaveBeenCalled();
   });
@@ -143,7 +195,7 @@ describe("append", () => {
     const cause = new Error("the transform broke");
     const broken = defineEntryType(
       "x",
-      z.string().transform(() => {
+      schemaOf<string>(() => {
         throw cause;
       }),
     );
@@ -262,15 +314,21 @@ describe("a bad value is reported once", () => {
     const session = new FakeSession();
     session.appendCustomEntry("broken", "a");
     session.appendCustomEntry("slow", "a");
-    const broken = z.string().transform(() => {
+    session.appendCustomEntry("zod", "a");
+    const broken = schemaOf<string>(() => {
       throw new Error("the transform broke");
     });
     const slow = z.string().refine(async () => true);
+    const throwing = z.string().transform(() => {
+      throw new Error("the transform broke");
+    });
     expect(defineEntryType("broken", broken).latest(session)).toBeUndefined();
     expect(defineEntryType("slow", slow).latest(session)).toBeUndefined();
+    expect(defineEntryType("zod", throwing).latest(session)).toBeUndefined();
     expect(session.issues.map((issue) => issue.message)).toEqual([
-      expect.stringContaining("the transform broke"),
-      expect.stringContaining("the schema failed"),
+      expect.stringContaining("the schema failed: the transform broke"),
+      expect.stringContaining("asynchronous"),
+      expect.stringContaining("threw an error"),
     ]);
   });
 });

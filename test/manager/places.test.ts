@@ -18,10 +18,12 @@ import {
 } from "sessiontree";
 import { expect, test } from "vitest";
 import { assistant, user } from "../support/messages.ts";
+import { IS_WINDOWS } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { records } from "./support/workshop.ts";
 
-test("create makes the folder; the file's name says when and which", () => {
+// Paths have a drive on Windows, links need a right, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("create makes the folder; the file's name says when and which", () => {
   const agentDir = temporaryFolder();
   const session = SessionManager.create("/projects/my:project", { agentDir }, { id: "my-id" });
   const folder = join(agentDir, "sessions", "--projects-my-project--");
@@ -156,7 +158,8 @@ test("all projects below an agent's folder are listed by its options", async () 
   expect(await SessionManager.listAll({ sessionDir: agentDir })).toEqual([]);
 });
 
-test("a session whose file has gone says so when it must read it", () => {
+// Paths have a drive on Windows, links need a right, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("a session whose file has gone says so when it must read it", () => {
   const session = SessionManager.create("/projects/project", temporaryFolder());
   // Opening reads a smaller one whole.
   const id = session.appendMessage(user("hello".repeat(1024 * 1024)));
@@ -166,7 +169,8 @@ test("a session whose file has gone says so when it must read it", () => {
   expect(() => other.getEntry(id)).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
 });
 
-test("a file that was emptied before its name went is not made anew", () => {
+// Paths have a drive on Windows, links need a right, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("a file that was emptied before its name went is not made anew", () => {
   for (const left of ["", "garbage\n"]) {
     const session = SessionManager.create("/projects/project", temporaryFolder());
     session.appendMessage(user("hello"));
@@ -181,7 +185,8 @@ test("a file that was emptied before its name went is not made anew", () => {
   }
 });
 
-test("a project is its real folder", () => {
+// Paths have a drive on Windows, links need a right, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("a project is its real folder", () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "real"));
   symlinkSync(join(folder, "real"), join(folder, "link"));
@@ -195,7 +200,8 @@ test("a project is its real folder", () => {
   expect(found).toBe(session.getSessionFile());
 });
 
-test("a project is found under both its names where sessions usually are", async () => {
+// Paths have a drive on Windows, links need a right, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("a project is found under both its names where sessions usually are", async () => {
   const folder = temporaryFolder();
   const [real, link] = [join(folder, "real"), join(folder, "link")];
   mkdirSync(real);

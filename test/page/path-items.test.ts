@@ -21,9 +21,9 @@ test("each entry of a path is told what the model gets of it", () => {
   const model = modelOf(LINES);
   const { items, modelItems } = viewPath(model, model.leaf);
   expect(Object.fromEntries(items.map(({ entry, state }) => [entry.id, state]))).toEqual({
-    a: "left-out",
-    b: "left-out",
-    c: "left-out",
+    a: "compacted",
+    b: "compacted",
+    c: "compacted",
     d: "aside",
     e: "seen",
     f: "edited",
@@ -56,7 +56,7 @@ test("only the last of several compactions counts", () => {
     ["d", "c", { type: "compaction", summary: "two", firstKeptEntryId: "d", tokensBefore: 1 }],
   ]);
   const { items } = viewPath(model, model.leaf);
-  expect(items.map(({ state }) => state)).toEqual(["left-out", "left-out", "left-out", "seen"]);
+  expect(items.map(({ state }) => state)).toEqual(["compacted", "compacted", "compacted", "seen"]);
 });
 
 test("messages without content were not edited", () => {

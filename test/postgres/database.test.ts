@@ -1,8 +1,10 @@
+import { EventEmitter } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { migrate, schemaVersion } from "../../src/postgres/migrate.ts";
 import { postgresStore } from "../../src/postgres/open-postgres-store.ts";
+import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
 
 /** A message of PostgreSQL's protocol: its type, its length, its body. */
 function message(type: string, body: Buffer): Buffer {
@@ -55,4 +57,22 @@ test("nor does it while tables are made or asked for, and nobody listens to the 
   await client.end();
   expect(thrown).toEqual([]);
   expect(["error", "acquire"].map((event) => client.listenerCount(event))).toEqual([0, 0]);
+});
+
+test("connections that come too late do not gather listeners", async () => {
+  const connection = Object.assign(new EventEmitter(), {
+    query: async () => ({ rows: [{ version: 1, is_there: true }] }),
+    release: () => undefined,
+  });
+  const late: (() => void)[] = [];
+  const client = Object.assign(new EventEmitter(), {
+    query: connection.query,
+    connect: () => new Promise<typeof connection>((resolve) => late.push(() => resolve(connection))),
+  });
+  const backend = new PostgresBackend({ client, timeoutMs: 1 });
+  for (let i = 0; i < 20; i++) await expect(backend.list({ limit: 1 })).rejects.toThrow("did not answer");
+  for (const arrive of late) arrive();
+  await new Promise(setImmediate);
+  expect([late.length, connection.listenerCount("error")]).toEqual([20, 1]);
+  await backend.close();
 });

@@ -3,8 +3,10 @@ import { migrate, migrationSql, SCHEMA_VERSION, schemaVersion } from "../../src/
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
 import { isSessionError } from "../../src/schema/errors.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
 
 const database = embeddedDatabase();
+const withTrigrams = embeddedDatabase({ hasTrigrams: true });
 
 const TABLES = ["deleted_sessions", "lines", "schema_version", "sessions"];
 
@@ -79,6 +81,37 @@ test.each(["", "x".repeat(64), "ä".repeat(32), "a\0b", "\ud800"])(
 
 test.each([-1, 0.5, SCHEMA_VERSION + 1])("there is no version %d to go to", async (to) => {
   await expect(migrate({ client: database(), to })).rejects.toThrow(/to must be a version from 0/);
+});
+
+test("the index for searching is dropped and built later, also one that was left half built, and sessions stay", async () => {
+  const client = withTrigrams();
+  const state = async () => {
+    const { rows } = await client.query<{ indisvalid: boolean }>(
+      "select indisvalid from pg_index where indexrelid = to_regclass('sessiontree.lines_by_text')",
+    );
+    return rows.map((row) => row.indisvalid);
+  };
+  expect(await migrate({ client, searchIndex: true })).toEqual({ from: 0, to: SCHEMA_VERSION });
+  const backend = new PostgresBackend({ client });
+  await backend.create(sessionFactsOf("one"), piecesOf([headerLine("one")], [messageLine("000000a1", null)]));
+  const found = async () => (await backend.search({ words: ["000000A1"], limit: 9 })).length;
+  expect([await state(), await found()]).toEqual([[true], 1]);
+  expect(await migrationSql({ client, searchIndex: true })).toEqual([]);
+  await migrate({ client, searchIndex: false });
+  await migrate({ client });
+  expect([await state(), await found()]).toEqual([[], 1]);
+  expect(await migrationSql({ client, searchIndex: false })).toEqual([]);
+  const statements = await migrationSql({ client, searchIndex: true });
+  expect(statements).toEqual([
+    expect.stringMatching(/^create index concurrently if not exists lines_by_text on .*;$/),
+  ]);
+  for (const statement of statements) await client.query(statement);
+  await client.query(
+    "update pg_index set indisvalid = false where indexrelid = 'sessiontree.lines_by_text'::regclass",
+  );
+  expect(await found()).toBe(1);
+  await migrate({ client, searchIndex: true });
+  expect([await state(), await found()]).toEqual([[true], 1]);
 });
 
 test("a step that fails changes nothing", async () => {

@@ -26,6 +26,11 @@ test("lines can be parted as docs/scale.md says, keep what is there, and behave 
   expect(rows.map(({ indexname }) => indexname)).toEqual(["lines_by_entry", "lines_by_text", "lines_pkey"]);
   const policies = "select 1 from pg_policies where tablename = 'lines' and policyname = 'tenant'";
   expect((await client.query(policies)).rows).toHaveLength(1);
+  await migrate({ client, searchIndex: false });
+  expect((await client.query(names)).rows).toHaveLength(2);
+  await migrate({ client, searchIndex: true });
+  const valid = "select 1 from pg_index where indisvalid and indexrelid::regclass::text ~ 'lines.*_by_text'";
+  expect((await client.query(valid)).rows).toHaveLength(17);
   await compareWithMemory(
     backend,
     () => client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade"),

@@ -3,6 +3,8 @@ import { beforeAll, expect, test } from "vitest";
 import type { PostgresClient } from "../../src/postgres/client.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { MemoryBackend } from "../../src/stores/memory-backend.ts";
+import type { BackendSearchQuery, SessionBackend } from "../../src/stores/session-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
@@ -70,4 +72,36 @@ test("a role that may not call the function finds the same, without the index", 
   await client.exec("create role unaware; grant usage on schema sessiontree to unaware");
   await client.exec("grant select on all tables in schema sessiontree to unaware");
   expect(await search("unaware", "acme", ["needle"])).toEqual({ texts: [NEEDLES, NEEDLES], scans: 0 });
+});
+
+test("words that are everywhere are found session by session, rare ones by the index, in one order", async () => {
+  const client = database();
+  const memory = new MemoryBackend();
+  const backend = new PostgresBackend({ client, tenant: "many" });
+  for (const id of ["c", "a", "B"]) {
+    const lines = Array.from({ length: 500 }, (_, i) =>
+      messageLine(String(i).padStart(8, "0"), null, `common ${i % 100 === 7 ? "rare" : "hay"} ${i}`),
+    );
+    const facts = sessionFactsOf(id, { cwd: id === "a" ? "/a" : "/project" });
+    for (const one of [backend, memory]) await one.create(facts, piecesOf([headerLine(id)], lines));
+  }
+  await client.query("set role sessions_host");
+  const found = async (one: SessionBackend, query: BackendSearchQuery) =>
+    (await one.search?.(query))?.map(({ session, line }) => ({
+      sessionId: session.id,
+      seq: line.seq,
+      text: line.text,
+    }));
+  for (const words of [["common"], ["rare"], ["COMMON", "rare"], ["common", "7"], ["c"], ["none of it"]]) {
+    for (const extra of [{}, { cwd: "/a" }]) {
+      for (let after: { sessionId: string; seq: number } | undefined; ; ) {
+        const query = { words, limit: 70, ...extra, ...(after && { after }) };
+        const expected = await found(memory, query);
+        expect(await found(backend, query)).toEqual(expected);
+        after = expected?.at(-1);
+        if (after === undefined || (expected?.length ?? 0) < 70) break;
+      }
+    }
+  }
+  await client.query("reset role");
 });

@@ -1,4 +1,5 @@
 import { migrate, postgresStore } from "sessiontree/postgres";
+import { redactText } from "sessiontree/stores";
 import { beforeAll, expect, test } from "vitest";
 import { copySession } from "../../src/stores/copy-session.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
@@ -69,4 +70,24 @@ test("through the database and back a session has the same bytes, damage and all
   await copySession(from, "damaged", middle);
   await copySession(middle, "damaged", to);
   expect((await bytesOf(to.exportBytes("damaged"))).equals(bytes)).toBe(true);
+});
+
+test("a text is redacted in every session that has it, and is found nowhere after that", async () => {
+  const store = postgresStore({ client: database() });
+  const secret = "sk-live-0123456789";
+  for (const id of ["with", "without"]) {
+    const session = store.create({ cwd: "/redacted", id });
+    const content = id === "with" ? `the key ${secret}` : "no key";
+    session.appendMessage({ role: "user", content, timestamp: 1 });
+    session.appendSessionInfo(content);
+    await session.close();
+  }
+  const { changed, standing } = await redactText(secret, { store });
+  expect([changed.map(({ path }) => path), standing]).toEqual([["with"], []]);
+  for (const table of ["sessions", "lines"]) {
+    const { rows } = await database().query(`select t::text as text from sessiontree.${table} t`);
+    expect(JSON.stringify(rows).toLowerCase()).not.toContain(secret);
+  }
+  expect((await bytesOf(store.exportBytes("with"))).includes(secret)).toBe(false);
+  expect((await store.open("with")).issues).toEqual([]);
 });

@@ -1,16 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import { type FileStoreOptions, fileStore } from "../../src/stores/file-store.ts";
 import { sessionStoreSuite } from "../../src/stores/suite/store-suite.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 
 function makeIn(folder: string, options: FileStoreOptions) {
   const given = { ...options, deletesForGood: true };
   return {
     store: fileStore(given),
     another: () => fileStore(given),
-    dispose: () => rmSync(folder, { recursive: true }),
+    dispose: () => removeFolder(folder),
   };
 }
 

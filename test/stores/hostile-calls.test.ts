@@ -1,15 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileStore, memoryStore, remoteStore, type SessionStore } from "sessiontree/stores";
 import { afterEach, describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 import { overBackend } from "./support/over-backend.ts";
 
 const CWD = "/projects/x";
 
 const folder = mkdtempSync(join(tmpdir(), "hostile-"));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const header = (id: string) =>
   `${JSON.stringify({ type: "session", version: 3, id, timestamp: "2026-03-01T12:00:00.000Z", cwd: CWD })}\n`;

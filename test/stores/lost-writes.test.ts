@@ -34,7 +34,7 @@ function failover(): {
     append: (...given) => current.append(...given),
     amend: (...given) => current.amend(...given),
     list: (...given) => current.list(...given),
-    search: (...given) => current.search(...given),
+    search: (query) => current.search(query),
     delete: (...given) => current.delete(...given),
     subscribe: (...given) => current.subscribe(...given),
     close: () => current.close(),

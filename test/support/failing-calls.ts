@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from "node:module";
  * @returns Makes it work again. Idempotent.
  */
 export function failing(
-  call: "openSync" | "writeSync" | "readSync" | "readdirSync",
+  call: "openSync" | "writeSync" | "readSync" | "readdirSync" | "linkSync",
   error: Error,
   isMeant: (first: unknown) => boolean = () => true,
 ): () => void {

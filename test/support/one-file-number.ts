@@ -1,4 +1,4 @@
-import fs, { type Stats } from "node:fs";
+import fs, { type BigIntStats, type Stats } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { onTestFinished } from "vitest";
 
@@ -8,9 +8,9 @@ const CALLS = ["statSync", "lstatSync", "fstatSync"] as const;
 export function useOneFileNumber(): void {
   const whole = CALLS.map((name) => [name, fs[name]] as const);
   for (const [name, call] of whole) {
-    const numbered = (...args: unknown[]): Stats | undefined => {
-      const stats: Stats | undefined = Reflect.apply(call, fs, args);
-      return stats && Object.assign(stats, { ino: 7 });
+    const numbered = (...args: unknown[]): Stats | BigIntStats | undefined => {
+      const stats: Stats | BigIntStats | undefined = Reflect.apply(call, fs, args);
+      return stats && Object.assign(stats, { ino: typeof stats.ino === "bigint" ? 7n : 7 });
     };
     Object.assign(fs, { [name]: numbered });
   }

@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { PROCESS_DATA, PROCESS_HOME } from "./process-home.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 /** Home of all tests of a file. */
 export const home = PROCESS_HOME;
@@ -24,7 +25,7 @@ export function useTrashHome(): void {
     folder = mkdtempSync(join(home, "sessions-"));
   });
 
-  afterEach(() => rmSync(trash, { recursive: true, force: true }));
+  afterEach(() => removeFolder(trash));
 
   afterAll(() => {
     vi.unstubAllEnvs();

@@ -118,6 +118,19 @@ function checkMaps(folder: string): void {
   console.log(`${scripts.length} programs have maps`);
 }
 
+/** Checks that no declaration needs the types of zod: whoever uses another schema library need not install it. */
+function checkDeclarations(folder: string): void {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".d.ts"),
+  );
+  const naming = files.filter((file) =>
+    /^(?! *\*).*["']zod\b/m.test(readFileSync(join(folder, file), "utf8")),
+  );
+  if (files.length === 0 || naming.length > 0)
+    throw new Error(`declarations that name zod: ${naming.join(", ") || "none at all"}`);
+  console.log(`${files.length} files of declarations name no zod`);
+}
+
 function check(project: string): void {
   const packed = npm(root, "pack", "--ignore-scripts", `--pack-destination=${project}`).trim();
   const tarball = join(project, packed.split("\n").at(-1) ?? "");
@@ -128,6 +141,7 @@ function check(project: string): void {
 
   const dist = join(project, "node_modules/sessiontree/dist");
   checkMaps(dist);
+  checkDeclarations(dist);
   checkChunks(dist);
   // No subpath: imports find it by its name, and do without if it is missing.
   if (!existsSync(join(dist, "sessiontree-import-worker.js")))

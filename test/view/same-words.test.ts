@@ -66,9 +66,8 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
     const excerpts = printed.map(({ excerpt }) => excerpt);
     expect(model.entries.map((entry) => excerptOf(entry).text)).toEqual(excerpts);
     // The page names results and commands by what was asked for: what came of it stands beside that.
-    model.kinds.forEach(({ style }, ordinal) => {
-      if (style !== "tool" && style !== "command")
-        expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
+    model.kinds.forEach(({ tone }, ordinal) => {
+      if (tone !== "tool" && tone !== "command") expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
     });
     await expectSameContent(path, model);
     expectSameDrawing(path, model);
@@ -114,7 +113,7 @@ function expectSameDrawing(path: string, model: SessionModel): void {
   const trunk = findTrunk(model.tree, model.leaf);
   const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, "branches"), new Set());
   const names = (isRun: boolean) =>
-    boxes.flatMap(({ name, style }) => ((style === "run") === isRun ? name : [])).sort();
+    boxes.flatMap(({ name, tone }) => ((tone === "run") === isRun ? name : [])).sort();
   expect(rows.map(({ ordinal }) => `n${ordinal}`).sort()).toEqual(names(false));
   expect(rows.flatMap(({ run: [first] }) => (first === undefined ? [] : `n${first}`)).sort()).toEqual(
     names(true),

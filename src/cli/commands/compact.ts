@@ -163,7 +163,7 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   writePortions(plan, out);
   out.line();
   const kind = kindOf(cutEntry);
-  const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colours, kind.style)(kind.word)];
+  const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colours, kind.tone)(kind.word)];
   out.line(excerptLine(facts, excerptOf(cutEntry), out));
   if (preparation.isSplitTurn)
     out.line("The cut falls inside a turn; the beginning of that turn gets its own summary.");

@@ -3,7 +3,7 @@ import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
-import { titleOf } from "../../view/session-title.ts";
+import { folderName, titleOf } from "../../view/session-title.ts";
 import { count } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -158,7 +158,7 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
       colours.dim((numbers[i] ?? "").padStart(numberWidth)),
-      colours.cyan(column(projectName(session), projectWidth)),
+      colours.cyan(column(plainLine(folderName(session.cwd)), projectWidth)),
     ]
       .filter((_, place) => shown.has(place))
       .join("  ");
@@ -187,9 +187,4 @@ function fittingColumns(widths: readonly number[], width: number): Set<number> {
     if (place === 0 || (one > 0 && room >= 0)) shown.add(place);
   });
   return shown;
-}
-
-/** The last folder of a project's path. */
-function projectName({ cwd }: ListedRow): string {
-  return plainLine(cwd.split(/[/\\]/).findLast(Boolean) ?? "");
 }

@@ -127,7 +127,7 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   const kind = kindOf(entry);
   const details = detailsOf(entry);
   const { line, offset } = places.at(ordinal);
-  out.line(`${paintOf(colours, kind.style)(kind.word)}  ${plainLine(id)}`);
+  out.line(`${paintOf(colours, kind.tone)(kind.word)}  ${plainLine(id)}`);
   const facts: Facts = [
     ["label", labels.get(id)?.label ?? ""],
     ["parent", head.parentId ?? "none"],

@@ -5,7 +5,7 @@ import { readBlobImage } from "../../log/blob-images.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
-import { storedMessageProblems } from "../../schema/message-shape.ts";
+import { storedMessageProblems } from "../../schema/message-check.ts";
 import { validateEntry } from "../../schema/validate.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { makeAncestorTest } from "../../view/ancestry.ts";

@@ -61,7 +61,7 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
 };
 
 /**
- * Gives what may stand at the end of a command line.
+ * Returns what may stand at the end of a command line.
  *
  * Where nothing is known, the shell has its own idea: files.
  *

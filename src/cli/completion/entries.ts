@@ -7,7 +7,7 @@ import { type Candidate, shortDescription } from "./candidates.ts";
 const MOST_ENTRIES = 200;
 
 /**
- * Gives the labels of a session and the ids of its entries, the latest first, that begin with what was typed.
+ * Returns the labels of a session and the ids of its entries, the latest first, that begin with what was typed.
  *
  * @param isDescribed - Whether a shell shows what an entry says; only then are bodies read.
  * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`

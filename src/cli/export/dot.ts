@@ -3,7 +3,7 @@ import type { GraphNode } from "./graph.ts";
 import { treeGraph } from "./graph.ts";
 import type { ExportSource } from "./source.ts";
 
-const COLOURS: { readonly [style in GraphNode["style"]]: string } = {
+const COLOURS: { readonly [tone in GraphNode["tone"]]: string } = {
   user: "#cfe8fc",
   assistant: "#d9f2d9",
   tool: "#eeeeee",
@@ -25,8 +25,8 @@ export function* dot(source: ExportSource): Generator<string, void> {
   yield `digraph ${quoted([plainLine(name ?? fileName)])} {\n`;
   yield '  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10];\n';
   for (const node of nodes) {
-    const more = `${node.isLeaf ? ", penwidth=3" : ""}${node.style === "run" ? ', style="dashed"' : ""}`;
-    yield `  ${node.name} [label=${quoted(node.lines)}, fillcolor="${COLOURS[node.style]}"${more}];\n`;
+    const more = `${node.isLeaf ? ", penwidth=3" : ""}${node.tone === "run" ? ', style="dashed"' : ""}`;
+    yield `  ${node.name} [label=${quoted(node.lines)}, fillcolor="${COLOURS[node.tone]}"${more}];\n`;
   }
   for (const [from, to] of edges) yield `  ${from} -> ${to};\n`;
   yield "}\n";

@@ -1,6 +1,6 @@
 import { NONE } from "../../tree/entry-tree.ts";
 import { chooseAll, chooseRows } from "../../view/choose-rows.ts";
-import { countKinds, type KindCount, type KindStyle, kindOf, readKinds } from "../../view/entry-kind.ts";
+import { countKinds, type KindCount, kindOf, readKinds, type Tone } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { treeRows } from "../../view/tree-rows.ts";
@@ -21,7 +21,7 @@ export interface TreeGraph {
 export interface GraphNode {
   /** A name of letters and digits. */
   readonly name: string;
-  readonly style: KindStyle | "run";
+  readonly tone: Tone | "run";
   /** One or two harmless lines. */
   readonly lines: readonly string[];
   /** Whether the session stands here. */
@@ -76,17 +76,17 @@ function* nodesOf(
     const name = nameOf(ordinal);
     const run = runs.get(ordinal);
     if (run !== undefined) {
-      yield { name, style: "run", lines: [truncate(String(run), LINE_WIDTH)], isLeaf: false };
+      yield { name, tone: "run", lines: [truncate(String(run), LINE_WIDTH)], isLeaf: false };
       continue;
     }
-    const { word, style } = kindOf(entry);
+    const { word, tone } = kindOf(entry);
     const id = session.tree.idAt(ordinal);
     const label = session.labels.get(id)?.label;
     const mark = label === undefined ? "" : ` [${plainLine(label)}]`;
     const lines = [`${word} ${shortId(id, ID_LENGTH)}${mark}`, excerptOf(entry).text];
     yield {
       name,
-      style,
+      tone,
       lines: lines.map((line) => truncate(line, LINE_WIDTH)).filter(Boolean),
       isLeaf: ordinal === leaf,
     };

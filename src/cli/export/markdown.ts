@@ -37,7 +37,7 @@ export function* markdown(source: ExportSource): Generator<string, void> {
     const label = session.labels.get(session.tree.idAt(ordinal))?.label;
     const mark = label === undefined ? "" : ` \\[${escaped(label)}\\]`;
     const time = dateAndTime(session.tree.timeAt(ordinal));
-    if (kindOf(entry).style === "user") turn++;
+    if (kindOf(entry).tone === "user") turn++;
     const blocks = entryBlocks(entry, { turn, mark, time, withImages });
     for (const block of blocks) yield `\n${block}\n`;
   }

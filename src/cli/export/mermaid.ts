@@ -6,7 +6,7 @@ import type { ExportSource } from "./source.ts";
 const MEANINGFUL = /[^\p{L}\p{N} ,._-]/gu;
 
 /** Looks that can be read on light and dark. */
-const CLASSES: { readonly [style in GraphNode["style"]]: string } = {
+const CLASSES: { readonly [tone in GraphNode["tone"]]: string } = {
   user: "fill:#cfe8fc,stroke:#1c6ea4,color:#000",
   assistant: "fill:#d9f2d9,stroke:#2e7d32,color:#000",
   tool: "fill:#eeeeee,stroke:#999999,color:#000",
@@ -25,12 +25,12 @@ const CLASSES: { readonly [style in GraphNode["style"]]: string } = {
 export function* mermaid(source: ExportSource): Generator<string, void> {
   const { nodes, edges } = treeGraph(source);
   yield "flowchart TD\n";
-  for (const { name, style, lines, isLeaf } of nodes) {
+  for (const { name, tone, lines, isLeaf } of nodes) {
     const [open, close] = isLeaf ? ["([", "])"] : ["[", "]"];
-    yield `  ${name}${open}"${lines.map(quoted).join("<br/>")}"${close}:::${style}\n`;
+    yield `  ${name}${open}"${lines.map(quoted).join("<br/>")}"${close}:::${tone}\n`;
   }
   for (const [from, to] of edges) yield `  ${from} --> ${to}\n`;
-  for (const [style, look] of Object.entries(CLASSES)) yield `  classDef ${style} ${look}\n`;
+  for (const [tone, look] of Object.entries(CLASSES)) yield `  classDef ${tone} ${look}\n`;
 }
 
 function quoted(text: string): string {

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type FileIdentity, identityOf, isSameFile } from "../../fs/file-identity.ts";
+import { type FileIdentity, isSameFile, stateOf, stateOfOpen } from "../../fs/file-identity.ts";
 import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../../fs/file-system.ts";
 
 /** How a file has changed: bytes behind those that were read, or another file at its path. */
@@ -10,20 +10,21 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Returns what tells a file from another one that takes its path, as a text; undefined if none is there. */
 export function fileIdentity(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? undefined : textOf(identityOf(stats));
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && textOf(stateOf(stats));
 }
 
-function textOf({ dev, ino, birthtimeMs, ctimeMs }: FileIdentity): string {
-  return [dev, ino, birthtimeMs, ctimeMs].join("-");
+function textOf({ dev, ino, birthtimeNs, ctimeNs }: FileIdentity): string {
+  return [dev, ino, birthtimeNs, ctimeNs].join("-");
 }
 
 /** Parses what `fileIdentity` returned; undefined if it is something else. */
 function identityIn(text: string): FileIdentity | undefined {
-  const [dev, ino, birthtimeMs, ctimeMs] = text.split("-").map(Number);
-  if (dev === undefined || ino === undefined || birthtimeMs === undefined || ctimeMs === undefined)
+  const numbers = /^(\d+)-(\d+)-(\d+)-(\d+)$/.exec(text)?.slice(1).map(BigInt) ?? [];
+  const [dev, ino, birthtimeNs, ctimeNs] = numbers;
+  if (dev === undefined || ino === undefined || birthtimeNs === undefined || ctimeNs === undefined)
     return undefined;
-  return { dev, ino, birthtimeMs, ctimeMs };
+  return { dev, ino, birthtimeNs, ctimeNs };
 }
 
 /** Reads what is appended to a file. */
@@ -52,9 +53,9 @@ export class FileFollower {
     const fd = ifPresent(() => openForReading(realFileSystem, this.#path));
     if (fd === undefined) return undefined;
     try {
-      const stats = realFileSystem.fstatSync(fd);
-      const { size } = stats;
-      if (!isSameFile(this.#file, identityOf(stats)) || size < this.#offset) return { kind: "replaced" };
+      const state = stateOfOpen(realFileSystem, fd);
+      const { size } = state;
+      if (!isSameFile(this.#file, state) || size < this.#offset) return { kind: "replaced" };
       if (size === this.#offset) return undefined;
       const bytes = readRange(realFileSystem, fd, this.#offset, Math.min(size - this.#offset, MOST_BYTES));
       this.#offset += bytes.length;

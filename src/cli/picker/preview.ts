@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { NONE } from "../../tree/entry-tree.ts";
-import { type KindStyle, kindOf } from "../../view/entry-kind.ts";
+import { kindOf, type Tone } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { SessionView } from "../session-view.ts";
 import type { PreviewLine } from "./state.ts";
@@ -9,13 +9,7 @@ import type { PreviewLine } from "./state.ts";
 const MOST_ENTRIES = 200;
 
 /** What a preview shows: results of tools and settings say little. */
-const SHOWN: ReadonlySet<KindStyle> = new Set<KindStyle>([
-  "user",
-  "assistant",
-  "command",
-  "summary",
-  "damaged",
-]);
+const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
 
 /**
  * Returns the last messages of the branch on which a session stands, the latest at the end.
@@ -38,7 +32,7 @@ export function previewOf(path: string): PreviewLine[] {
 }
 
 function previewLine(entry: AnySessionEntry | undefined): PreviewLine | undefined {
-  const { style, word } = kindOf(entry);
+  const { tone, word } = kindOf(entry);
   const { text } = excerptOf(entry);
-  return SHOWN.has(style) && text !== "" ? { word, text } : undefined;
+  return SHOWN.has(tone) && text !== "" ? { word, text } : undefined;
 }

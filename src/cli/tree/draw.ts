@@ -1,5 +1,5 @@
 import { entriesFrom } from "../../view/ancestry.ts";
-import { countKinds, type EntryKinds, type KindCount, type KindStyle } from "../../view/entry-kind.ts";
+import { countKinds, type EntryKinds, type KindCount, type Tone } from "../../view/entry-kind.ts";
 import { type Excerpt, excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { timeRange } from "../../view/time-range.ts";
@@ -24,7 +24,7 @@ const LEAF_MARK = "← leaf";
 /** Part of the width that branches may take before they are no longer drawn further in. */
 const MOST_INDENT = 0.3;
 
-const BULLETS: { readonly [style in KindStyle]: string } = {
+const BULLETS: { readonly [tone in Tone]: string } = {
   user: "●",
   assistant: "○",
   tool: "·",
@@ -83,8 +83,8 @@ export class TreeWriter {
     const { colours, width } = this.#out;
     const { tree, labels, leaf } = this.#session;
     const kind = this.#read.kinds[ordinal];
-    const style = kind?.style ?? "damaged";
-    const paint = paintOf(colours, style);
+    const tone = kind?.tone ?? "damaged";
+    const paint = paintOf(colours, tone);
     const id = tree.idAt(ordinal);
     const label = labels.get(id)?.label;
     const leafMark = ordinal === leaf ? `  ${LEAF_MARK}` : "";
@@ -95,12 +95,12 @@ export class TreeWriter {
     const timeText = column(this.#times.format(tree.timeAt(ordinal)), this.#times.width);
     const used = widthOf(`${gutter}. ${idText} ${kindText} ${timeText}  ${labelMark}${leafMark}`);
     const text = truncate(excerpt.text, Math.max(0, width - used));
-    const tone = excerpt.isError ? colours.red : isQuiet(style) ? colours.dim : plain;
+    const textPaint = excerpt.isError ? colours.red : isQuiet(tone) ? colours.dim : plain;
     return [
-      `${painted(colours.dim, gutter)}${paint(BULLETS[style])} ${colours.dim(idText)} ${paint(kindText)} `,
+      `${painted(colours.dim, gutter)}${paint(BULLETS[tone])} ${colours.dim(idText)} ${paint(kindText)} `,
       `${painted(colours.dim, timeText)}  `,
       painted((one) => colours.bold(colours.yellow(one)), labelMark),
-      painted(tone, text),
+      painted(textPaint, text),
       painted((one) => colours.bold(colours.green(one)), leafMark),
     ]
       .join("")
@@ -136,8 +136,8 @@ function plain(text: string): string {
   return text;
 }
 
-function isQuiet(style: KindStyle): boolean {
-  return style === "tool" || style === "quiet";
+function isQuiet(tone: Tone): boolean {
+  return tone === "tool" || tone === "quiet";
 }
 
 function runText(counts: KindCount, branches: number): string {

@@ -18,7 +18,7 @@ export function writeHeading(session: SessionView, counts: KindCount, out: Outpu
     ...(branches > 1 ? [counted(branches, "branch", "branches")] : []),
     ...counts
       .list()
-      .flatMap(({ kind, number }) => (kind.style === "summary" ? counted(number, kind.word, kind.many) : [])),
+      .flatMap(({ kind, number }) => (kind.tone === "summary" ? counted(number, kind.word, kind.many) : [])),
     ...(counts.failed > 0 ? [`${count(counts.failed)} failed`] : []),
     ...(labels.size > 0 ? [counted(labels.size, "label")] : []),
     `version ${version}`,

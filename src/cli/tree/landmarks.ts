@@ -52,13 +52,13 @@ function carryUp(tree: EntryTree, { order }: Trunk, marks: Uint8Array): void {
 function chooseUserMessages(tree: EntryTree, kinds: readonly EntryKind[], leaf: number): number[] {
   const all: number[] = [];
   kinds.forEach((kind, ordinal) => {
-    if (kind.style === "user") all.push(ordinal);
+    if (kind.tone === "user") all.push(ordinal);
   });
   const step = Math.ceil(all.length / USER_MESSAGES);
   const chosen = all.filter((_, i) => i % step === 0);
   let left = LAST_USER_MESSAGES;
   for (let at = leaf; at !== NONE && left > 0; at = tree.parentAt(at)) {
-    if (kinds[at]?.style !== "user") continue;
+    if (kinds[at]?.tone !== "user") continue;
     chosen.push(at);
     left--;
   }

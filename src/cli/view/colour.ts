@@ -1,4 +1,4 @@
-import type { EntryKind, KindStyle } from "../../view/entry-kind.ts";
+import type { EntryKind, Tone } from "../../view/entry-kind.ts";
 import type { Colours } from "../output.ts";
 import { column } from "../text/width.ts";
 
@@ -7,9 +7,9 @@ type Paint = (text: string) => string;
 /** Columns of the longest known kind. */
 export const KIND_WIDTH = 14;
 
-/** The colour of each style of entry. */
-export function paintOf(colours: Colours, style: KindStyle): Paint {
-  const paints: { readonly [name in KindStyle]: Paint } = {
+/** The colour of each tone of entry. */
+export function paintOf(colours: Colours, tone: Tone): Paint {
+  const paints: { readonly [name in Tone]: Paint } = {
     user: (text) => colours.bold(colours.cyan(text)),
     assistant: colours.green,
     tool: colours.dim,
@@ -18,10 +18,10 @@ export function paintOf(colours: Colours, style: KindStyle): Paint {
     quiet: colours.dim,
     damaged: colours.red,
   };
-  return paints[style];
+  return paints[tone];
 }
 
 /** Writes an entry's kind as a column, in its colour. */
-export function kindColumn(colours: Colours, { word, style }: EntryKind): string {
-  return paintOf(colours, style)(column(word, KIND_WIDTH));
+export function kindColumn(colours: Colours, { word, tone }: EntryKind): string {
+  return paintOf(colours, tone)(column(word, KIND_WIDTH));
 }

@@ -8,7 +8,7 @@ import {
   roleOf,
   userText,
 } from "./message-parts.ts";
-import { isBelow, parentIn, type RecordNode, upward } from "./record-graph.ts";
+import { isBelow, type RecordNode, upward } from "./record-graph.ts";
 
 /** Records that become entries together: the parts of one message, a command and its output, a boundary and its summary. */
 export interface Unit {
@@ -266,10 +266,14 @@ class Grouping {
    * is behind the result here.
    */
   #endOf(unit: Unit): Unit | undefined {
-    if (!this.#callerOf.has(unit)) return undefined;
+    const caller = this.#callerOf.get(unit);
+    if (caller === undefined) return undefined;
     for (const at of upward(unit, (one) => this.#raw.get(one))) {
+      // The message itself is above its results, and so is what is above it: no need to climb to the root for each of them.
+      if (at === caller) return undefined;
       if (PASSIVE.has(at.role) || this.#callerOf.has(at)) continue;
-      return isBelow(at.parent, unit, parentIn) ? (this.#results.get(at)?.at(-1) ?? at) : undefined;
+      const above = (one: Unit) => (one === caller ? undefined : one.parent);
+      return isBelow(at.parent, unit, above) ? (this.#results.get(at)?.at(-1) ?? at) : undefined;
     }
     return undefined;
   }

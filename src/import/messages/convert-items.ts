@@ -7,8 +7,8 @@ import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import type { ConvertedMessages } from "../../convert/history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
+import type { MessageDocument } from "../../schema/foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import type { MessageDocument } from "../../schema/message-form.ts";
 import { textOf } from "../source-values.ts";
 
 type Content = string | readonly { readonly type: string }[];

@@ -1,9 +1,9 @@
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
+import { readMessageDocument } from "../../schema/foreign-form.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { readMessageDocument } from "../../schema/message-form.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
 import { issueAt } from "../source-text.ts";

@@ -55,11 +55,17 @@ export function conversationRows(
     if (first === undefined) continue;
     const index = rows.length;
     if (group.isCompacted) {
-      const leftOut = group.items.filter(({ state }) => state === "left-out");
-      const failed = leftOut.filter(({ entry }) => isFailure(entry)).length;
+      const compacted = group.items.filter(({ state }) => state === "compacted");
+      const failed = compacted.filter(({ entry }) => isFailure(entry)).length;
       const ordinals = group.items.map(({ ordinal }) => ordinal);
       const isShown = isOpen(first.ordinal, ordinals);
-      rows.push({ kind: "compacted", ordinal: first.ordinal, size: leftOut.length, failed, isOpen: isShown });
+      rows.push({
+        kind: "compacted",
+        ordinal: first.ordinal,
+        size: compacted.length,
+        failed,
+        isOpen: isShown,
+      });
       if (!isShown) {
         for (const ordinal of ordinals) rowOf.set(ordinal, index);
         continue;
@@ -81,19 +87,19 @@ function groupsOf(items: readonly ConversationItem[]): Group[] {
   let end = 0;
   while (end < items.length) {
     const start = end;
-    const isCompacted = items[start]?.state === "left-out";
-    while (end < items.length && (items[end]?.state === "left-out") === isCompacted) end++;
-    if (isCompacted) end = afterLastLeftOut(items, end);
+    const isCompacted = items[start]?.state === "compacted";
+    while (end < items.length && (items[end]?.state === "compacted") === isCompacted) end++;
+    if (isCompacted) end = afterLastCompacted(items, end);
     groups.push({ isCompacted, items: items.slice(start, end) });
   }
   return groups;
 }
 
-function afterLastLeftOut(items: readonly ConversationItem[], from: number): number {
+function afterLastCompacted(items: readonly ConversationItem[], from: number): number {
   let end = from;
   for (let at = from; at < items.length; at++) {
     const state = items[at]?.state;
-    if (state === "left-out") end = at + 1;
+    if (state === "compacted") end = at + 1;
     else if (state !== "aside") break;
   }
   return end;

@@ -1,7 +1,6 @@
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
-import { kindOf } from "../../view/entry-kind.ts";
 import { callsIn, resultCallId, resultToolName } from "../../view/tool-calls.ts";
-import type { SessionModel } from "./session-model.ts";
+import { kindAt, type SessionModel } from "./session-model.ts";
 
 /** What entries are told apart by: how they ended or whether they have a label, what they are, and which tool it was. */
 export type FilterGroup = "mark" | "kind" | "tool";
@@ -35,7 +34,7 @@ export class FilterIndex {
     const answered = new Set(session.entries.map(resultCallId));
     this.#values = session.entries.map((entry, ordinal) => ({
       mark: [outcomeOf(entry) ?? "", session.labels.has(ordinal) ? "labelled" : ""].filter(Boolean),
-      kind: [kindOf(entry).word],
+      kind: [kindAt(session, ordinal).word],
       tool: toolsOf(entry, answered),
     }));
   }

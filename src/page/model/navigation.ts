@@ -140,7 +140,7 @@ function stepOnPath(session: SessionModel, position: Position, step: Extract<Ste
 }
 
 function isUsers({ kinds }: SessionModel, ordinal: number): boolean {
-  return kinds[ordinal]?.style === "user";
+  return kinds[ordinal]?.tone === "user";
 }
 
 function switchBranch(session: SessionModel, position: Position, direction: 1 | -1): Position {

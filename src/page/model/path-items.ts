@@ -19,26 +19,29 @@ import { pathTo, type SessionModel } from "./session-model.ts";
  * What the model gets of an entry at the end of the path:
  *
  * - `seen`: what is stored; `edited`: something else, because of a context edit; `removed`: nothing, because of one.
- * - `left-out`: nothing, because a compaction replaces it.
+ * - `compacted`: nothing, because a compaction replaces it.
  * - `aside`: nothing, as always with entries of its kind.
  */
-export type ItemState = "seen" | "edited" | "removed" | "left-out" | "aside";
+export type ItemState = "seen" | "edited" | "removed" | "compacted" | "aside";
 
 /** What a state means, for a person; empty where there is nothing to say, or a notice says it. */
 export const STATE_WORDS: { readonly [state in ItemState]: string } = {
   seen: "",
   edited: "edited for the model",
   removed: "removed from the context",
-  "left-out": "",
+  compacted: "",
   aside: "",
 };
+
+/** What the model sees of compacted entries. */
+export const COMPACTED_HINT = "the model sees a summary instead";
 
 /** Says why an entry looks as it does; undefined where that needs no word. */
 export const STATE_HINTS: { readonly [state in ItemState]: string | undefined } = {
   seen: undefined,
   edited: "The model sees something else here, because of a context edit",
   removed: "Removed by a context edit: the model does not see this",
-  "left-out": "Left out by compaction: the model does not see this",
+  compacted: `Compacted: ${COMPACTED_HINT}`,
   aside: "Kept for people and programs: the model does not see this",
 };
 
@@ -123,8 +126,8 @@ function stateOf(
 ): ItemState {
   const own = sessionEntryToContextMessages(entry);
   if (convertToLlm(own).length === 0) return "aside";
-  if (contributed === undefined) return "left-out";
-  if (contributed.length === 0) return entry.type === "compaction" ? "left-out" : "removed";
+  if (contributed === undefined) return "compacted";
+  if (contributed.length === 0) return entry.type === "compaction" ? "compacted" : "removed";
   return targets.has(entry.id) && contentOf(contributed[0]) !== contentOf(own[0]) ? "edited" : "seen";
 }
 

@@ -1,10 +1,10 @@
 import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
 import { type ContentPart, contentOf, outputTitle } from "../../view/entry-content.ts";
-import { kindOf } from "../../view/entry-kind.ts";
+import type { EntryKind } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
-import type { SessionModel } from "./session-model.ts";
+import { kindAt, type SessionModel } from "./session-model.ts";
 
 /** An entry in which a text was found. */
 export interface SearchHit {
@@ -59,7 +59,7 @@ export class SearchIndex {
     if (known !== undefined) return known;
     const entry = this.#session.entries[ordinal];
     const label = this.#session.labels.get(ordinal) ?? "";
-    const parts = entry === undefined ? [] : partsOf(entry);
+    const parts = entry === undefined ? [] : partsOf(entry, kindAt(this.#session, ordinal));
     const texts = parts.join(SEPARATOR);
     const plain = [texts, entry?.id ?? "", label].join(SEPARATOR);
     // Few characters change their length with their case; there a snippet may be off by a little.
@@ -70,9 +70,9 @@ export class SearchIndex {
 }
 
 /** What an entry shows; where that is only one line, the line. */
-function partsOf(entry: AnySessionEntry): string[] {
+function partsOf(entry: AnySessionEntry, { tone }: EntryKind): string[] {
   const parts = contentOf(entry).parts.map(textOfPart);
-  return kindOf(entry).style === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
+  return tone === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
 }
 
 function textOfPart(part: ContentPart): string {

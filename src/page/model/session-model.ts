@@ -3,7 +3,7 @@ import { idKeyOf } from "../../schema/id-key.ts";
 import { EntryTree, NONE } from "../../tree/entry-tree.ts";
 import { LabelsAndName } from "../../tree/labels-and-name.ts";
 import { newestTips, parentsFirst } from "../../view/ancestry.ts";
-import { type EntryKind, readKinds } from "../../view/entry-kind.ts";
+import { type EntryKind, KINDS, readKinds } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { folderName } from "../../view/session-title.ts";
@@ -94,10 +94,15 @@ function treeOf(entries: readonly AnySessionEntry[]): EntryTree {
 
 function firstPrompt(entries: readonly AnySessionEntry[], kinds: readonly EntryKind[]): string {
   for (const [ordinal, entry] of entries.entries()) {
-    const prompt = kinds[ordinal]?.style === "user" ? excerptOf(entry).text : "";
+    const prompt = kinds[ordinal]?.tone === "user" ? excerptOf(entry).text : "";
     if (prompt !== "") return beginningOf(prompt, LONGEST_TITLE);
   }
   return "";
+}
+
+/** Returns what an entry is. */
+export function kindAt({ kinds }: Pick<SessionModel, "kinds">, ordinal: number): EntryKind {
+  return kinds[ordinal] ?? KINDS.damaged;
 }
 
 /** Returns the ordinals root → entry; empty for NONE. */

@@ -23,7 +23,7 @@ const MOST_TURNS = 300;
 /** Chooses how much is drawn before the reader has chosen. */
 export function usualDetail({ kinds }: SessionModel): TreeDetail {
   if (kinds.length <= DRAWN_WHOLE) return "all";
-  const turns = kinds.filter(({ style }) => style === "user").length;
+  const turns = kinds.filter(({ tone }) => tone === "user").length;
   return turns > MOST_TURNS ? "branches" : "turns";
 }
 
@@ -33,8 +33,8 @@ export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: Tre
   if (detail === "all") return chooseAll(tree);
   const isDrawn = chooseRows({ tree, leaf, kinds, labelled: labels.keys() }, trunk);
   if (detail === "branches") return isDrawn;
-  kinds.forEach(({ style }, ordinal) => {
-    if (style === "user") isDrawn[ordinal] = 1;
+  kinds.forEach(({ tone }, ordinal) => {
+    if (tone === "user") isDrawn[ordinal] = 1;
   });
   for (const failure of failures) isDrawn[failure] = 1;
   return isDrawn;

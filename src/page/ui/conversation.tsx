@@ -1,7 +1,6 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { ContentPart } from "../../view/entry-content.ts";
-import { kindOf } from "../../view/entry-kind.ts";
 import { count, counted } from "../../view/words.ts";
 import {
   type CompactedRow,
@@ -11,7 +10,8 @@ import {
   partsOfItem,
 } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";
-import type { PathView } from "../model/path-items.ts";
+import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
+import { kindAt, type SessionModel } from "../model/session-model.ts";
 import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
@@ -21,8 +21,8 @@ import type { Sight } from "./sight.ts";
 import { markText } from "./text-marks.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-/** Name of the fold of what was compacted. */
-const COMPACTED = "compacted";
+/** The kind of the row of compacted entries, and the name of its fold. */
+const COMPACTED: CompactedRow["kind"] = "compacted";
 
 interface ConversationProps {
   readonly path: PathView;
@@ -90,10 +90,10 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       label={view === "model" ? "What the model sees" : "Conversation"}
       items={rows}
       keyOf={({ kind, ordinal }) => `${kind}${ordinal}`}
-      estimate={estimateHeight}
+      estimate={(row) => estimateHeight(session, row)}
       render={(row, index) => (
         <div class="conversation-column">
-          {row.kind === "compacted" ? (
+          {row.kind === COMPACTED ? (
             <CompactedLine row={row} onToggle={() => toggle(row.ordinal, row.isOpen)} />
           ) : (
             <EntryCard
@@ -133,10 +133,10 @@ const COMPACTED_HEIGHT = 56;
 const LINE = 24;
 const CHARACTERS_PER_LINE = 90;
 
-function estimateHeight(row: ConversationRow): number {
-  if (row.kind === "compacted") return COMPACTED_HEIGHT;
+function estimateHeight(session: SessionModel, row: ConversationRow): number {
+  if (row.kind === COMPACTED) return COMPACTED_HEIGHT;
   const { item, results } = row;
-  if (kindOf(item.entry).style === "quiet") return SMALL;
+  if (kindAt(session, item.ordinal).tone === "quiet") return SMALL;
   return partsOfItem(item).reduce((height, part) => height + heightOf(part), CARD + results.size * RESULT);
 }
 
@@ -162,7 +162,7 @@ function CompactedLine({ row, onToggle }: { row: CompactedRow; onToggle: () => v
     <button type="button" class="compacted-line" aria-expanded={isOpen} onClick={onToggle}>
       <ChevronIcon />
       <span>
-        {counted(size, "entry", "entries")} compacted: the model sees a summary instead
+        {counted(size, "entry", "entries")} compacted: {COMPACTED_HINT}
         {failed > 0 && <span class="chip is-failed">{count(failed)} failed</span>}
       </span>
       <span class="compacted-action">{isOpen ? "Fold" : "Show"}</span>

@@ -1,11 +1,12 @@
 import { Component, type ComponentChild, type FunctionComponent, h } from "preact";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { ContentPart } from "../../view/entry-content.ts";
-import { isFailure, kindOf } from "../../view/entry-kind.ts";
+import { isFailure, KINDS } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { counted } from "../../view/words.ts";
 import { type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { STATE_HINTS } from "../model/path-items.ts";
+import { kindAt } from "../model/session-model.ts";
 import { EntryHead } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
 import { usePage } from "./page-context.ts";
@@ -22,16 +23,17 @@ interface EntryCardProps {
 /** An entry of the conversation, with the results of its calls. */
 export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardProps) {
   const mark = useMark();
+  const { session } = usePage();
   const { item, ordinal } = row;
   const { entry, state } = item;
-  const { style: tone, word } = kindOf(entry);
+  const kind = kindAt(session, ordinal);
   const parts = partsOfItem(item);
-  const isSmall = tone === "quiet" && word !== "system";
+  const isSmall = kind.tone === "quiet" && kind !== KINDS.system;
   // A failed result is red itself.
-  const isFailed = word === "assistant" && isFailure(entry);
+  const isFailed = kind === KINDS.assistant && isFailure(entry);
   const classes = [
     "entry",
-    `tone-${tone}`,
+    `tone-${kind.tone}`,
     `state-${state}`,
     isSmall ? "is-small" : "",
     isCallsOnly(parts) ? "is-calls-only" : "",
@@ -58,7 +60,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
       />
       {parts.length > 0 && (
         <div class="entry-body">
-          {word === "system" ? (
+          {kind === KINDS.system ? (
             <SystemBody row={row} parts={parts} />
           ) : (
             <Parts row={row} parts={parts} focus={focus} end={end} />

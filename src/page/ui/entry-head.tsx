@@ -1,12 +1,8 @@
-import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
-import { textOf } from "../../context/message-parts.ts";
-import { type AnySessionEntry, outcomeOf } from "../../core.ts";
-import type { JsonRecord } from "../../schema/json.ts";
-import { kindOf } from "../../view/entry-kind.ts";
-import { usageTexts } from "../../view/usage.ts";
-import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
+import type { AnySessionEntry } from "../../core.ts";
+import { headingOf } from "../model/entry-heading.ts";
+import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
-import { siblingsOf } from "../model/session-model.ts";
+import { kindAt, siblingsOf } from "../model/session-model.ts";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
 import { BackIcon, ChevronIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
@@ -24,18 +20,16 @@ interface EntryHeadProps {
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
   const { session } = usePage();
-  const { style: tone, word } = kindOf(entry);
-  // A failed result says so itself.
-  const outcome = word === "assistant" ? outcomeOf(entry) : undefined;
-  const Heading = tone === "quiet" ? "span" : word === "user" ? "h2" : "h3";
+  const { text, facts, outcome, level } = headingOf(entry, kindAt(session, ordinal));
+  const Heading = level === undefined ? "span" : level === 2 ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];
   return (
     <header class="entry-head">
-      <Heading class="entry-kind">{headline(entry)}</Heading>
+      <Heading class="entry-kind">{text}</Heading>
       {excerpt !== "" && <span class="entry-excerpt">{excerpt}</span>}
-      <span class="entry-facts" title={factsOf(entry)}>
-        {factsOf(entry)}
+      <span class="entry-facts" title={facts}>
+        {facts}
       </span>
       {label !== undefined && <span class="chip is-label">{label}</span>}
       {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
@@ -71,33 +65,4 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
       <IconButton icon={ChevronIcon} class="no-print" label="Next branch" onClick={() => toOther(1)} />
     </span>
   );
-}
-
-function headline(entry: AnySessionEntry): string {
-  const { word } = kindOf(entry);
-  const fields = fieldsOf(entry);
-  const message = fieldsOf(fields["message"]);
-  if (word === "assistant") return textOf(message["model"]) || "assistant";
-  if (word === "custom message") return textOf(fields["customType"]) || textOf(message["customType"]) || word;
-  return word === "user" ? "You" : word;
-}
-
-function factsOf(entry: AnySessionEntry): string {
-  const fields = fieldsOf(entry);
-  if (entry.type === "compaction") {
-    const before = numberOf(fields["tokensBefore"]);
-    const size = before > 0 ? `the context had ${tokens(before)} tokens before` : "";
-    return [size, byHook(fields)].filter(Boolean).join(", ");
-  }
-  if (entry.type === "branch_summary") {
-    return [`of the branch at ${textOf(fields["fromId"]) || "an unknown entry"}`, byHook(fields)]
-      .filter(Boolean)
-      .join(", ");
-  }
-  const { cost, tokens: spent } = usageTexts(entry);
-  return [cost, spent].filter(Boolean).join(" · ");
-}
-
-function byHook(fields: JsonRecord): string {
-  return fields["fromHook"] === true ? "by an extension" : "";
 }

@@ -3,14 +3,13 @@ import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry, ContextUsageEstimate } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { contextSizeText } from "../../view/context-size.ts";
-import { kindOf } from "../../view/entry-kind.ts";
 import { answerOf } from "../../view/tool-calls.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { count, counted } from "../../view/words.ts";
 import { tokens } from "../model/format.ts";
 import { type ContextSide, type Position, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
-import type { SessionModel } from "../model/session-model.ts";
+import { kindAt, type SessionModel } from "../model/session-model.ts";
 import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
@@ -115,7 +114,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
   const { items, modelItems, model, thinkingLevel, contextSize } = path;
   const answer = session.entries[answerOf(session, position.asked) ?? NONE];
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
-  const leftOut = items.filter(({ state }) => state === "left-out").length;
+  const compacted = items.filter(({ state }) => state === "compacted").length;
   // The path before an answer names the model of the answer before it.
   const modelId = textOf(fieldsOf(fieldsOf(answer)["message"])["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
@@ -124,7 +123,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
     ? counted(messages, "message", "messages")
     : counted(items.length, "entry", "entries");
   const rest = [
-    isModel || leftOut === 0 ? "" : `${count(leftOut)} compacted`,
+    isModel || compacted === 0 ? "" : `${count(compacted)} compacted`,
     ...settings,
     nameOf(session, position.asked),
   ].filter(Boolean);
@@ -177,9 +176,9 @@ function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
 }
 
 /** Names an entry by its kind and id; empty for none. */
-function nameOf({ entries }: SessionModel, ordinal: number): string {
-  const entry = entries[ordinal];
-  return entry === undefined ? "" : `${kindOf(entry).word} ${entry.id}`;
+function nameOf(session: SessionModel, ordinal: number): string {
+  const entry = session.entries[ordinal];
+  return entry === undefined ? "" : `${kindAt(session, ordinal).word} ${entry.id}`;
 }
 
 /** How many failures there are, which of them is looked at, and the ways to the others. */

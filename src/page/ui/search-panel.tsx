@@ -1,10 +1,10 @@
 import { outcomeOf } from "../../core.ts";
-import { kindOf } from "../../view/entry-kind.ts";
 import { resultToolName } from "../../view/tool-calls.ts";
 import { counted } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SearchHit } from "../model/search.ts";
+import { kindAt } from "../model/session-model.ts";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -37,7 +37,7 @@ export function SearchPanel({ hits, current, path, onChoose }: SearchPanelProps)
           const entry = session.entries[ordinal];
           // Behind what was asked for, what came of it; where a text was looked for, that says why this was found.
           const failure = match === "" ? failureLine(entry) : "";
-          const { style: tone, word } = kindOf(entry);
+          const { tone, word } = kindAt(session, ordinal);
           const outcome = entry === undefined ? undefined : outcomeOf(entry);
           const tool = resultToolName(entry);
           const label = session.labels.get(ordinal);

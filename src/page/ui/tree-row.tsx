@@ -1,10 +1,11 @@
-import { isFailure, kindOf } from "../../view/entry-kind.ts";
+import { isFailure } from "../../view/entry-kind.ts";
 import { titleOfEntry } from "../../view/entry-title.ts";
 import { resultToolName } from "../../view/tool-calls.ts";
 import { DEEPEST } from "../../view/tree-rows.ts";
 import { count } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
+import { kindAt } from "../model/session-model.ts";
 import type { PageTreeRow } from "../model/tree-rows.ts";
 import { usePage } from "./page-context.ts";
 import { WIDE } from "./screen.ts";
@@ -42,7 +43,7 @@ export function TreeRowView(props: TreeRowProps) {
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entries[ordinal];
   if (entry === undefined) return null;
-  const { style: tone, word } = kindOf(entry);
+  const { tone, word } = kindAt(session, ordinal);
   const isOnPath = path.indices.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = isFailure(entry);
@@ -152,7 +153,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 /** Summaries are squares, what programs wrote is small, the rest are circles; the leaf has a ring. */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
-  const tone = session.kinds[row.ordinal]?.style;
+  const tone = kindAt(session, row.ordinal).tone;
   return (
     <g class="node">
       {isLeaf && <circle class="ring" cx={x} cy={MIDDLE} r={7} />}

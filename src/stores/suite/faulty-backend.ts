@@ -41,7 +41,7 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
     delete: (id) => through(() => inner.delete(id)),
     close: (options) => inner.close(options),
     ...(amend && { amend: (id, change) => through(() => amend.call(inner, id, change)) }),
-    ...(search && { search: (query) => through(() => search.call(inner, query)) }),
+    ...(search && { search: (...given) => through(() => search.call(inner, ...given)) }),
     ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),
   };
   const faults: StoreFaults = {

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { run } from "../../../src/cli/run.ts";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { TestDatabase } from "./stores.ts";
 import { folderWithTrash } from "./trash.ts";
 
@@ -105,7 +106,7 @@ export class Project {
     vi.useFakeTimers({ toFake: ["Date"], now: NOW_MS });
     onTestFinished(() => {
       vi.useRealTimers();
-      rmSync(this.#folder, { recursive: true, force: true });
+      removeFolder(this.#folder);
     });
     mkdirSync(join(this.#folder, "till", "sessions"), { recursive: true });
     for (const example of EXAMPLES) this.#write(example);

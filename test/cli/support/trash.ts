@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { PROCESS_DATA, PROCESS_HOME } from "../../support/process-home.ts";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { temporaryFolder } from "./cli.ts";
 
 /** The trash of the tests of this file. */
@@ -12,7 +13,7 @@ export function folderWithTrash(): string {
   const folder = temporaryFolder();
   vi.stubEnv("XDG_DATA_HOME", PROCESS_DATA);
   vi.stubEnv("HOME", PROCESS_HOME);
-  onTestFinished(() => rmSync(TRASH, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(TRASH));
   return folder;
 }
 

@@ -4,13 +4,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   utimesSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { AgentMessage, SessionContext, SessionManager } from "sessiontree";
+import { removeFolder } from "../../support/remove-folder.ts";
 
 /** Long enough ago that a write would show. */
 const LONG_AGO = new Date("2020-02-02T02:02:02.000Z");
@@ -47,7 +47,7 @@ export class Workshop {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true });
+    removeFolder(this.folder);
   }
 }
 

@@ -28,7 +28,7 @@ const LOADING_BY_PATH: readonly string[] = ["src/catalog/trash.ts"];
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   nanoid: ["src/schema/ids.ts"],
   uuid: ["src/schema/ids.ts"],
-  zod: ["src/schema/", "src/manager/extension-state.ts"],
+  zod: ["src/schema/zod-schema.ts"],
   "write-file-atomic": ["src/fs/"],
   trash: ["src/catalog/trash.ts"],
   commander: ["src/cli/"],

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import ts from "typescript";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { PACKAGE_HOMES } from "./architecture.ts";
 import { ENTRIES } from "./compiler.ts";
 import type { DocProgram } from "./doc-programs.ts";
@@ -60,7 +61,7 @@ export interface Workshop {
 /** Opens a workshop in the system's folder for temporary files. */
 export async function openWorkshop(): Promise<Workshop> {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-docs-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const remove = () => removeFolder(folder);
   try {
     await install(folder);
   } catch (error) {

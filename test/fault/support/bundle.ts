@@ -18,6 +18,7 @@ export async function bundle(name: string, outfile: string): Promise<void> {
       sessiontree: root(isDist ? "dist/index.js" : "src/index.ts"),
       "sessiontree/import": root(isDist ? "dist/import.js" : "src/import.ts"),
       "sessiontree/catalog": root(isDist ? "dist/catalog.js" : "src/catalog.ts"),
+      "sessiontree/stores": root(isDist ? "dist/stores.js" : "src/stores.ts"),
     },
     external: ["trash"],
     // For the packages that are no modules.

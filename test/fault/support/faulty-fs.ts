@@ -30,9 +30,12 @@ export interface FaultyFileSystem {
 const systemError = (code: string, name: string) =>
   Object.assign(new Error(`${code}: injected, ${name}`), { code, syscall: name });
 
-/** Puts a watcher in front of every call of the real file system. */
-export function watchedFs(before: (name: string, args: unknown[]) => unknown): FileSystem {
-  return new Proxy<FileSystem>(nodeFs, {
+/** Puts a watcher in front of every call of a file system. */
+export function watchedFs(
+  before: (name: string, args: unknown[]) => unknown,
+  fs: FileSystem = nodeFs,
+): FileSystem {
+  return new Proxy<FileSystem>(fs, {
     get(target, key) {
       const call: unknown = Reflect.get(target, key);
       if (typeof call !== "function") return call;
@@ -45,7 +48,10 @@ export function watchedFs(before: (name: string, args: unknown[]) => unknown): F
 }
 
 /** Makes a file system with a fault. */
-export function faultyFs({ at, code, isLasting = false, isTorn = false }: Fault): FaultyFileSystem {
+export function faultyFs(
+  { at, code, isLasting = false, isTorn = false }: Fault,
+  base: FileSystem = nodeFs,
+): FaultyFileSystem {
   let calls = 0;
   let isHealed = false;
   const failed: string[] = [];
@@ -65,7 +71,7 @@ export function faultyFs({ at, code, isLasting = false, isTorn = false }: Fault)
     // A close that fails has closed all the same.
     if (name === "closeSync" && typeof args[0] === "number") nodeFs.closeSync(args[0]);
     throw systemError(code, name);
-  });
+  }, base);
   return {
     fs,
     failed,

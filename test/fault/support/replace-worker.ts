@@ -2,6 +2,7 @@ import { type MessagePort, workerData } from "node:worker_threads";
 import { type FileSystem, watchedFs } from "./faulty-fs.ts";
 import { REPLACEMENTS } from "./replacements.ts";
 import { DONE, type Job, type StoppedBy } from "./stopped-replacement.ts";
+import { type System, systemFs } from "./systems.ts";
 
 const { state, port }: { state: StoppedBy; port: MessagePort } = workerData;
 const [ALLOWED, ARRIVED] = [0, 1];
@@ -10,7 +11,7 @@ const [ALLOWED, ARRIVED] = [0, 1];
 let calls = 0;
 
 /** Stops before each call of the file system from the rename on, until the main thread allows it. */
-function stopping(): FileSystem {
+function stopping(system: System): FileSystem {
   calls = 0;
   return watchedFs((name) => {
     if (calls === 0 && name !== "renameSync") return;
@@ -21,7 +22,7 @@ function stopping(): FileSystem {
       arrive(calls);
       Atomics.wait(state, ALLOWED, allowed);
     }
-  });
+  }, systemFs(system));
 }
 
 function arrive(at: number): void {
@@ -29,10 +30,10 @@ function arrive(at: number): void {
   Atomics.notify(state, ARRIVED);
 }
 
-port.on("message", ({ task, path }: Job) => {
+port.on("message", ({ task, path, system }: Job) => {
   let error: string | undefined;
   try {
-    REPLACEMENTS[task](path, stopping());
+    REPLACEMENTS[task](path, stopping(system));
   } catch (cause) {
     error = String(cause);
   }

@@ -1,15 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
+import { IS_WINDOWS } from "../../support/platform.ts";
+import { removeFolder } from "../../support/remove-folder.ts";
 
 /** Where files are kept in memory, if the machine has such a place: fault tests make many. */
 const FAST = "/dev/shm";
 
 /** Makes a folder that is removed when the test has finished. */
 export function sandbox(): string {
-  const folder = mkdtempSync(join(existsSync(FAST) ? FAST : tmpdir(), "sessiontree-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = mkdtempSync(join(existsSync(FAST) ? resolve(FAST) : tmpdir(), "sessiontree-"));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 
@@ -20,9 +22,13 @@ export function place(folder: string, name: string, content: string | Uint8Array
   return path;
 }
 
-/** Names of the files in a folder, hidden ones included. */
+/**
+ * Names of the files in a folder, hidden ones included. On Windows without those that were removed, and have a name until the last
+ * session closes them.
+ */
 export function names(folder: string): string[] {
-  return readdirSync(folder).sort();
+  const all = readdirSync(folder).sort();
+  return IS_WINDOWS ? all.filter((name) => !name.endsWith(".tmp")) : all;
 }
 
 /** Names of what should have been removed. */

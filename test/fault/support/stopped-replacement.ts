@@ -1,21 +1,25 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { afterAll, beforeAll } from "vitest";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 import type { ReplacementName } from "./replacements.ts";
+import type { System } from "./systems.ts";
 
 /** What a thread is to do to a file. */
 export interface Job {
   readonly task: ReplacementName;
   readonly path: string;
+  /** On which kind of system. */
+  readonly system: System;
 }
 
 /** What came of it. */
 export interface Done {
   readonly error: string | undefined;
-  /** Calls of the file system from the rename on. */
+  /** Calls of the file system from the first rename on. */
   readonly calls: number;
 }
 
@@ -55,7 +59,7 @@ export class StoppedReplacement {
     afterAll(async () => {
       await this.#worker?.terminate();
       this.#port.port1.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     });
   }
 

@@ -7,8 +7,11 @@ import { importSessions } from "sessiontree/import";
 import { fileStore } from "sessiontree/stores";
 import type { Told } from "./stress.ts";
 import { sourceBeside, sourceRecord } from "./stress-source.ts";
+import { playSystem } from "./systems.ts";
 
-const [task = "", path = "", name = "", seed = "1", given = "os"] = process.argv.slice(2);
+const [task = "", path = "", name = "", seed = "1", given = "os", system] = process.argv.slice(2);
+
+playSystem(system);
 
 const durability = given === "fsync" ? "fsync" : "os";
 

@@ -8,8 +8,10 @@ import { fileURLToPath } from "node:url";
 import { SessionManager } from "sessiontree";
 import { importSessions } from "sessiontree/import";
 import { fileStore } from "sessiontree/stores";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 import { recordIdsIn, sourceBeside, sourceRecord } from "./stress-source.ts";
+import type { System } from "./systems.ts";
 
 /** What a child tells, each when it has happened. */
 export type Told =
@@ -54,7 +56,11 @@ const PROGRAMS = fileURLToPath(new URL("../../../node_modules/.cache/sessiontree
  * Rounds take turns between both durabilities. On a slow machine it takes longer, until every kind of process has done
  * its work with both; at most ten times as long.
  */
-export async function stress(milliseconds: number, seed: number): Promise<StressReport> {
+export async function stress(
+  milliseconds: number,
+  seed: number,
+  system: System = "posix",
+): Promise<StressReport> {
   const report: StressReport = {
     rounds: 0,
     acknowledged: 0,
@@ -78,11 +84,11 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
     while (passed() < milliseconds || (isLacking(report) && passed() < 10 * milliseconds)) {
       const left = Math.min(ROUND_MS, milliseconds / DURABILITIES.length, milliseconds - passed());
       const durability = DURABILITIES[report.rounds % DURABILITIES.length] ?? "os";
-      await new Round(program, durability, seed + report.rounds, report).run(Math.max(1_000, left));
+      await new Round(program, system, durability, seed + report.rounds, report).run(Math.max(1_000, left));
       report.rounds++;
     }
   } finally {
-    rmSync(programs, { recursive: true, force: true });
+    removeFolder(programs);
   }
   return report;
 }
@@ -100,6 +106,7 @@ class Round {
   readonly #folder = mkdtempSync(join(tmpdir(), "sessiontree-stress-"));
   #path = join(this.#folder, "s.jsonl");
   readonly #program: string;
+  readonly #system: System;
   readonly #durability: (typeof DURABILITIES)[number];
   readonly #report: StressReport;
   readonly #acknowledged: string[] = [];
@@ -111,11 +118,13 @@ class Round {
 
   constructor(
     program: string,
+    system: System,
     durability: (typeof DURABILITIES)[number],
     seed: number,
     report: StressReport,
   ) {
     this.#program = program;
+    this.#system = system;
     this.#durability = durability;
     this.#seed = seed;
     this.#report = report;
@@ -132,7 +141,7 @@ class Round {
     await Promise.all(work);
     for await (const _ of this.#importAll());
     this.#check();
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
     rmSync(dirname(sourceBeside(this.#path)), { recursive: true, force: true });
   }
 
@@ -164,7 +173,15 @@ class Round {
   async #keepAlive(task: string, name: string): Promise<void> {
     for (let life = 0; !this.#isOver; life++) {
       const random = String(this.#random(1e9));
-      const args = [this.#program, task, this.#path, `${name}x${life}`, random, this.#durability];
+      const args = [
+        this.#program,
+        task,
+        this.#path,
+        `${name}x${life}`,
+        random,
+        this.#durability,
+        this.#system,
+      ];
       const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
       let hasBegun = false;
       let hasEnded = false;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { detectSource } from "../../../src/import/detect-source.ts";
 import { importMessages } from "../../../src/import/messages/import-messages.ts";
-import { readMessageDocument } from "../../../src/schema/message-form.ts";
+import { readMessageDocument } from "../../../src/schema/foreign-form.ts";
 import { briefMessage, viewOf } from "../support/session-view.ts";
 
 const startedAt = "2026-11-22T05:00:00.000Z";

@@ -1,19 +1,15 @@
 import type * as content from "../../../src/schema/content.ts";
-import * as contentSchema from "../../../src/schema/content-schema.ts";
 import type * as entry from "../../../src/schema/entry.ts";
-import * as entrySchema from "../../../src/schema/entry-schema.ts";
+import * as entries from "../../../src/schema/entry-shapes.ts";
 import type { SessionHeader } from "../../../src/schema/header.ts";
-import { sessionHeaderSchema } from "../../../src/schema/header-schema.ts";
 import type * as message from "../../../src/schema/message.ts";
-import * as messageSchema from "../../../src/schema/message-schema.ts";
+import * as messages from "../../../src/schema/message-shapes.ts";
+import type { AnyObjectShape, AnyVariants } from "../../../src/schema/shape.ts";
 
-/** A value with every field of its interface, the schema that judges it, and the fields that it may lack. */
+/** A value with every field of its interface, the shape that it has, and the fields that it may lack. */
 export interface Sample {
   readonly name: string;
-  readonly schema: {
-    readonly shape: object;
-    safeParse(value: unknown): { success: boolean; data?: unknown };
-  };
+  readonly shape: AnyObjectShape;
   readonly value: { readonly [key: string]: unknown };
   readonly optional: readonly string[];
 }
@@ -214,25 +210,31 @@ const header: Required<SessionHeader> = {
   title: "The till",
 };
 
+function shapeIn({ byTag }: AnyVariants, tag: string): AnyObjectShape {
+  const shape = byTag.get(tag);
+  if (shape === undefined) throw new Error(`No shape has the tag ${tag}.`);
+  return shape;
+}
+
 function sample(
   name: string,
-  schema: Sample["schema"],
+  shape: AnyObjectShape,
   value: object,
   optional: readonly string[] = [],
 ): Sample {
-  return { name, schema, value: { ...value }, optional };
+  return { name, shape, value: { ...value }, optional };
 }
 
 /** Every message role, whole. */
 export const MESSAGE_SAMPLES: readonly Sample[] = [
-  sample("system", messageSchema.systemMessageSchema, system, [
+  sample("system", shapeIn(messages.agentMessage, "system"), system, [
     "sections",
     "toolsAdded",
     "toolsRemoved",
     "details",
   ]),
-  sample("user", messageSchema.userMessageSchema, user, ["details"]),
-  sample("assistant", messageSchema.assistantMessageSchema, assistant, [
+  sample("user", shapeIn(messages.agentMessage, "user"), user, ["details"]),
+  sample("assistant", shapeIn(messages.agentMessage, "assistant"), assistant, [
     "responseModel",
     "responseId",
     "thinkingLevel",
@@ -240,48 +242,48 @@ export const MESSAGE_SAMPLES: readonly Sample[] = [
     "errorMessage",
     "details",
   ]),
-  sample("toolResult", messageSchema.toolResultMessageSchema, toolResult, [
+  sample("toolResult", shapeIn(messages.agentMessage, "toolResult"), toolResult, [
     "details",
     "usage",
     "nestedCalls",
   ]),
-  sample("bashExecution", messageSchema.bashExecutionMessageSchema, bash, [
+  sample("bashExecution", shapeIn(messages.agentMessage, "bashExecution"), bash, [
     "exitCode",
     "fullOutputPath",
     "excludeFromContext",
   ]),
-  sample("custom", messageSchema.customMessageSchema, custom, ["details"]),
-  sample("branchSummary", messageSchema.branchSummaryMessageSchema, branchSummary),
-  sample("compactionSummary", messageSchema.compactionSummaryMessageSchema, compactionSummary),
+  sample("custom", shapeIn(messages.agentMessage, "custom"), custom, ["details"]),
+  sample("branchSummary", shapeIn(messages.agentMessage, "branchSummary"), branchSummary),
+  sample("compactionSummary", shapeIn(messages.agentMessage, "compactionSummary"), compactionSummary),
 ];
 
 /** Every entry type, whole. */
 export const ENTRY_SAMPLES: readonly Sample[] = [
-  sample("message", entrySchema.sessionMessageEntrySchema, messageEntry),
-  sample("thinking_level_change", entrySchema.thinkingLevelChangeEntrySchema, levelEntry),
-  sample("model_change", entrySchema.modelChangeEntrySchema, modelEntry),
-  sample("usage", entrySchema.usageEntrySchema, usageEntry, ["note"]),
-  sample("compaction", entrySchema.compactionEntrySchema, compactionEntry, [
+  sample("message", shapeIn(entries.sessionEntry, "message"), messageEntry),
+  sample("thinking_level_change", shapeIn(entries.sessionEntry, "thinking_level_change"), levelEntry),
+  sample("model_change", shapeIn(entries.sessionEntry, "model_change"), modelEntry),
+  sample("usage", shapeIn(entries.sessionEntry, "usage"), usageEntry, ["note"]),
+  sample("compaction", shapeIn(entries.sessionEntry, "compaction"), compactionEntry, [
     "details",
     "fromHook",
     "usage",
     "systemMessage",
     "retainedTail",
   ]),
-  sample("branch_summary", entrySchema.branchSummaryEntrySchema, branchEntry, [
+  sample("branch_summary", shapeIn(entries.sessionEntry, "branch_summary"), branchEntry, [
     "details",
     "fromHook",
     "usage",
   ]),
-  sample("custom", entrySchema.customEntrySchema, customEntry, ["data"]),
-  sample("custom_message", entrySchema.customMessageEntrySchema, customMessageEntry, ["details"]),
-  sample("context_edit", entrySchema.contextEditEntrySchema, editEntry),
-  sample("label", entrySchema.labelEntrySchema, labelEntry, ["label"]),
-  sample("session_info", entrySchema.sessionInfoEntrySchema, infoEntry, ["name"]),
+  sample("custom", shapeIn(entries.sessionEntry, "custom"), customEntry, ["data"]),
+  sample("custom_message", shapeIn(entries.sessionEntry, "custom_message"), customMessageEntry, ["details"]),
+  sample("context_edit", shapeIn(entries.sessionEntry, "context_edit"), editEntry),
+  sample("label", shapeIn(entries.sessionEntry, "label"), labelEntry, ["label"]),
+  sample("session_info", shapeIn(entries.sessionEntry, "session_info"), infoEntry, ["name"]),
 ];
 
 /** The header, whole. */
-export const HEADER_SAMPLE: Sample = sample("header", sessionHeaderSchema, header, [
+export const HEADER_SAMPLE: Sample = sample("header", entries.sessionHeader, header, [
   "version",
   "parentSession",
   "branchedFrom",
@@ -294,11 +296,11 @@ export const HEADER_SAMPLE: Sample = sample("header", sessionHeaderSchema, heade
 
 /** Content blocks, usage, and the other parts of messages, whole. */
 export const PART_SAMPLES: readonly Sample[] = [
-  sample("text", contentSchema.textContentSchema, text, ["textSignature"]),
-  sample("image", contentSchema.imageContentSchema, image),
-  sample("thinking", contentSchema.thinkingContentSchema, thinking, ["thinkingSignature", "redacted"]),
-  sample("toolCall", contentSchema.toolCallSchema, toolCall, ["thoughtSignature", "namespace"]),
-  sample("usage", contentSchema.usageSchema, usage, ["cacheWrite1h", "reasoning"]),
-  sample("tool declaration", messageSchema.toolDeclarationSchema, declaration),
-  sample("nested tool call", messageSchema.nestedToolCallSchema, nestedCall, ["arguments"]),
+  sample("text", messages.textContent, text, ["textSignature"]),
+  sample("image", messages.imageContent, image),
+  sample("thinking", messages.thinkingContent, thinking, ["thinkingSignature", "redacted"]),
+  sample("toolCall", messages.toolCall, toolCall, ["thoughtSignature", "namespace"]),
+  sample("usage", messages.usage, usage, ["cacheWrite1h", "reasoning"]),
+  sample("tool declaration", messages.toolDeclaration, declaration),
+  sample("nested tool call", messages.nestedToolCall, nestedCall, ["arguments"]),
 ];

@@ -12,7 +12,7 @@ export function overBackend(inner: SessionBackend, changes: Partial<SessionBacke
     delete: (id) => inner.delete(id),
     close: (options) => inner.close(options),
     ...(amend && { amend: (id, change) => amend.call(inner, id, change) }),
-    ...(search && { search: (query) => search.call(inner, query) }),
+    ...(search && { search: (...given) => search.call(inner, ...given) }),
     ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),
     ...changes,
   };

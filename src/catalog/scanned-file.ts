@@ -1,5 +1,6 @@
 import { readSync, type Stats } from "node:fs";
 import { NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
+import { despiteReplacement } from "../log/replace-file.ts";
 
 /** The facts that show whether a file has changed since it was last read. */
 export interface FileMark {
@@ -16,7 +17,7 @@ export function markOf({ size, mtimeMs, ino, birthtimeMs }: Stats): FileMark {
 }
 
 /** A file that is open for reading, with its state when it was opened. */
-export interface OpenFile extends FileMark {
+export interface ScannedFile extends FileMark {
   readonly fd: number;
 }
 
@@ -33,8 +34,8 @@ let spare: Buffer | undefined;
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
  * @throws The system's error if the file is missing or cannot be read.
  */
-export function openFile(path: string): OpenFile {
-  const fd = openForReading(realFileSystem, path);
+export function openToScan(path: string): ScannedFile {
+  const fd = despiteReplacement(realFileSystem, path, () => openForReading(realFileSystem, path));
   try {
     const stats = realFileSystem.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
@@ -45,8 +46,8 @@ export function openFile(path: string): OpenFile {
   }
 }
 
-/** Closes a file that `openFile` has opened. */
-export function closeFile(file: OpenFile): void {
+/** Closes a file that `openToScan` has opened. */
+export function closeFile(file: ScannedFile): void {
   realFileSystem.closeSync(file.fd);
 }
 
@@ -56,7 +57,7 @@ export function closeFile(file: OpenFile): void {
  * @param overlap - Bytes of each piece that are repeated at the start of the next one.
  * @returns Pieces, each valid until the next is asked for.
  */
-export function* piecesOf(file: OpenFile, start: number, overlap = 0): Generator<Buffer, void> {
+export function* piecesOf(file: ScannedFile, start: number, overlap = 0): Generator<Buffer, void> {
   const buffer = spare ?? Buffer.allocUnsafeSlow(PIECE_BYTES);
   spare = undefined;
   try {

@@ -1,17 +1,19 @@
 import { dirname } from "node:path";
+import { type FileState, isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   realFileSystem as fs,
+  modeOfPlainFile,
   openForReading,
   readPieces,
   syncFolder,
+  whileHeld,
 } from "../fs/file-system.ts";
 import { removeTemporary } from "../fs/temporary-files.ts";
 import { writeTemporary } from "../fs/write-whole.ts";
 import type { TextRedactor } from "../jsonl/text-redactor.ts";
 import { FileChangedError } from "../log/file-errors.ts";
 import { eachRawLine, type RawSpan } from "../log/raw-lines.ts";
-import { modeOfPlainFile } from "../log/upgrade-file.ts";
 
 interface Edit extends RawSpan {
   readonly text: string;
@@ -25,27 +27,35 @@ interface Edit extends RawSpan {
  * @throws The system's error, or `FileChangedError`; the file is then unchanged.
  * @remarks Cost: O(bytes); memory O(changed lines).
  */
-export function rewriteLines(path: string, redactor: TextRedactor): void {
+export function redactIdleFile(path: string, redactor: TextRedactor): void {
+  const { temporary, before } = writeRedacted(path, redactor);
+  try {
+    const now = stateAt(fs, path);
+    if (!isSameFile(before, now) || now?.size !== before.size || now.mtimeNs !== before.mtimeNs)
+      throw new FileChangedError("another process changed the file meanwhile");
+    whileHeld(fs, () => fs.renameSync(temporary, path));
+  } catch (error) {
+    removeTemporary(fs, temporary);
+    throw error;
+  }
+  syncFolder(fs, dirname(path));
+}
+
+/** Writes the redacted file beside the old one, which is closed afterwards: Windows replaces no open file. */
+function writeRedacted(path: string, redactor: TextRedactor): { temporary: string; before: FileState } {
   const mode = modeOfPlainFile(fs, path);
   const fd = openForReading(fs, path);
   try {
-    const before = fs.fstatSync(fd);
+    const before = stateOfOpen(fs, fd);
     const edits: Edit[] = [];
     eachRawLine(fs, path, (line, span) => {
       const text = line === undefined ? undefined : redactor.ofLine(line).text;
       if (text !== undefined && text !== line) edits.push({ ...span, text });
     });
-    const temporary = writeTemporary({ fs, path, mode, pieces: editedPieces(fd, before.size, edits) });
-    try {
-      const now = fs.lstatSync(path);
-      if (now.ino !== before.ino || now.size !== before.size || now.mtimeMs !== before.mtimeMs)
-        throw new FileChangedError("another process changed the file meanwhile");
-      fs.renameSync(temporary, path);
-    } catch (error) {
-      removeTemporary(fs, temporary);
-      throw error;
-    }
-    syncFolder(fs, dirname(path));
+    return {
+      temporary: writeTemporary({ fs, path, mode, pieces: editedPieces(fd, before.size, edits) }),
+      before,
+    };
   } finally {
     closeQuietly(fs, fd);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { converterFor } from "../../src/schema/foreign-message.ts";
-import { messageProblems, storedMessageProblems } from "../../src/schema/message-shape.ts";
+import { converterFor } from "../../src/schema/foreign-form.ts";
+import { messageProblems, storedMessageProblems } from "../../src/schema/message-check.ts";
 import { MESSAGE_SAMPLES } from "./support/samples.ts";
 
 const record = (value: object) => JSON.parse(JSON.stringify(value));
@@ -180,9 +180,11 @@ describe("a message of another shape", () => {
 
   test("says what was found and never quotes it", () => {
     expect(problemsOf({ role: "user", content: 7 })).toEqual([
-      "content: expected a string or blocks, found a number",
+      "content: expected a string or an array of blocks, found a number",
     ]);
-    expect(problemsOf({ role: "user" })).toEqual(["content: missing, expected a string or blocks"]);
+    expect(problemsOf({ role: "user" })).toEqual([
+      "content: missing, expected a string or an array of blocks",
+    ]);
     expect(problemsOf({ role: "assistant", content: "secret" })).toEqual([
       "content: expected an array of blocks, found a string",
     ]);

@@ -9,7 +9,7 @@ const OPENERS: { readonly [platform: string]: string } = { darwin: "open", win32
  * @param path - Absolute.
  * @returns Whether there is something that opens files.
  */
-export function openFile(path: string): Promise<boolean> {
+export function openOnDesktop(path: string): Promise<boolean> {
   const opener = spawn(OPENERS[process.platform] ?? "xdg-open", [path], { detached: true, stdio: "ignore" });
   return new Promise((resolve) => {
     opener.once("error", () => resolve(false));

@@ -1,0 +1,175 @@
+import { isJsonRecord, type JsonRecord } from "./json.ts";
+
+/** The SDK whose messages an array contains. */
+export type MessageForm =
+  | "anthropic"
+  | "openai-chat"
+  | "openai-responses"
+  | "gemini"
+  | "model-messages"
+  | "ui-messages";
+
+/** Messages of an SDK, alone or with a request's instructions. */
+export interface MessageDocument {
+  readonly form: MessageForm;
+  readonly items: readonly JsonRecord[];
+  /** Instructions in the terms of the form; undefined if there are none. */
+  readonly instructions: unknown;
+  /** Id of the conversation, if the document names one. */
+  readonly id: unknown;
+}
+
+/** The functions of `sessiontree/convert` that turn an SDK's messages into ours. */
+const CONVERTERS = {
+  anthropic: "fromAnthropic",
+  "openai-chat": "fromOpenAIChat",
+  "openai-responses": "fromOpenAIResponses",
+  gemini: "fromGemini",
+  "model-messages": "fromModelMessages",
+  "ui-messages": "fromUIMessages",
+} as const satisfies Readonly<Record<MessageForm, string>>;
+
+/** Types of content blocks that only one SDK has; if those of several stand together, the first SDK counts. */
+const BLOCK_TYPES: readonly (readonly [form: MessageForm, types: readonly string[]])[] = [
+  [
+    "anthropic",
+    [
+      "tool_use",
+      "tool_result",
+      "server_tool_use",
+      "web_search_tool_result",
+      "redacted_thinking",
+      "document",
+      "search_result",
+    ],
+  ],
+  ["model-messages", ["tool-call", "tool-result", "tool-approval-request", "reasoning", "file"]],
+  ["openai-responses", ["input_text", "output_text", "input_image", "input_file"]],
+  ["openai-chat", ["image_url", "input_audio", "refusal"]],
+];
+
+const FORM_OF_BLOCK: ReadonlyMap<unknown, MessageForm> = new Map(
+  BLOCK_TYPES.flatMap(([form, types]) => types.map((type) => [type, form] as const)),
+);
+
+/** Roles of other SDKs' messages, which a host must not use for its own. */
+const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(["tool", "function", "developer", "model"]);
+
+/** Items without a role that stand among the messages of OpenAI's Responses API. */
+const RESPONSES_ITEM = /^(?:reasoning|compaction|item_reference|\w+_call|\w+_call_output)$/;
+
+/** Tells whether a role belongs to messages of other SDKs. */
+export function isForeignRole(role: unknown): boolean {
+  return FOREIGN_ROLES.has(role);
+}
+
+/** Tells whether content blocks of a type belong to other SDKs only. */
+export function isForeignBlockType(type: string): boolean {
+  return FORM_OF_BLOCK.has(type);
+}
+
+/** Names a field in which an SDK's message carries what no reader of this format would find. */
+export function foreignFieldOf(message: JsonRecord): string | undefined {
+  const { tool_calls: calls, function_call: call } = message;
+  if ((Array.isArray(calls) && calls.length > 0) || isJsonRecord(call)) {
+    return calls === undefined ? "function_call" : "tool_calls";
+  }
+  if (message["tool_call_id"] !== undefined) return "tool_call_id";
+  return message["content"] === undefined && Array.isArray(message["parts"]) ? "parts" : undefined;
+}
+
+/** Names a field of a block by which an SDK's differs from ours of the same type. */
+export function foreignFieldOfBlock({ type, signature }: JsonRecord): string | undefined {
+  return type === "thinking" && signature !== undefined ? "signature" : undefined;
+}
+
+/**
+ * Names the function of `sessiontree/convert` that turns a value into messages of this format.
+ *
+ * @returns Undefined if the value could belong to several SDKs, or to none.
+ */
+export function converterFor(value: unknown): (typeof CONVERTERS)[MessageForm] | undefined {
+  const form = isJsonRecord(value) ? formOfMessage(value) : undefined;
+  return form === undefined ? undefined : CONVERTERS[form];
+}
+
+/** Detects the SDK of one value, which may as well be a message of ours. */
+function formOfMessage(value: JsonRecord): MessageForm | undefined {
+  const { role, type, parts, content } = value;
+  if (role === "model" || (Array.isArray(parts) && (role === undefined || !hasTypes(parts)))) return "gemini";
+  if (Array.isArray(parts) || Array.isArray(value["toolInvocations"])) return "ui-messages";
+  if (role === undefined) return isResponsesItem(type) ? "openai-responses" : undefined;
+  for (const block of listIn(content)) {
+    const form = isJsonRecord(block) ? formOfBlock(block) : undefined;
+    if (form !== undefined) return form;
+  }
+  if (type === "message") return "openai-responses";
+  const isEmptyAnswer = role === "assistant" && content === null;
+  const isChat = isEmptyAnswer || foreignFieldOf(value) !== undefined || isForeignRole(role);
+  return isChat ? "openai-chat" : undefined;
+}
+
+/** The AI SDK's parts have a type, Gemini's have none. */
+function hasTypes(parts: readonly unknown[]): boolean {
+  return parts.some((part) => isJsonRecord(part) && typeof part["type"] === "string");
+}
+
+function formOfBlock(block: JsonRecord): MessageForm | undefined {
+  const { type, source, image } = block;
+  if (type === "image" && isJsonRecord(source)) return "anthropic";
+  if (type === "image" && image !== undefined) return "model-messages";
+  return foreignFieldOfBlock(block) === undefined ? FORM_OF_BLOCK.get(type) : "anthropic";
+}
+
+function isResponsesItem(type: unknown): boolean {
+  return typeof type === "string" && RESPONSES_ITEM.test(type);
+}
+
+/** Fields in which requests and stored chats keep their messages. */
+const LISTS = ["messages", "input", "contents"] as const;
+
+/** Finds the messages in a JSON value; undefined if it is neither an array of them nor a request. */
+export function readMessageDocument(value: unknown): MessageDocument | undefined {
+  const fields: JsonRecord = isJsonRecord(value) ? value : {};
+  const list = listIn(Array.isArray(value) ? value : LISTS.map((name) => fields[name]).find(Array.isArray));
+  const items = list.filter(isJsonRecord);
+  if (items.length === 0 || items.length !== list.length) return undefined;
+  const form = formOfItems(items, fields);
+  const instructions = fields["system"] ?? fields["instructions"] ?? fields["systemInstruction"];
+  return form === undefined ? undefined : { form, items, instructions, id: fields["id"] };
+}
+
+/** Detects the SDK from features that only it has; the rest are Anthropic's, or OpenAI's if there is a system message. */
+function formOfItems(items: readonly JsonRecord[], { contents, input }: JsonRecord): MessageForm | undefined {
+  if (contents !== undefined || items.some(({ role }) => role === "model")) return "gemini";
+  if (items.every(({ parts, role }) => Array.isArray(parts) && role !== undefined)) {
+    const isTyped = items.every(({ parts }) =>
+      listIn(parts).every((part) => isJsonRecord(part) && "type" in part),
+    );
+    return isTyped ? "ui-messages" : "gemini";
+  }
+  if (input !== undefined || items.some(({ role, type }) => role === undefined && isResponsesItem(type))) {
+    return "openai-responses";
+  }
+  const isMessage = ({ role, content, tool_calls: calls }: JsonRecord) =>
+    typeof role === "string" &&
+    (typeof content === "string" || Array.isArray(content) || Array.isArray(calls));
+  if (!items.every(isMessage)) return undefined;
+  if (items.some((item) => "tool_calls" in item || "tool_call_id" in item || item["role"] === "developer")) {
+    return "openai-chat";
+  }
+  const types = new Set(
+    items.flatMap(({ content }) =>
+      listIn(content).map((block) => (isJsonRecord(block) ? block["type"] : undefined)),
+    ),
+  );
+  // Ours have that type as well, but this is a document of an SDK.
+  if (types.has("thinking")) return "anthropic";
+  const found = BLOCK_TYPES.find(([, own]) => own.some((type) => types.has(type)));
+  if (found !== undefined) return found[0];
+  return items.some(({ role }) => role === "system") ? "openai-chat" : "anthropic";
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,183 @@
+/**
+ * What a value may be, as data. Checks and schemas are made from it.
+ *
+ * It says nothing about fields that are not listed: they are kept, and may hold anything.
+ */
+export type AnyShape =
+  | { readonly kind: "string" | "number" | "boolean" | "null" | "anything" }
+  | { readonly kind: "words"; readonly words: readonly string[] }
+  | { readonly kind: "json"; readonly isObject: boolean }
+  | { readonly kind: "list"; readonly of: AnyShape; readonly expected: string }
+  | { readonly kind: "map"; readonly of: AnyShape }
+  | { readonly kind: "oneOf"; readonly of: readonly AnyShape[]; readonly expected: string }
+  | AnyObjectShape
+  | AnyVariants;
+
+/** What a field may be: of a shape, missing, or also undefined. */
+export type AnyField =
+  | AnyShape
+  | { readonly kind: "optional"; readonly of: AnyShape; readonly orUndefined: boolean };
+
+/** A field that readers rely on, and whether it may be missing. */
+export interface NeededField {
+  readonly name: string;
+  readonly shape: AnyField;
+  readonly mayBeMissing: boolean;
+}
+
+/** An object with certain fields. */
+export interface AnyObjectShape {
+  readonly kind: "object";
+  readonly fields: { readonly [name: string]: AnyField };
+  /** Fields without which readers of a session fail: the quick check looks at these alone. */
+  readonly needed: readonly NeededField[];
+}
+
+/** An object of one of several shapes, told apart by a field. */
+export interface AnyVariants {
+  readonly kind: "variants";
+  readonly tag: string;
+  /** The shapes, by the value of that field. */
+  readonly byTag: ReadonlyMap<unknown, AnyObjectShape>;
+}
+
+/** Ties data to a type: invariant, and for the compiler alone. */
+interface Typed<T> {
+  readonly type?: (value: T) => T;
+}
+
+/** The shape of values of a type. The compiler refuses a shape that does not say exactly what the type says. */
+export type Shape<T> = AnyShape & Typed<T>;
+
+/** The shape of objects of a type. */
+export type ObjectShape<T> = AnyObjectShape & Typed<T>;
+
+/** The shape of a field that may be missing. */
+interface Optional<T> extends Typed<T> {
+  readonly kind: "optional";
+  readonly of: AnyShape;
+  readonly orUndefined: false;
+}
+
+/** The shape of a field that the type demands, although JSON omits it when it is undefined. */
+interface OrUndefined<T> extends Typed<T> {
+  readonly kind: "optional";
+  readonly of: AnyShape;
+  readonly orUndefined: true;
+}
+
+/** The fields that a type names, without index signatures. */
+type NamedKey<T> = keyof { [K in keyof T as string extends K ? never : K]: never };
+
+/** A shape for each field of a type: none may be forgotten, and none added. */
+export type FieldsOf<T> = {
+  readonly [K in NamedKey<T> & keyof T]-?: Record<never, never> extends Pick<T, K>
+    ? Optional<Exclude<T[K], undefined>>
+    : undefined extends T[K]
+      ? OrUndefined<Exclude<T[K], undefined>>
+      : Shape<T[K]>;
+};
+
+/** Any text. */
+export const string: Shape<string> = { kind: "string" };
+
+/** Any number. */
+export const number: Shape<number> = { kind: "number" };
+
+/** True or false. */
+export const boolean: Shape<boolean> = { kind: "boolean" };
+
+/** Any value at all. */
+export const anything: Shape<unknown> = { kind: "anything" };
+
+/** Null, for `oneOf`. */
+export const nothing: Shape<null> = { kind: "null" };
+
+/** Returns the shape of any value that JSON can hold. */
+export function json<T>(): Shape<T> {
+  return { kind: "json", isObject: false };
+}
+
+/** Returns the shape of any object that JSON can hold. */
+export function jsonObject<T extends object>(): Shape<T> {
+  return { kind: "json", isObject: true };
+}
+
+/** Returns the shape of one of some words. */
+export function words<const Word extends string>(...allowed: readonly Word[]): Shape<Word> {
+  return { kind: "words", words: allowed };
+}
+
+/** Returns the shape of a list of values of a shape. */
+export function listOf<T>(of: Shape<T>, expected = "an array"): Shape<T[]> {
+  return { kind: "list", of, expected };
+}
+
+/** Returns the shape of an object that maps any name to values of a shape. */
+export function mapOf<T>(of: Shape<T>): Shape<{ [name: string]: T }> {
+  return { kind: "map", of };
+}
+
+/** Returns the shape of values that have one of several shapes. */
+export function oneOf<A, B, C = never>(
+  expected: string,
+  a: Shape<A>,
+  b: Shape<B>,
+  ...more: readonly Shape<C>[]
+): Shape<A | B | C> {
+  return { kind: "oneOf", of: [a, b, ...more], expected };
+}
+
+/** Returns a shape that accepts another one as well, which old files hold and no type names. */
+export function orOlder<T>(expected: string, shape: Shape<T>, older: AnyShape): Shape<T> {
+  return { kind: "oneOf", of: [shape, older], expected };
+}
+
+/** Marks a field that may be missing. */
+export function optional<T>(of: Shape<T>): Optional<T> {
+  return { kind: "optional", of, orUndefined: false };
+}
+
+/** Marks a field that may be missing or undefined, although its type demands it. */
+export function orUndefined<T>(of: Shape<T>): OrUndefined<T> {
+  return { kind: "optional", of, orUndefined: true };
+}
+
+/**
+ * Returns the shape of objects of a type.
+ *
+ * @param fields - A shape for each field that the type names.
+ * @param readers - The fields that readers of a session rely on, for the quick check; of `neededKind`, if they are there.
+ */
+export function object<T extends object>(
+  fields: FieldsOf<T>,
+  readers: Partial<Readonly<Record<"needed" | "neededKind", readonly (keyof T & string)[]>>> = {},
+): ObjectShape<T> {
+  const { needed = [], neededKind = [] } = readers;
+  const all: { readonly [name: string]: AnyField } = Object.fromEntries(Object.entries(fields));
+  const pick = (names: readonly string[], mayBeMissing: boolean) =>
+    names.flatMap((name) => {
+      const shape = all[name];
+      return shape === undefined ? [] : [{ name, shape, mayBeMissing }];
+    });
+  return { kind: "object", fields: all, needed: [...pick(needed, false), ...pick(neededKind, true)] };
+}
+
+/** The type of the objects of a shape. */
+type TypeIn<S> = S extends Typed<infer T> ? T : never;
+
+/** Returns the shape of objects of several types that the words in one field tell apart. */
+export function variants<S extends readonly AnyObjectShape[]>(
+  tag: string,
+  ...shapes: S
+): AnyVariants & Typed<TypeIn<S[number]>> {
+  const tags = (shape: AnyObjectShape) => {
+    const field = shape.fields[tag];
+    return field?.kind === "words" ? field.words : [];
+  };
+  return {
+    kind: "variants",
+    tag,
+    byTag: new Map(shapes.flatMap((shape) => tags(shape).map((word) => [word, shape] as const))),
+  };
+}

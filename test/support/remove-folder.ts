@@ -1,0 +1,12 @@
+import { rmSync } from "node:fs";
+import { hasErrorCode } from "../../src/fs/file-system.ts";
+import { IS_WINDOWS } from "./platform.ts";
+
+/** Removes a folder of a test. Windows refuses that while a session in it is open: the folder stays among temporary files. */
+export function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!IS_WINDOWS || !hasErrorCode(error, "ENOTEMPTY", "EPERM", "EBUSY", "EACCES")) throw error;
+  }
+}

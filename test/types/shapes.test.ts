@@ -1,0 +1,83 @@
+import { expectTypeOf, test } from "vitest";
+import type { ToolCall } from "../../src/schema/content.ts";
+import type * as entry from "../../src/schema/entry.ts";
+import { sessionEntry, sessionHeader } from "../../src/schema/entry-shapes.ts";
+import type { SessionHeader } from "../../src/schema/header.ts";
+import type { JsonValue } from "../../src/schema/json.ts";
+import { agentMessage, type KnownMessage } from "../../src/schema/message-shapes.ts";
+import {
+  boolean,
+  json,
+  jsonObject,
+  listOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  orUndefined,
+  type Shape,
+  string,
+  variants,
+  words,
+} from "../../src/schema/shape.ts";
+
+// Everything here fails in the compiler (`npm run types`), not at run time; test/schema tries the shapes on data.
+
+type Put<T, Fields> = Omit<T, keyof Fields> & Fields;
+type KnownEntry =
+  | Exclude<entry.SessionEntry, { type: "message" | "compaction" }>
+  | Put<entry.SessionMessageEntry, { message: KnownMessage }>
+  | Put<entry.CompactionEntry, { retainedTail?: KnownMessage[] }>;
+
+test("the unions have a shape for each of their types", () => {
+  expectTypeOf(agentMessage).toExtend<Shape<KnownMessage>>();
+  expectTypeOf(sessionEntry).toExtend<Shape<KnownEntry>>();
+  expectTypeOf(sessionHeader).toExtend<Shape<SessionHeader>>();
+  expectTypeOf(sessionEntry).not.toExtend<Shape<Exclude<KnownEntry, { type: "label" }>>>();
+});
+
+test("where messages stand, they are those of the union", () => {
+  expectTypeOf<KnownMessage>().toExtend<entry.SessionMessageEntry["message"]>();
+  expectTypeOf<KnownMessage[]>().toExtend<NonNullable<entry.CompactionEntry["retainedTail"]>>();
+});
+
+const call = {
+  type: words("toolCall"),
+  id: string,
+  name: string,
+  arguments: jsonObject<ToolCall["arguments"]>(),
+  thoughtSignature: optional(string),
+  namespace: optional(string),
+} as const;
+
+test("an interface takes the shape that says the same, and no other", () => {
+  object<ToolCall>(call);
+  const { namespace, ...lacking } = call;
+  // @ts-expect-error An optional field is missing.
+  object<ToolCall>(lacking);
+  // @ts-expect-error A field is too many.
+  object<ToolCall>({ ...lacking, namespace, extra: optional(string) });
+  // @ts-expect-error A field is of another kind.
+  object<ToolCall>({ ...call, id: number });
+  // @ts-expect-error A field may be missing that must be there.
+  object<ToolCall>({ ...call, id: optional(string) });
+  // @ts-expect-error A field must be there that may be missing.
+  object<ToolCall>({ ...call, namespace: string });
+  // @ts-expect-error A field may be undefined that may only be missing.
+  object<ToolCall>({ ...call, namespace: orUndefined(string) });
+  // @ts-expect-error Another word.
+  object<ToolCall>({ ...call, type: words("tool_call") });
+  // @ts-expect-error Readers cannot need what is not there.
+  object<ToolCall>(call, { needed: ["input"] });
+});
+
+test("lists, words and alternatives must be the same, neither wider nor narrower", () => {
+  expectTypeOf(words("ok", "error")).not.toExtend<Shape<"ok" | "error" | "unfinished">>();
+  expectTypeOf(words("ok", "error", "unfinished")).not.toExtend<Shape<"ok" | "error">>();
+  expectTypeOf(listOf(oneOf("either", string, number))).not.toExtend<Shape<string[]>>();
+  expectTypeOf(oneOf("either", string, number)).toExtend<Shape<string | number>>();
+  expectTypeOf(oneOf("either", string, boolean)).not.toExtend<Shape<string>>();
+  expectTypeOf(json<JsonValue>()).not.toExtend<Shape<string>>();
+  const one = object<{ type: "a" }>({ type: words("a") });
+  expectTypeOf(variants("type", one)).not.toExtend<Shape<{ type: "a" } | { type: "b" }>>();
+});
