@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import type { PriceFunction } from "../catalog/usage-groups.ts";
 import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import { hasErrorCode } from "../fs/file-system.ts";
@@ -76,15 +77,13 @@ function isPrice(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && Number.isFinite(value);
 }
 
-const PACKAGE: string = "@pydantic/genai-prices";
-
 /**
  * Returns the prices of the package `@pydantic/genai-prices`; undefined if it is not installed.
  *
  * A model that a provider does not list is looked for by its name alone, since others resell it.
  */
-export async function installedPrices(): Promise<PriceFunction | undefined> {
-  const calcPrice = await loadCalcPrice();
+export function installedPrices(): PriceFunction | undefined {
+  const calcPrice = loadCalcPrice();
   if (calcPrice === undefined) return undefined;
   const rates = new Map<string, Rates>();
   return (provider, model, usage, time) => {
@@ -148,9 +147,11 @@ function numberOrNothing(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-async function loadCalcPrice(): Promise<((...given: unknown[]) => unknown) | undefined> {
+/** Loads the package where it is used: it takes longer than all else here. */
+function loadCalcPrice(): ((...given: unknown[]) => unknown) | undefined {
   try {
-    const { calcPrice } = fieldsOf({ ...(await import(PACKAGE)) });
+    const loaded: unknown = createRequire(import.meta.url)("@pydantic/genai-prices");
+    const { calcPrice } = fieldsOf(loaded);
     return typeof calcPrice === "function" ? (...given) => calcPrice(...given) : undefined;
   } catch (error) {
     if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND")) return undefined;

@@ -99,7 +99,7 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
     by,
     ...momentsOf(call),
     utc: get(UTC),
-    ...(await pricesOf(call)),
+    ...pricesOf(call),
     ...sourceOf(call),
   };
   const report = stored === undefined ? await ofFiles(call, options) : await ofStore(call, stored, options);
@@ -133,9 +133,9 @@ function momentsOf({ get, io }: CommandCall): Pick<GroupOptions, "since" | "unti
   };
 }
 
-async function pricesOf({ get, io }: CommandCall): Promise<{ prices?: PriceFunction }> {
+function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
   const path = get(PRICES);
-  const prices = path === undefined ? await installedPrices() : readPrices(pathOf(io.cwd, path));
+  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
   return prices === undefined ? {} : { prices };
 }
 

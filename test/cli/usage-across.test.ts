@@ -104,7 +104,7 @@ describe("stats across sessions", () => {
     ];
     const result = await cli(line, TERMINAL);
     expect(result.stderr).toBe("1 more group; the total is that of all.\n");
-    expect(result.stdout).toMatch(/^other {5}Close the shop/m);
+    expect(result.stdout).toMatch(/^other\s+Close the/m);
     expect(result.stdout).not.toContain("Count the till");
     expect(result.stdout).toMatch(/^total .* 3,506 /m);
     expect(widest(result)).toBeLessThanOrEqual(80);
