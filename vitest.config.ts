@@ -38,8 +38,8 @@ const ON_WINDOWS = ["test/{catalog,fault,fs,log,manager,merge}/**/*.test.ts"];
 
 /** What says nothing about Windows there, or would take minutes: other systems' files, memory, and kills of child processes. */
 const NOT_ON_WINDOWS = [
-  "test/catalog/{restore,trash,trash-folders}.test.ts",
-  "test/fault/{full-disk,interleaving,interleaving-upgrades,kill,stress}.test.ts",
+  "test/catalog/{message-bytes,restore,search.property,summary.property,trash,trash-folders}.test.ts",
+  "test/fault/{cut,full-disk,interleaving,interleaving-upgrades,kill,stress}.test.ts",
   "test/fs/descriptors.test.ts",
   "test/log/memory-after-reading.test.ts",
 ];

@@ -10,7 +10,7 @@ import {
 } from "../fs/file-system.ts";
 import { writeWhole } from "../fs/write-whole.ts";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
-import { messageOf, SessionError } from "../schema/errors.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
 import type { JsonRecord } from "../schema/json.ts";
@@ -120,6 +120,24 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
     if (warnedOf.has(folder)) return;
     warnedOf.add(folder);
     warn(`Sessions that are here again stay marked as deleted in ${folder}: ${messageOf(error)}.`);
+  }
+}
+
+/**
+ * Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed.
+ *
+ * @param origin - Undefined if it was not imported.
+ */
+export async function deleteMarked(
+  origin: ImportOrigin | undefined,
+  deleteIt: () => void | Promise<void>,
+): Promise<void> {
+  const isMarked = origin !== undefined && markDeletedImport(origin);
+  try {
+    await deleteIt();
+  } catch (error) {
+    if (isMarked && !isSessionError(error, "STORE_UNAVAILABLE")) unmarkDeletedImport(origin);
+    throw error;
   }
 }
 

@@ -12,7 +12,7 @@ import { absolutePath } from "../log/session-paths.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import type { ImportOrigin } from "../schema/import-origin.ts";
 import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
-import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "./deleted-imports.ts";
+import { deleteMarked, importOriginOf } from "./deleted-imports.ts";
 import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
@@ -53,7 +53,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const pace = new Pace(signal);
   pace.check();
   const absolute = absolutePath(path);
-  awaitFile(realFileSystem, absolute);
+  ifPresent(() => awaitFile(realFileSystem, absolute));
   // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (!force) assertSession(absolute, permanent);
@@ -61,14 +61,10 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   pace.check();
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
   takeLease(lease, absolute);
-  const origin = originOf(absolute);
-  const isMarked = origin !== undefined && markDeletedImport(origin);
   try {
-    if (trash === undefined) removeForGood(absolute);
-    else await putIntoTrash(absolute, trash);
-  } catch (error) {
-    if (isMarked) unmarkDeletedImport(origin);
-    throw error;
+    await deleteMarked(originOf(absolute), () =>
+      trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash),
+    );
   } finally {
     lease.release();
   }

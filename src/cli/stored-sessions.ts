@@ -1,9 +1,4 @@
-import {
-  importOriginInFront,
-  markDeletedImport,
-  readFrontOf,
-  unmarkDeletedImport,
-} from "../catalog/deleted-imports.ts";
+import { deleteMarked, importOriginInFront, readFrontOf } from "../catalog/deleted-imports.ts";
 import { fittingName } from "../catalog/resolve-session.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -189,11 +184,5 @@ function ambiguous(name: string, candidates: readonly SessionRow[]): SessionErro
 /** Deletes a session, and marks one that was imported, so that no import brings it back. */
 async function deleteStored(store: SessionStore, id: string): Promise<void> {
   const origin = importOriginInFront(await readFrontOf(store.exportBytes(id)));
-  const isMarked = origin !== undefined && markDeletedImport(origin);
-  try {
-    await store.delete(id);
-  } catch (error) {
-    if (isMarked) unmarkDeletedImport(origin);
-    throw error;
-  }
+  await deleteMarked(origin, () => store.delete(id));
 }

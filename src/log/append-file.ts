@@ -276,7 +276,7 @@ export class AppendFile {
     return (stats.nlink > 0 && !looksRetired(stats)) || this.#isAtPath(fd);
   }
 
-  /** Whether the path leads to the open file. Asks for both, since the number of a file may change with its name on USB disks. */
+  /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */
   #isAtPath(fd: number): boolean {
     return isSameFile(this.stateAtPath(), stateOfOpen(this.#fs, fd));
   }
@@ -396,7 +396,7 @@ export function retire(fs: FileSystem, fd: number): void {
 
 /** Marks a replaced file whose lines were copied, for sessions that still hold it open: none brings lines of it back. */
 export function markCopied(fs: FileSystem, path: string): void {
-  if (keepsOpenFiles(fs)) fs.utimesSync(path, RETIRED_AT, RETIRED_AT);
+  if (keepsOpenFiles(fs)) ifPresent(() => fs.utimesSync(path, RETIRED_AT, RETIRED_AT));
 }
 
 /** Tells by its mode or time whether a file was retired. A file that is merely read-only looks the same. */

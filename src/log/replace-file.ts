@@ -99,7 +99,10 @@ function renameOver(old: OldFile, temporary: string): void {
   }
 }
 
-/** Gives the old file its hidden name, then moves the new one to the path: where an open file cannot be replaced, or has no second name. */
+/**
+ * Gives the old file its hidden name, then moves the new one to the path: where an open file cannot be replaced, or has no
+ * second name.
+ */
 function exchange(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   assertReplaceable(old, path);

@@ -123,8 +123,8 @@ export function projectKey(cwd: string): string {
 }
 
 /**
- * Tells whether Windows connects to another machine as soon as it looks at a path, and tells that one who the user is: a path that
- * a session names must not do that.
+ * Tells whether Windows connects to another machine as soon as it looks at a path, and tells that one who the user is: a
+ * path that a session names must not do that.
  */
 export function isRemotePath(path: string, platform: string = process.platform): boolean {
   return platform === "win32" && /^[/\\]{2}(?![?.][/\\][a-z]:)/i.test(path);

@@ -2,6 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../../src/cli/run.ts";
+import { SessionError } from "../../src/schema/errors.ts";
+import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn, usage } from "../import/support/codex-records.ts";
 import { type CliSettings, cli, jsonLines, NOW_MS, temporaryFolder } from "./support/cli.ts";
@@ -329,6 +331,31 @@ test("--store imports into a database, where a session that grows is appended to
   expect(after.startsWith(before) && after.includes("Thanks")).toBe(true);
   expect(done.stdout + done.stderr).not.toContain(SHOWN_STORE);
   expect(filesIn(sessions)).toEqual([]);
+});
+
+test("what a database has deleted stays deleted, even if its answer was lost; a refused deletion marks nothing", async () => {
+  const { settings, imported } = homeWithSessions();
+  const backend = new MemoryBackend();
+  const stores = new TestDatabase(() => backend);
+  const into = ["--store", URL_OF_STORE];
+  const statuses = async () =>
+    jsonLines(await imported(["--all", "--json", ...into], { stores })).map((one) => Object(one).status);
+  const remove = () => cli(["rm", SESSION_ID, "--yes", ...into], { ...settings, stores });
+  expect(await statuses()).toEqual(["new", "new", "new"]);
+  const whole = backend.delete.bind(backend);
+  backend.delete = async () => {
+    throw new SessionError("READ_ONLY", "Not allowed.");
+  };
+  expect((await remove()).code).toBe(1);
+  await whole(SESSION_ID);
+  expect(await statuses()).toEqual(["unchanged", "new", "unchanged"]);
+  backend.delete = async (id) => {
+    await whole(id);
+    throw new Error("the connection failed");
+  };
+  expect((await remove()).stderr).toContain("The store does not answer");
+  expect(await stores.ids()).not.toContain(SESSION_ID);
+  expect(await statuses()).toEqual(["unchanged", "deleted", "unchanged"]);
 });
 
 test("a person sees how far it is", async () => {

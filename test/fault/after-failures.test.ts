@@ -101,7 +101,7 @@ describe("where files have no numbers", () => {
           return call;
         return (...args: unknown[]) => {
           const stats: unknown = Reflect.apply(call, target, args);
-          return stats && Object.assign(Object(stats), { ino: 0, birthtimeMs: 0, ctimeMs: 0 });
+          return stats && Object.assign(Object(stats), { ino: 0n, birthtimeNs: 0n, ctimeNs: 0n });
         };
       },
     });

@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, existsSync, openSync, readFileSync, rmSync, 
 import { dirname } from "node:path";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { IS_WINDOWS } from "../support/platform.ts";
 import { removeFolder } from "../support/remove-folder.ts";
 import { isSampled } from "../support/share.ts";
 import { watchedFs } from "./support/faulty-fs.ts";
@@ -133,6 +134,7 @@ describe("a replacement that has taken effect", () => {
     onTestFinished(() => warnings.mockRestore());
     let failures = 0;
     for (let at = 1, isOver = false; !isOver; at++) {
+      if (IS_WINDOWS && !isSampled(at)) continue;
       const path = place(sandbox(), "s.jsonl", name === "upgrade" ? VERSION_1 : SESSION);
       place(dirname(path), "copy", lines(header(), message("000000cc", null, "only in the copy")));
       let calls = 0;
@@ -159,7 +161,7 @@ describe("a replacement that has taken effect", () => {
       if (name === "redact") expect(readFileSync(path, "utf8")).not.toContain("hunter2");
       removeFolder(dirname(path));
     }
-    expect(failures).toBeGreaterThan(10);
+    expect(failures).toBeGreaterThan(IS_WINDOWS ? 0 : 10);
   });
 });
 

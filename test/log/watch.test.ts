@@ -197,23 +197,27 @@ describe("watching", () => {
     expect((await next)?.id).toBe("000000f1");
   });
 
-  test("goes on with a file that is replaced, and waits for one that is removed", async () => {
-    const path = place(sandbox(), "s.jsonl", BRANCHED);
-    const watch = new Watch(SessionManager.open(path));
-    const first = watch.next();
-    await turn();
-    copyFileSync(path, `${path}.new`);
-    appendFileSync(`${path}.new`, lines(message("000000f1", null, "a")));
-    moveOver(`${path}.new`, path);
-    expect((await first)?.id).toBe("000000f1");
-    const second = watch.next();
-    copyFileSync(path, `${path}.new`);
-    rmSync(path);
-    await turn();
-    appendFileSync(`${path}.new`, lines(message("000000f2", null, "b")));
-    moveOver(`${path}.new`, path);
-    expect((await second)?.id).toBe("000000f2");
-  });
+  // Windows keeps the name of a file that is removed while it is open.
+  test.skipIf(IS_WINDOWS)(
+    "goes on with a file that is replaced, and waits for one that is removed",
+    async () => {
+      const path = place(sandbox(), "s.jsonl", BRANCHED);
+      const watch = new Watch(SessionManager.open(path));
+      const first = watch.next();
+      await turn();
+      copyFileSync(path, `${path}.new`);
+      appendFileSync(`${path}.new`, lines(message("000000f1", null, "a")));
+      moveOver(`${path}.new`, path);
+      expect((await first)?.id).toBe("000000f1");
+      const second = watch.next();
+      copyFileSync(path, `${path}.new`);
+      rmSync(path);
+      await turn();
+      appendFileSync(`${path}.new`, lines(message("000000f2", null, "b")));
+      moveOver(`${path}.new`, path);
+      expect((await second)?.id).toBe("000000f2");
+    },
+  );
 
   test("tells by a typed error that another session stands in the file's place", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
