@@ -210,6 +210,13 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
 /** Thrown for a path that is no plain file. */
 export class NotAPlainFileError extends Error {}
 
+/** Returns the permissions of a file to be replaced. Refuses a link: its target would stay unchanged. */
+export function modeOfPlainFile(fs: FileSystem, path: string): number {
+  const stats = fs.lstatSync(path);
+  if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  return stats.mode & 0o777;
+}
+
 /** Tells whether a caught value is an error of the operating system with one of these codes. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
   return (

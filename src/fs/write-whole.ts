@@ -39,7 +39,11 @@ const BLOCK_BYTES = 1024 * 1024;
 export function writeWhole(content: Content): void {
   const { fs, path } = content;
   removeLeftovers(fs, dirname(path));
-  const temporary = writeTemporary(content);
+  putAtFreePath(fs, writeTemporary(content), path);
+}
+
+/** Moves a temporary file whose content is on disk to a path that must be free; it goes even if that fails. */
+export function putAtFreePath(fs: FileSystem, temporary: string, path: string): void {
   try {
     linkOrCopy(fs, temporary, path);
   } finally {

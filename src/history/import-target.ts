@@ -19,7 +19,6 @@ import { writeWhole } from "../fs/write-whole.ts";
 import { fileError, untilUnchanged } from "../log/file-errors.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
-import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -211,7 +210,7 @@ export class FileTarget implements ImportTarget {
       const copied = fs.fstatSync(fd).size;
       const pieces = linesFor(readRange(fs, fd, 0, copied));
       if (pieces === undefined) return false;
-      replaceFile({ old: { fs, path, fd, copied }, pieces, mode: modeOfPlainFile(fs, path) });
+      replaceFile({ old: { fs, path, fd, copied }, pieces });
       return true;
     };
     const exclusive = () => untilUnchanged(() => exclusively(fs, path, () => withFile(fs, path, replace)));

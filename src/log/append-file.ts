@@ -96,8 +96,8 @@ export class AppendFile {
     return fd !== undefined && looksRetired(this.#fs.fstatSync(fd));
   }
 
-  /** Whether the open file was replaced: lines that were written to it late may be in no other file. */
-  get isReplaced(): boolean {
+  /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
+  get isSuperseded(): boolean {
     const fd = this.#fd;
     return fd !== undefined && (keepsOpenFiles(this.#fs) || this.isRetired) && !this.#isAtPath(fd);
   }

@@ -31,7 +31,6 @@ import {
   type Intent,
   isThere,
   ReplacedError,
-  tooNew,
   untilUnchanged,
 } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
@@ -44,7 +43,8 @@ import { awaitFile, exclusively, finishReplacement, isHalfReplaced, replaceFile 
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
-import { modeOfPlainFile, upgradeFile } from "./upgrade-file.ts";
+import { upgradeFile } from "./upgrade-file.ts";
+import { assertWritable } from "./writable.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
@@ -68,7 +68,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
  *
  * It reads in pieces, keeps heads and spans, and writes each append at once. It is one of two things: a session that is not
  * written yet, or an open file. `#poll` compares that file with the path, and switches to the file that has replaced it;
- * it runs before an append and after it, and in `refresh`, `pull`, `changes` and `flush`. `readLines` never reads from a
+ * it runs before an append and after it, and in `refresh`, `pull`, `changes`, `flush`, `upgrade` and `rewrite`. `readLines` never reads from a
  * replaced file either, but callers do not see what it switches to, and their ordinals remain valid, until the next poll.
  *
  * If a call fails, the state stays as it was, and the next call tries again.
@@ -85,7 +85,7 @@ export class FileLog implements SessionLog {
   readonly #lease: LeaseSlot;
   #state: UnwrittenSession | OpenFile;
   /** The index that callers know: that of `#state`, unless a read has found another file since. */
-  #index: SessionIndex;
+  #knownIndex: SessionIndex;
   /** Ordinal from which on callers do not know entries of others yet. */
   #unknownFrom: number | undefined;
   readonly #recent = new RecentWrites();
@@ -105,7 +105,7 @@ export class FileLog implements SessionLog {
     this.#options = options;
     this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
     this.#state = this.#unwritten([]);
-    this.#index = this.#state.index;
+    this.#knownIndex = this.#state.index;
   }
 
   /**
@@ -178,7 +178,7 @@ export class FileLog implements SessionLog {
   }
 
   get index(): SessionIndex {
-    return this.#index;
+    return this.#knownIndex;
   }
 
   get readOnlyReason(): ReadOnlyReason | undefined {
@@ -205,6 +205,7 @@ export class FileLog implements SessionLog {
   append(lines: readonly LogLine[], isLasting: boolean): number {
     const [first] = lines;
     if (first === undefined) return this.index.tree.size;
+    assertWritable(this);
     this.#assertReadable(lines);
     const now = monotonicMs();
     if (this.#state instanceof OpenFile) this.#prepareFile(now);
@@ -218,7 +219,7 @@ export class FileLog implements SessionLog {
   }
 
   isReplaced(): boolean {
-    return this.#found(() => this.#state.index !== this.#index);
+    return this.#found(() => this.#state.index !== this.#knownIndex);
   }
 
   refresh(): LogChange | undefined {
@@ -259,7 +260,7 @@ export class FileLog implements SessionLog {
     }
     this.#replace((old) => {
       const pieces = copyLines(this, { ...wholeCopy(this.index), changeLine, more });
-      replaceFile({ old, pieces, mode: modeOfPlainFile(this.#fs, this.path) });
+      replaceFile({ old, pieces });
       return this.path;
     });
   }
@@ -288,7 +289,7 @@ export class FileLog implements SessionLog {
 
   #start(state: UnwrittenSession | OpenFile): void {
     this.#state = state;
-    this.#index = state.index;
+    this.#knownIndex = state.index;
   }
 
   #unwritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
@@ -359,7 +360,8 @@ export class FileLog implements SessionLog {
   /** Makes sure that the file can be appended to. */
   #prepareFile(now: number): void {
     this.#pollBeforeWrite(now);
-    this.#assertVersion();
+    // The poll may have found a file of a newer version, or another program's.
+    assertWritable(this);
     this.#endTorn();
     if (this.index.needsUpgrade) this.upgrade();
   }
@@ -413,12 +415,6 @@ export class FileLog implements SessionLog {
     });
   }
 
-  /** A poll may have found a file of a newer version, which must not be written to. */
-  #assertVersion(): void {
-    const { version } = this.index;
-    if (version > CURRENT_SESSION_VERSION) throw tooNew(this.path, version);
-  }
-
   /** Readers would lose a line over the bound. */
   #assertReadable(lines: readonly LogLine[]): void {
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
@@ -457,7 +453,7 @@ export class FileLog implements SessionLog {
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return exclusively(this.#fs, this.path, () => {
       const written = this.#polled("write", (file) => {
-        this.#assertVersion();
+        assertWritable(this);
         assertAllRead(this.path, this.index);
         return file.replace(write);
       });
@@ -490,7 +486,7 @@ export class FileLog implements SessionLog {
 
   /** Returns the positions of lines in the current file by the ordinals that callers know. */
   #spansForCallers({ heads, lines }: SessionIndex): SpansByOrdinal {
-    const { heads: known } = this.#index;
+    const { heads: known } = this.#knownIndex;
     if (known === heads) return lines;
     return movedSpans(lines, (ordinal) => {
       const there = heads.find(known.idAt(ordinal));
@@ -555,9 +551,9 @@ export class FileLog implements SessionLog {
       this.#unknownFrom = undefined;
       this.onChange?.(change);
     }
-    const before = this.#index;
+    const before = this.#knownIndex;
     if (this.#state.index !== before) {
-      this.#index = this.#state.index;
+      this.#knownIndex = this.#state.index;
       change = { kind: "reloaded", before };
       this.onChange?.(change);
     }
@@ -571,7 +567,7 @@ export class FileLog implements SessionLog {
       if (!file.readNew()) this.#reload(file, intent);
     } finally {
       // A read that fails has added the entries before the failure.
-      if (from < index.tree.size && index === this.#index) this.#unknownFrom ??= from;
+      if (from < index.tree.size && index === this.#knownIndex) this.#unknownFrom ??= from;
     }
   }
 
@@ -585,14 +581,14 @@ export class FileLog implements SessionLog {
 
   /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete. */
   #recreate(file: OpenFile): void {
-    if (!file.isHeld || file.isRetired || !this.#isWhole(file)) throw gone(this.path);
+    if (!file.isHeld || file.isRetired || !this.#holdsSession(file)) throw gone(this.path);
     makeFolder(this.#fs, dirname(this.path));
     file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
     this.#reload(file, "write");
   }
 
   /** Whether an open file still holds the session: it may have been emptied before it was removed. */
-  #isWhole(file: OpenFile): boolean {
+  #holdsSession(file: OpenFile): boolean {
     const { maxLineBytes } = this.#options;
     const index = file.read((fd) => readIndex(this.#fs, fd, { maxLineBytes }));
     return index.header !== undefined && missingFrom(index, file.index).length === 0;
@@ -601,13 +597,13 @@ export class FileLog implements SessionLog {
   /** Switches to the file at the path, if it holds the same session. */
   #reload(before: OpenFile, intent: Intent): void {
     // Must come first: while another process replaces the file, lines may still be missing in it.
-    const isWhole = this.#isReplacementDone();
+    const isCopied = this.#isReplacementDone();
     before.markStale();
     const file = this.#read(intent);
     try {
       if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(this.path);
       const unaltered = file.read((fd) => this.#recent.unalteredIn(this.#fs, fd, file.index));
-      const putBack = isWhole ? this.#putBack(file, before) : [];
+      const putBack = isCopied ? this.#putBack(file, before) : [];
       this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
       file.release();
@@ -632,17 +628,17 @@ export class FileLog implements SessionLog {
    */
   #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
     const isSame = file.isSameAs(before);
-    const isTaken = !isSame && before.isRetired;
-    const newest = (isSame || isTaken ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
+    const wasRetired = !isSame && before.isRetired;
+    const newest = (isSame || wasRetired ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
     const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(file.index, before.index, newest);
-    const isOwnLost = own.length > 0 && !isTaken;
+    const isOwnLost = own.length > 0 && !wasRetired;
     // Only the old file can tell whether it was retired.
     if (isOwnLost && !before.isHeld) throw new ReplacedError(this.path);
     if (isOwnLost && !this.#translated("write", () => this.#writeTo(file, own))) {
       throw new FileChangedError("another file is at the path now");
     }
-    if (areOthers || (isOwnStuck && !isTaken)) throw new ReplacedError(this.path);
-    return isTaken ? [] : own;
+    if (areOthers || (isOwnStuck && !wasRetired)) throw new ReplacedError(this.path);
+    return wasRetired ? [] : own;
   }
 
   /** The open file, for calls that are only made when there is one. */

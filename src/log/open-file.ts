@@ -105,7 +105,7 @@ export class OpenFile {
         index,
         (offset, length) => known?.slice(offset, offset + length) ?? readRange(fs, fd, offset, length),
       );
-      return !this.#file.isReplaced;
+      return !this.#file.isSuperseded;
     } finally {
       close();
     }

@@ -211,7 +211,6 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
     const backup = replaceFile({
       old: { fs, path, fd, copied: state.size },
       pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
-      mode: fs.fstatSync(fd).mode & 0o777,
       backup: `${basename(path)}.bak`,
       verify: (temporary) => assertEqual(fs, source, temporary),
     });

@@ -8,6 +8,7 @@ import {
   hasErrorCode,
   ifPresent,
   keepsOpenFiles,
+  modeOfPlainFile,
   openForReading,
   readPieces,
   syncFolder,
@@ -30,7 +31,7 @@ import { MAX_NAME_BYTES } from "./session-paths.ts";
 import { hasHeader, type OldFile, takeOver } from "./take-over.ts";
 
 /** What replaces an old file. */
-export interface Replacement extends Omit<Content, "fs" | "path"> {
+export interface Replacement extends Omit<Content, "fs" | "path" | "mode"> {
   readonly old: OldFile;
   /** Name in the same folder for a copy of the old bytes, closed to other users. */
   readonly backup?: string;
@@ -54,7 +55,7 @@ const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 const here = new Set<string>();
 
 /**
- * Replaces a session file while others continue to append to it.
+ * Replaces a session file while others continue to append to it; its permissions stay.
  *
  * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that
  * finds that name copies the lines. Must be called inside `exclusively`.
@@ -68,7 +69,7 @@ const here = new Set<string>();
  */
 export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
   const { fs, path } = old;
-  const made = [writeTemporary({ ...content, fs, path })];
+  const made = [writeTemporary({ ...content, fs, path, mode: modeOfPlainFile(fs, path) })];
   const [temporary = ""] = made;
   let backupPath: string | undefined;
   try {

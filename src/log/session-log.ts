@@ -45,7 +45,7 @@ export interface SessionLog extends LineSource {
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
-  /** Called when the log notices that others wrote, which may happen during any call but `readLines`. */
+  /** Called when the log notices that others wrote: during any call but `readLines` and `isReplaced`. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when writing starts to fail, or works again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
@@ -69,10 +69,12 @@ export interface SessionLog extends LineSource {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
-   * Tells whether others have replaced lines that were read. `readLines` then reads the new ones; what was made of the old
-   * ones before may hold what was redacted, until `refresh` reports the change.
+   * Tells whether others have replaced lines that callers know, and reads the new ones if so. `index` changes only when
+   * `refresh` reports that. What callers made of the old lines may hold what was redacted.
    *
-   * @remarks Cost: O(1), and once O(bytes) if they were.
+   * @returns False always if a log reports a replacement at once, or nobody else can replace lines.
+   * @remarks Cost: O(1), and once O(bytes) if they were. May wait for a replacement that is under way.
+   * @throws {SessionError} `WRITE_FAILED` if the new lines lack entries that this session has.
    */
   isReplaced(): boolean;
 

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type FileSystem, NotAPlainFileError } from "../fs/file-system.ts";
+import type { FileSystem } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
@@ -26,7 +26,6 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
     const backup = replaceFile({
       old,
       pieces: copyLines(log, wholeCopy(log.index)),
-      mode: modeOfPlainFile(fs, path),
       backup: `${basename(path)}.v${version}.bak`,
       verify: (temporary) => assertEqual(fs, log, temporary),
     });
@@ -39,13 +38,6 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
       { details: { path }, cause: error },
     );
   }
-}
-
-/** Returns the permissions of a file to be replaced. Refuses a link: its target would stay unchanged. */
-export function modeOfPlainFile(fs: FileSystem, path: string): number {
-  const stats = fs.lstatSync(path);
-  if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-  return stats.mode & 0o777;
 }
 
 /** Checks that a copy has the same entries in the same places of the tree. */

@@ -1,14 +1,12 @@
-import { dirname } from "node:path";
-import { makeFolder, realFileSystem, removeQuietly } from "../fs/file-system.ts";
-import { writeWhole } from "../fs/write-whole.ts";
+import { realFileSystem, removeQuietly } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { type CopyPlan, copyLines, wholeCopy } from "../log/canonical-copy.ts";
-import { fileError, isThere } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import type { FileLogOptions } from "../log/file-log-options.ts";
 import { MemoryLog } from "../log/memory-log.ts";
+import { writeNewFile } from "../log/new-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -126,7 +124,7 @@ export function writeCopy(
   lines: Iterable<string | Uint8Array>,
   options: FileLogOptions,
 ): FileLog {
-  writeCopyFile(path, lines, options);
+  writeNewFile({ fs: options.fs, path, pieces: lines });
   try {
     const log = FileLog.open(path, options);
     if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
@@ -176,23 +174,9 @@ export function exportCopy(
   options: FileLogOptions,
 ): string {
   const absolute = absolutePath(path);
-  writeCopyFile(absolute, branchLines(state, planBranch(state, state.leaf, header)), options);
+  const pieces = branchLines(state, planBranch(state, state.leaf, header));
+  writeNewFile({ fs: options.fs, path: absolute, pieces });
   return absolute;
-}
-
-function writeCopyFile(path: string, lines: Iterable<string | Uint8Array>, options: FileLogOptions): void {
-  const fs = options.fs ?? realFileSystem;
-  if (isThere(path, fs)) {
-    throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path or session id.`, {
-      details: { path },
-    });
-  }
-  try {
-    makeFolder(fs, dirname(path));
-    writeWhole({ fs, path, pieces: lines });
-  } catch (error) {
-    throw error instanceof SessionError ? error : fileError(path, "write", error);
-  }
 }
 
 /** Makes a session in memory from the lines of a copy. */

@@ -1,16 +1,14 @@
-import { basename, dirname } from "node:path";
-import { closeQuietly, type FileSystem, makeFolder, realFileSystem } from "../fs/file-system.ts";
-import { writeWhole } from "../fs/write-whole.ts";
+import { basename } from "node:path";
+import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import { fileError, foreignFile, isThere, untilUnchanged } from "../log/file-errors.ts";
 import { sourceOfFile } from "../log/foreign-file.ts";
+import { assertFree, writeNewFile } from "../log/new-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
-import { SessionError } from "../schema/errors.ts";
 
 /** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
 export type MergeFilesOptions = MergeOptions &
@@ -64,7 +62,7 @@ export function mergeCopies(
       "Say where the merged session goes: { to: PATH } or { inPlace: true }, and not both.",
     );
   }
-  if (path !== undefined && isThere(path, fs)) throw exists(path);
+  if (path !== undefined) assertFree(path, fs);
   const merge = () => mergeInto(fs, path, copyA, copyB, options);
   const replaced = path === undefined && typeof copyA === "string" ? absolutePath(copyA) : undefined;
   // A missing file may have no folder for the lock.
@@ -125,17 +123,7 @@ function openCopy(fs: FileSystem, copy: string | LineSource): OpenCopy {
 }
 
 function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResult {
-  try {
-    makeFolder(fs, dirname(path));
-    writeWhole({
-      fs,
-      path,
-      pieces: plan.lines(),
-      verify: (temporary) => assertSound(fs, temporary, plan),
-    });
-  } catch (error) {
-    throw fileError(path, "write", error);
-  }
+  writeNewFile({ fs, path, pieces: plan.lines(), verify: (temporary) => assertSound(fs, temporary, plan) });
   return { path, ...plan.report() };
 }
 
@@ -147,7 +135,6 @@ function replace(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesRes
     const backup = replaceFile({
       old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
       pieces: plan.lines(),
-      mode: modeOfPlainFile(fs, path),
       // A backup would keep what was redacted.
       ...(unredacted.a.length === 0 && { backup: `${basename(path)}.bak` }),
       verify: (temporary) => assertSound(fs, temporary, plan),
@@ -166,12 +153,4 @@ function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
   const [issue] = index.issues;
   if (issue !== undefined) throw new Error(`the merged session is not sound: ${issue.message}`);
   if (index.tree.size !== entries) throw new Error(`${index.tree.size} entries instead of ${entries}`);
-}
-
-function exists(path: string): SessionError {
-  return new SessionError(
-    "SESSION_EXISTS",
-    `${path} exists already; nothing was merged. Choose another path.`,
-    { details: { path } },
-  );
 }

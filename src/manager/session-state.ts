@@ -8,10 +8,10 @@ import type { SessionHeads } from "../jsonl/session-heads.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
-import { foreignFile, tooNew } from "../log/file-errors.ts";
-import type { LogChange, LogLine, ReadOnlyReason, SessionLog } from "../log/session-log.ts";
+import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
+import { assertWritable } from "../log/writable.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { entryNotFound, isSessionError, SessionError } from "../schema/errors.ts";
+import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
@@ -285,8 +285,7 @@ export class SessionState {
   /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD` */
   assertWritable(): void {
     this.assertNotPreparing();
-    const reason = this.#log.readOnlyReason;
-    if (reason !== undefined) throw notWritable(reason, this.#log);
+    assertWritable(this.#log);
   }
 
   /**
@@ -483,19 +482,4 @@ function placeIn(tree: EntryTree, before: EntryTree, leaf: number): number {
     if (now !== NONE) return now;
   }
   return NONE;
-}
-
-/** Makes the error that says why a session is read-only, and what to do. */
-function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {
-  if (typeof reason !== "string") return reason;
-  if (reason === "closed") {
-    return new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
-      details: { path },
-    });
-  }
-  if (reason === "mode") {
-    const message = "The session was opened read-only; open it without that mode to append.";
-    return new SessionError("READ_ONLY", message, { details: { path } });
-  }
-  return reason === "foreign" ? foreignFile(path) : tooNew(path, index.version);
 }

@@ -3,6 +3,7 @@ import { type FileState, isSameFile, stateAt, stateOfOpen } from "../fs/file-ide
 import {
   closeQuietly,
   realFileSystem as fs,
+  modeOfPlainFile,
   openForReading,
   readPieces,
   syncFolder,
@@ -13,7 +14,6 @@ import { writeTemporary } from "../fs/write-whole.ts";
 import type { TextRedactor } from "../jsonl/text-redactor.ts";
 import { FileChangedError } from "../log/file-errors.ts";
 import { eachRawLine, type RawSpan } from "../log/raw-lines.ts";
-import { modeOfPlainFile } from "../log/upgrade-file.ts";
 
 interface Edit extends RawSpan {
   readonly text: string;

@@ -1,5 +1,4 @@
 import { createReadStream } from "node:fs";
-import { join } from "node:path";
 import { findSessionById } from "../catalog/find-session.ts";
 import { listSessions } from "../catalog/list-sessions.ts";
 
@@ -9,17 +8,9 @@ import { factsOfHeader } from "../catalog/session-facts.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { FileRow, SessionRow } from "../catalog/session-row.ts";
 import { deleteSession } from "../catalog/trash.ts";
-import { nodeCrypto } from "../fs/digest.ts";
-import {
-  createFile,
-  type FileSystem,
-  openForReading,
-  readPieces,
-  realFileSystem,
-  removeQuietly,
-  writeFully,
-} from "../fs/file-system.ts";
-import { writeWhole } from "../fs/write-whole.ts";
+import { createFile, type FileSystem, realFileSystem, writeFully } from "../fs/file-system.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { putAtFreePath } from "../fs/write-whole.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { fileError } from "../log/file-errors.ts";
@@ -188,16 +179,16 @@ export class FileStore implements SessionStore {
     const folder = sessionFolder(header.cwd, this.#options);
     const path = newSessionPath(folder, { ...header, timestamp });
     ensureFolder(folder);
-    const spool = join(folder, `.${nodeCrypto().randomBytes(8).toString("hex")}.tmp`);
+    const spool = temporaryPath(folder);
     try {
+      removeLeftovers(realFileSystem, folder);
       await writeSpool(spool, pieces);
       // Another process may have made one meanwhile.
       this.#assertFree(header.id);
-      copyFile(spool, path);
+      putAtFreePath(realFileSystem, spool, path);
     } catch (error) {
+      removeTemporary(realFileSystem, spool);
       throw fileError(path, "write", error);
-    } finally {
-      removeQuietly(realFileSystem, spool);
     }
     return header.id;
   }
@@ -298,19 +289,9 @@ async function writeSpool(path: string, pieces: AsyncIterable<Uint8Array>): Prom
   const fd = createFile(realFileSystem, path);
   try {
     for await (const piece of pieces) writeFully(realFileSystem, fd, Buffer.from(piece));
+    realFileSystem.fsyncSync(fd);
   } finally {
     realFileSystem.closeSync(fd);
-  }
-}
-
-/** Copies a file to a new name. */
-function copyFile(from: string, path: string): void {
-  const fs = realFileSystem;
-  const fd = openForReading(fs, from);
-  try {
-    writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size) });
-  } finally {
-    fs.closeSync(fd);
   }
 }
 

@@ -156,6 +156,7 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
+  /** Never: lines that the backend has replaced are reported when they arrive. */
   isReplaced(): boolean {
     return false;
   }

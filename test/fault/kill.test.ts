@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { SessionManager } from "sessiontree";
+import { fileStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
 import { sampledCalls, shareOf } from "../support/share.ts";
 import { Children } from "./support/children.ts";
@@ -162,6 +163,23 @@ describe("eight processes on one file", () => {
     // Whoever looked last has seen everything.
     expect(Math.max(...results.map(({ entries }) => entries))).toBe(8000);
   });
+});
+
+test("a process that is killed while it imports leaves nothing that stays", async () => {
+  const folder = sandbox();
+  const child = children.start("importForEver", [folder]);
+  expect(await child.hear()).toBe("began");
+  expect(litter(folder)).toHaveLength(1);
+  child.process.kill("SIGKILL");
+  expect(await child.ended).toBe("SIGKILL");
+  const store = fileStore({ sessionDir: folder });
+  await store.importBytes(
+    (async function* () {
+      yield Buffer.from(lines(header()));
+    })(),
+  );
+  expect(names(folder)).toHaveLength(1);
+  expect(litter(folder)).toEqual([]);
 });
 
 test("a file that a killed process was about to make is begun by the next", async () => {

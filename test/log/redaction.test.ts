@@ -165,6 +165,23 @@ describe("redacting", () => {
     });
   });
 
+  test("in another session is read from the file at once, and from memory after a refresh", () => {
+    const path = place(sandbox(), "s.jsonl", file());
+    const [fresh, ...readers] = Array.from({ length: 3 }, () => SessionManager.open(path));
+    const [ofBodies, ofContext] = readers;
+    const first = ofBodies?.getEntry("00000001");
+    const context = ofContext?.buildSessionContext();
+    const other = SessionManager.open(path);
+    for (const id of idsOf(other)) other.redact(id);
+    expect(JSON.stringify([fresh?.getEntries(), fresh?.buildSessionContext()])).not.toContain(SECRET);
+    // What a session has read or built already is in memory, and so are the objects that callers hold.
+    expect(ofBodies?.getEntry("00000001")).toBe(first);
+    expect(ofContext?.buildSessionContext()).toEqual(context);
+    expect(JSON.stringify([first, context])).toContain(SECRET);
+    for (const reader of readers) reader.refresh();
+    expect(JSON.stringify([ofBodies?.getEntries(), ofContext?.buildSessionContext()])).not.toContain(SECRET);
+  });
+
   test.each([
     ["a change of the model", { type: "model_change", provider: "p", modelId: "m" }],
     ["a change of the thinking level", { type: "thinking_level_change", thinkingLevel: "high" }],

@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/catalog";
+import { fileStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 import { user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -39,6 +40,23 @@ test("a file of which nothing but the first record is of the format is read and 
   await session.close();
   expect(readFileSync(path, "utf8")).toBe(before);
   expect(readdirSync(dirname(path))).toEqual(["session.jsonl"]);
+});
+
+test("nor is it written by way of a store or an import", async () => {
+  const path = fileOf(FOREIGN);
+  const before = readFileSync(path, "utf8");
+  const store = fileStore({ sessionDir: dirname(path) });
+  const entries = [
+    {
+      type: "message",
+      id: "00000001",
+      parentId: null,
+      timestamp: "2026-01-01T00:00:00.000Z",
+      message: user("x"),
+    },
+  ];
+  await expect(store.appendEntries("abc", entries)).rejects.toThrow(readOnly);
+  expect(readFileSync(path, "utf8")).toBe(before);
 });
 
 test("it can be gone on with in a copy", () => {

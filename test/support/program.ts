@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -11,9 +12,11 @@ export const PROGRAM = root(isDist ? "dist/bin.js" : "node_modules/.cache/sessio
 /** Bundles the sources of the command line. */
 export async function buildProgram(): Promise<void> {
   if (isDist) return;
+  // Another run of the same checkout may be using the one that is there.
+  const temporary = `${PROGRAM}.${process.pid}.tmp`;
   await build({
     entryPoints: [root("src/cli/bin.ts")],
-    outfile: PROGRAM,
+    outfile: temporary,
     bundle: true,
     platform: "node",
     format: "esm",
@@ -21,4 +24,5 @@ export async function buildProgram(): Promise<void> {
     packages: "external",
     logLevel: "error",
   });
+  renameSync(temporary, PROGRAM);
 }

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
+import { writeNewFile } from "../../log/new-file.ts";
 import { plainJson, plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
-import { writeNewFile } from "../export/new-file.ts";
 import type { ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
@@ -42,7 +42,7 @@ export const exportCommand: Command = {
     if (file === undefined) writeOutput(call, format, source);
     else {
       const path = resolve(io.cwd, file);
-      writeNewFile(path, format.render(source));
+      writeNewFile({ path, pieces: format.render(source) });
       const entries = entriesIn(path, format, source);
       if (json) out.json({ path, format: format.name, entryCount: entries });
       else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { TEMPORARY_FOLDER_PREFIX } from "../../fs/temporary-files.ts";
+import { writeNewFile } from "../../log/new-file.ts";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { writeNewFile, writePageAt } from "../export/new-file.ts";
+import { writePageAt } from "../export/page-file.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
@@ -149,7 +150,7 @@ async function writePage(call: CommandCall): Promise<void> {
 /** @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`. */
 function writeNewPage(path: string, page: string): void {
   try {
-    writeNewFile(path, [page]);
+    writeNewFile({ path, pieces: [page] });
   } catch (error) {
     if (!isSessionError(error, "SESSION_EXISTS")) throw error;
     const message = `${path} exists already; choose another path, or replace the page with --force.`;

@@ -2,13 +2,15 @@ import * as nodeFs from "node:fs";
 import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
+import { fileStore } from "sessiontree/stores";
 import { watchedFs } from "./faulty-fs.ts";
-import { user } from "./sessions.ts";
+import { header, lines, message, user } from "./sessions.ts";
 
 /** What a child process can be told to do, with its arguments. */
 const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<void> } = {
   appendForEver,
   appendMany,
+  importForEver,
   upgradeUntilCall,
   holdLease,
   leaseInThread,
@@ -35,6 +37,18 @@ async function signal(): Promise<void> {
 function appendForEver(path = "", seed = "", json?: string): void {
   const session = SessionManager.open(path, options(json));
   for (let i = 0; ; i++) say(session.appendMessage(user(`${seed} ${i} ${"x".repeat((i * 37) % 3000)}`)));
+}
+
+/** Imports a session into a folder whose bytes never end; says so when some of them are there. */
+async function importForEver(folder = ""): Promise<void> {
+  await fileStore({ sessionDir: folder }).importBytes(endless());
+}
+
+async function* endless(): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(lines(header()));
+  yield Buffer.from(lines(message("00000001", null, "unfinished")));
+  say("began");
+  await signal();
 }
 
 /** Appends so many entries when the parent says so, together with others whom it waits for; tells whom it noticed. */

@@ -1,29 +1,9 @@
-import { dirname } from "node:path";
-import { closeQuietly, makeFolder, readRange, realFileSystem, whileHeld } from "../../fs/file-system.ts";
+import { closeQuietly, readRange, realFileSystem, whileHeld } from "../../fs/file-system.ts";
 import { removeTemporary } from "../../fs/temporary-files.ts";
-import { writeTemporary, writeWhole } from "../../fs/write-whole.ts";
+import { writeTemporary } from "../../fs/write-whole.ts";
 import { fileError, isThere } from "../../log/file-errors.ts";
+import { writeNewFile } from "../../log/new-file.ts";
 import { SessionError } from "../../schema/errors.ts";
-
-/**
- * Writes a file that only its owner can read, and whose folder is made; it is there as a whole or not at all.
- *
- * @param path - Absolute.
- * @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`.
- */
-export function writeNewFile(path: string, pieces: Iterable<string | Uint8Array>): void {
-  if (isThere(path, realFileSystem)) {
-    throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path.`, {
-      details: { path },
-    });
-  }
-  try {
-    makeFolder(realFileSystem, dirname(path));
-    writeWhole({ fs: realFileSystem, path, pieces });
-  } catch (error) {
-    throw error instanceof SessionError ? error : fileError(path, "write", error);
-  }
-}
 
 /** How a page begins, as this program and others write it. */
 const PAGE = /^\s*<!doctype html>/i;
@@ -36,7 +16,7 @@ const PAGE = /^\s*<!doctype html>/i;
  */
 export function writePageAt(path: string, pieces: Iterable<string | Uint8Array>): void {
   if (!isThere(path, realFileSystem)) {
-    writeNewFile(path, pieces);
+    writeNewFile({ path, pieces });
     return;
   }
   if (!isPage(path)) {

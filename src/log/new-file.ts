@@ -1,0 +1,39 @@
+import { dirname } from "node:path";
+import { type FileSystem, makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { type Content, writeWhole } from "../fs/write-whole.ts";
+import { SessionError } from "../schema/errors.ts";
+import { fileError, isThere } from "./file-errors.ts";
+
+/** Content for a new file, in the real file system unless another is named. */
+interface NewFile extends Omit<Content, "fs"> {
+  readonly fs?: FileSystem | undefined;
+}
+
+/**
+ * Writes a file that only its owner can read, and whose folder is made; it is there as a whole or not at all.
+ *
+ * @throws {SessionError} `SESSION_EXISTS` if something is at the path, or `WRITE_FAILED`.
+ */
+export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void {
+  const { path } = content;
+  // Before anything is computed; a file that is made meanwhile stays as well.
+  assertFree(path, fs);
+  try {
+    makeFolder(fs, dirname(path));
+    writeWhole({ ...content, fs });
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+/**
+ * Checks that nothing is at a path.
+ *
+ * @throws {SessionError} `SESSION_EXISTS`
+ */
+export function assertFree(path: string, fs: FileSystem): void {
+  if (!isThere(path, fs)) return;
+  throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path.`, {
+    details: { path },
+  });
+}

@@ -1,0 +1,30 @@
+import { SessionError } from "../schema/errors.ts";
+import { foreignFile, tooNew } from "./file-errors.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/**
+ * Refuses to change a session that may only be read: the one gate for every append and every replacement.
+ *
+ * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD`
+ */
+export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" | "index">): void {
+  const { readOnlyReason: reason, path } = log;
+  if (reason === undefined) return;
+  if (typeof reason !== "string") throw reason;
+  switch (reason) {
+    case "closed":
+      throw new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
+        details: { path },
+      });
+    case "mode":
+      throw new SessionError(
+        "READ_ONLY",
+        "The session was opened read-only; open it without that mode to append.",
+        { details: { path } },
+      );
+    case "foreign":
+      throw foreignFile(path);
+    case "version":
+      throw tooNew(path, log.index.version);
+  }
+}
