@@ -129,6 +129,54 @@ test("what has no counterpart comes back", async () => {
   expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
 });
 
+test("usage and model that a host puts into the metadata are those of the answer", async () => {
+  const session = onFile();
+  const totalUsage = {
+    inputTokens: 100,
+    inputTokenDetails: { noCacheTokens: 30, cacheReadTokens: 60, cacheWriteTokens: 10 },
+    outputTokens: 20,
+    outputTokenDetails: { reasoningTokens: 5 },
+    totalTokens: 120,
+  };
+  const chat = [
+    asked("u1", "Why?"),
+    {
+      id: "a1",
+      role: "assistant" as const,
+      metadata: {
+        totalUsage,
+        usage: { inputTokens: 1, outputTokens: 1 },
+        provider: "acme",
+        model: "acorn-2",
+      },
+      parts: [
+        { type: "step-start" },
+        { type: "text", text: "One moment." },
+        { type: "step-start" },
+        { type: "text", text: "Because." },
+      ],
+    },
+  ];
+  await saveChat(session, chat);
+  const answers = session.getEntries().flatMap((entry) => {
+    const isAnswer = entry.type === "message" && entry.message.role === "assistant";
+    return isAnswer && entry.message.role === "assistant" ? [entry.message] : [];
+  });
+  expect(answers.map(({ provider, model, usage }) => [provider, model, usage.totalTokens])).toEqual([
+    ["acme", "acorn-2", 0],
+    ["acme", "acorn-2", 120],
+  ]);
+  expect(answers[1]?.usage).toMatchObject({
+    input: 30,
+    output: 20,
+    cacheRead: 60,
+    cacheWrite: 10,
+    reasoning: 5,
+  });
+  expect(loadChat(reopened(session))).toEqual(chat);
+  expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
+});
+
 test("an answer that was stopped comes back as it was left, and the chat goes on behind it", async () => {
   const session = onFile();
   const stopped = {

@@ -1,4 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import type { Usage } from "../../schema/content.ts";
 import { type AnswerFields, type StopReasons, usageOf } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -220,7 +221,8 @@ function identityOf(name: string, { api, provider }: MessageImportOptions): Part
   return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
 }
 
-function readUsage(usage: object) {
+/** Reads usage as the AI SDK counts it. */
+export function readUsage(usage: object): Usage {
   const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails, totalTokens } = fieldsOf(usage);
   const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = fieldsOf(inputTokenDetails);
   return usageOf({

@@ -1,10 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import type { AnswerFields } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type SdkForm, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
+import { readUsage } from "./from-model-messages.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 import type { UIMessageLike } from "./ui-message-types.ts";
 import {
@@ -126,8 +127,12 @@ class UIMessageReader {
     if (read.length === 0 && details === undefined)
       this.history.report("MESSAGE_DROPPED", index, "Dropped an answer without parts.");
     else if (read.length === 0) this.history.answer(index, [], withDetails(details));
+    const said = factsInMetadata(message);
+    const { usage: _, ...identity } = said;
     read.forEach((step, at) => {
-      this.#addStep(step, families[at], index, details);
+      // What the SDK counts for a message is the sum of its steps.
+      const facts = at === read.length - 1 ? said : identity;
+      this.#addStep(step, families[at], index, { ...facts, ...withDetails(details) });
       details = undefined;
     });
   }
@@ -136,15 +141,32 @@ class UIMessageReader {
     { content, results }: ReadStep,
     family: Family | undefined,
     index: number,
-    details?: JsonObject,
+    facts: Partial<AnswerFields>,
   ): void {
-    this.history.answer(index, content, {
-      ...identityOfFamily(family, this.#options),
-      ...withDetails(details),
-    });
+    this.history.answer(index, content, { ...identityOfFamily(family, this.#options), ...facts });
     for (const { result, toolName, details: kept } of results)
       this.history.result(index, result, { toolName, ...withDetails(kept) });
   }
+}
+
+/** Returns what hosts tell of an answer in its metadata: `totalUsage` or `usage` as the SDK counts it, and the model. */
+function factsInMetadata(message: UIMessageLike): Partial<AnswerFields> {
+  const {
+    totalUsage,
+    usage: single,
+    model,
+    modelId = model,
+    provider,
+  } = fieldsOf(fieldsOf(message)["metadata"]);
+  // Of several steps, `usage` may be that of the last one.
+  const usage = fieldsOf(totalUsage ?? single);
+  const { inputTokens, outputTokens } = usage;
+  const isCounted = typeof inputTokens === "number" || typeof outputTokens === "number";
+  return {
+    ...(typeof provider === "string" && { provider }),
+    ...(typeof modelId === "string" && { model: modelId }),
+    ...(isCounted && { usage: readUsage(usage) }),
+  };
 }
 
 /** Returns the results of a step by the ids of their calls. */
