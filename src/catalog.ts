@@ -1,10 +1,11 @@
 /**
- * Many sessions: list, search, resolve a name to a path, delete, restore, merge copies, decide what to keep.
+ * Many sessions: list, search, add up usage, resolve a name to a path, delete, restore, merge copies, decide what to keep.
  *
  * @module
  */
 
 export type { CatalogOptions } from "./catalog/catalog-run.ts";
+export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/collect-usage.ts";
 export type { SessionLineage } from "./catalog/descent.ts";
 export { type IterateOptions, iterateSessions } from "./catalog/list-sessions.ts";
 export { resolveSession } from "./catalog/resolve-session.ts";
@@ -20,6 +21,7 @@ export type { FileRow, SessionRow } from "./catalog/session-row.ts";
 export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
 export type { TextMatch } from "./catalog/text-matcher.ts";
 export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash.ts";
+export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage-groups.ts";
 export { type MergeFilesOptions, type MergeFilesResult, mergeSessions } from "./manager/merge-files.ts";
 export { type MergedContent, mergeSessionContents } from "./merge/merge-content.ts";
 export type { HeaderDifference } from "./merge/merge-headers.ts";

@@ -4,10 +4,11 @@ import { readAtomicJson, writeAtomicJsonNow } from "../fs/atomic-json.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { FileMark } from "./scanned-file.ts";
+import { namesInCalls } from "./session-calls.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 
 /** Incremented whenever the format or the meaning of cached rows changes. */
-const CACHE_VERSION = 3;
+const CACHE_VERSION = 4;
 
 /** The file in which the rows of one folder are kept, named by a digest of the folder's path. */
 const CACHE_FILE = /^[0-9a-f]{32}\.json$/;
@@ -52,8 +53,8 @@ export function readCachedFolder(path: string): CachedFolder | undefined {
  */
 export function cachedTexts(path: string): string[] {
   const rows = CACHE_FILE.test(basename(path)) ? readCachedFolder(path)?.files : undefined;
-  return [...(rows?.values() ?? [])].flatMap(({ summary }) =>
-    [summary?.name, summary?.firstMessage].filter((text) => typeof text === "string"),
+  return [...(rows?.values() ?? [])].flatMap(({ summary, calls = "" }) =>
+    [summary?.name, summary?.firstMessage, ...namesInCalls(calls)].filter((text) => typeof text === "string"),
   );
 }
 

@@ -4,6 +4,7 @@ import { type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-su
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import type { FileMark } from "./scanned-file.ts";
+import { decodeCalls, type SessionCalls } from "./session-calls.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { compareRows, type FileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
@@ -40,11 +41,13 @@ export class CatalogRun {
   readonly #cache: SummaryCache;
   readonly #belongs: (cwd: string, folder: string) => boolean;
   readonly #isFiltered: boolean;
+  readonly #needsCalls: boolean;
 
   private constructor(
     options: CatalogOptions,
     pace: Pace,
     { folders, files }: { folders: readonly string[]; files: readonly SessionFile[] },
+    needsCalls: boolean,
   ) {
     this.pace = pace;
     this.report = options.onSkipped ?? ignoreSkipped;
@@ -53,21 +56,23 @@ export class CatalogRun {
     this.#cache = new SummaryCache(options);
     this.#belongs = belongsTo(options);
     this.#isFiltered = options.cwd !== undefined;
+    this.#needsCalls = needsCalls;
   }
 
   /**
    * Finds the files.
    *
+   * @param needsCalls - Whether the calls of models are asked for.
    * @throws {TypeError} If an option is invalid.
    * @throws {SessionError} `ABORTED`
    */
-  static async start(options: CatalogOptions): Promise<CatalogRun> {
+  static async start(options: CatalogOptions, needsCalls = false): Promise<CatalogRun> {
     assertOptions<CatalogOptions>(options, CATALOG_RULES);
     if (options.places !== undefined) assertOptions<SessionPlaces>(options.places, PLACES_RULES);
     const pace = new Pace(options.signal);
     pace.check();
     const found = await findSessionFiles(options, options.onSkipped ?? ignoreSkipped, pace);
-    return new CatalogRun(options, pace, found);
+    return new CatalogRun(options, pace, found, needsCalls);
   }
 
   /**
@@ -79,7 +84,21 @@ export class CatalogRun {
   infoOf(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
     const known = this.#current(file);
-    return known === undefined ? this.#read(file) : this.#rowOf(file, known);
+    if (known !== undefined) return this.#rowOf(file, known);
+    return this.#read(file).then((found) => found && this.#rowOf(file, found));
+  }
+
+  /**
+   * Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`.
+   *
+   * @throws {SessionError} `ABORTED`
+   */
+  async callsOf(file: SessionFile): Promise<{ row: FileRow; recorded: SessionCalls } | undefined> {
+    this.pace.check();
+    const found = this.#current(file) ?? (await this.#read(file));
+    const row = found && this.#rowOf(file, found);
+    const recorded = found?.calls === undefined ? undefined : decodeCalls(found.calls);
+    return row && recorded && { row, recorded };
   }
 
   /**
@@ -129,14 +148,15 @@ export class CatalogRun {
   /** The summary of an unchanged file; undefined if there is none. */
   #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
     const known = this.#cache.get(file);
-    return known !== undefined && isUnchanged(known, mark) ? known : undefined;
+    if (known === undefined || !isUnchanged(known, mark)) return undefined;
+    return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
   }
 
-  async #read(file: SessionFile): Promise<FileRow | undefined> {
+  async #read(file: SessionFile): Promise<FileSummary | undefined> {
     try {
-      const found = await summarizeFile(file.path, this.#cache.get(file), this.pace);
+      const found = await summarizeFile(file.path, this.#cache.get(file), this.pace, this.#needsCalls);
       this.#cache.put(file, found);
-      return this.#rowOf(file, found);
+      return found;
     } catch (error) {
       reportSkipped(file.path, error, this.report);
       return undefined;

@@ -6,11 +6,14 @@ import { ListScan } from "./list-scan.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
 import { closeFile, type FileMark, openToScan, piecesOf, type ScannedFile } from "./scanned-file.ts";
+import { decodeCalls, encodeCalls } from "./session-calls.ts";
 import { type FileRow, sessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
-export interface FileSummary extends FileMark, Omit<Findings, "lastId"> {
+export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"> {
+  /** The calls of models, as `encodeCalls` writes them; undefined if nobody has asked for them. */
+  readonly calls: string | undefined;
   /** Where to continue once the file has grown; undefined if it must be read anew. */
   readonly end: KnownEnd | undefined;
   /** Whether it was read in one go, rather than continued from an earlier end. */
@@ -39,6 +42,7 @@ export function isUnchanged(a: FileMark, b: FileMark): boolean {
  * Summarises a file, reading only what is new.
  *
  * @param known - What was found when the file was shorter.
+ * @param needsCalls - Whether the calls of models are asked for; those that are known are kept up to date anyway.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
  * @throws {SessionError} `ABORTED`
  * @throws The system's error if the file is missing or cannot be read.
@@ -48,15 +52,17 @@ export async function summarizeFile(
   path: string,
   known: FileSummary | undefined,
   pace: Pace,
+  needsCalls = false,
 ): Promise<FileSummary> {
   pace.check();
   const file = openToScan(path);
   try {
-    if (known !== undefined && isUnchanged(file, known)) return known;
-    const extended = known && (await scanNewBytes(file, known, pace));
+    const lacksCalls = needsCalls && known?.summary !== undefined && known.calls === undefined;
+    if (known !== undefined && !lacksCalls && isUnchanged(file, known)) return known;
+    const extended = known && !lacksCalls ? await scanNewBytes(file, known, pace) : undefined;
     if (extended !== undefined) return fileSummary(file, extended, false);
-    const scanned = await scanFrom(file, 0, new ListScan(), pace);
-    return fileSummary(file, scanned ?? (await readFully(file, pace)), true);
+    const scanned = await scanFrom(file, 0, new ListScan(undefined, needsCalls), pace);
+    return fileSummary(file, scanned ?? (await readFully(file, pace, needsCalls)), true);
   } finally {
     closeFile(file);
   }
@@ -93,8 +99,8 @@ interface Found extends Findings {
   readonly tail: string;
 }
 
-async function readFully(file: ScannedFile, pace: Pace): Promise<Found> {
-  const found = await summarizeSource(await readSource(file, pace), pace);
+async function readFully(file: ScannedFile, pace: Pace, needsCalls: boolean): Promise<Found> {
+  const found = await summarizeSource(await readSource(file, pace), pace, needsCalls);
   return { ...found, tail: tailBefore(file, file.size, TAIL_BYTES) };
 }
 
@@ -126,7 +132,9 @@ function hasGrown(file: ScannedFile, { ino, birthtimeMs, size, end }: FileSummar
 
 async function scanNewBytes(file: ScannedFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
   if (known.summary === undefined || known.end === undefined || !hasGrown(file, known)) return undefined;
-  const scan = new ListScan({ summary: known.summary, lastId: known.end.lastId });
+  const calls = known.calls === undefined ? undefined : decodeCalls(known.calls);
+  const before = { summary: known.summary, lastId: known.end.lastId, calls };
+  const scan = new ListScan(before, calls !== undefined);
   const found = await scanFrom(file, known.size, scan, pace);
   return found && { ...found, issueCount: known.issueCount };
 }
@@ -149,18 +157,19 @@ async function scanFrom(
   if (!scan.isInOrder) return undefined;
   // The tail of a short last piece begins in the piece before.
   if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = tailBefore(file, file.size, TAIL_BYTES);
-  return { summary: scan.summary, issueCount: 0, lastId: scan.lastId, tail };
+  return { summary: scan.summary, calls: scan.calls, issueCount: 0, lastId: scan.lastId, tail };
 }
 
 function fileSummary(
   { size, mtimeMs, ino, birthtimeMs }: ScannedFile,
-  { summary, issueCount, lastId, tail }: Found,
+  { summary, calls, issueCount, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
   // No scan can continue behind an unfinished line: what follows belongs to it.
   const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
   const end = isResumable ? { lastId, tail } : undefined;
-  return { size, mtimeMs, ino, birthtimeMs, summary, issueCount, end, isWhole };
+  const known = calls && encodeCalls(calls);
+  return { size, mtimeMs, ino, birthtimeMs, summary, calls: known, issueCount, end, isWhole };
 }
 
 function tailBefore(file: ScannedFile, end: number, length: number): string {

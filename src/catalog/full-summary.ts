@@ -6,6 +6,7 @@ import { isNameType } from "../schema/session-name.ts";
 import { RESUMABLE_VERSION } from "./list-scan.ts";
 import { Pace } from "./pace.ts";
 import { readEntries } from "./read-entries.ts";
+import { CallRecorder, type SessionCalls } from "./session-calls.ts";
 import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
 import { type SessionRow, sessionRow } from "./session-row.ts";
 
@@ -24,6 +25,8 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
 export interface Findings {
   /** Undefined if the file is no session. */
   readonly summary: SessionFacts | undefined;
+  /** The calls of models; undefined if nobody asks for them. */
+  readonly calls: SessionCalls | undefined;
   /** Lines that are not exactly one header or one entry. */
   readonly issueCount: number;
   /** Id of the last entry; undefined if no scan can continue behind it. */
@@ -34,27 +37,38 @@ export interface Findings {
  * Summarises a session in any state, as an open would read it: every relevant entry is parsed.
  *
  * @param source - Undefined if it is no session.
+ * @param needsCalls - Whether the calls of models are asked for.
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), parsed.
  */
-export async function summarizeSource(source: LineSource | undefined, pace: Pace): Promise<Findings> {
+export async function summarizeSource(
+  source: LineSource | undefined,
+  pace: Pace,
+  needsCalls = false,
+): Promise<Findings> {
   const { index } = source ?? {};
   if (source === undefined || index?.header === undefined)
-    return { summary: undefined, issueCount: 0, lastId: undefined };
-  const summarizer = new Summarizer(factsOfHeader(index.header));
+    return { summary: undefined, calls: undefined, issueCount: 0, lastId: undefined };
+  const facts = factsOfHeader(index.header);
+  const summarizer = new Summarizer(facts);
+  const recorder = needsCalls ? new CallRecorder(facts.createdMs) : undefined;
   const { tree } = index;
-  for await (const batch of readEntries(source, ordinalsThatMatter(index), pace)) {
-    for (const { ordinal, entry } of batch) {
+  const ordinals = needsCalls ? tree.ordinals() : ordinalsThatMatter(index);
+  for await (const batch of readEntries(source, ordinals, pace)) {
+    for (const { ordinal, entryId, entry } of batch) {
       const type = tree.typeAt(ordinal);
       // A damaged entry counts, and says no more.
       const isWhole = isJsonRecord(entry) && entry["type"] === type;
-      summarizer.add(isWhole ? factsAdded(type, entry, tree.timeAt(ordinal)) : { type });
+      const entryMs = tree.timeAt(ordinal);
+      summarizer.add(isWhole ? factsAdded(type, entry, entryMs) : { type });
+      if (isWhole) recorder?.add(entry, index.version > 1 ? entryId : undefined, entryMs);
+      else recorder?.pass();
     }
   }
   const issueCount = index.issues.filter((issue) => !HARMLESS.has(issue.code)).length;
   const isEnd = index.version >= RESUMABLE_VERSION && tree.size > 0 && !hasLooseEntry(index);
   const lastId = isEnd ? tree.idAt(tree.size - 1) : undefined;
-  return { summary: summarizer.facts, issueCount, lastId };
+  return { summary: summarizer.facts, calls: recorder?.found, issueCount, lastId };
 }
 
 /** Returns the row of a session that has no file; undefined if it is no session. */

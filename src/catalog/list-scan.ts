@@ -1,3 +1,4 @@
+import { BytePattern } from "../jsonl/byte-pattern.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "../jsonl/line-scanner.ts";
@@ -9,6 +10,7 @@ import { isNameType } from "../schema/session-name.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { IdIndex } from "../tree/id-index.ts";
 import { MessageBodyReader, timeInBody } from "./message-bytes.ts";
+import { CallRecorder, type SessionCalls } from "./session-calls.ts";
 import { factsAdded, factsOfHeader, recordTime, type SessionFacts, Summarizer } from "./session-facts.ts";
 
 /** Where an earlier scan of a file ended, so that a later one can continue there. */
@@ -16,9 +18,14 @@ export interface ScannedBefore {
   readonly summary: SessionFacts;
   /** Id of the last entry. */
   readonly lastId: string;
+  /** The calls of models up to there; undefined if nobody asks for them. */
+  readonly calls?: SessionCalls | undefined;
 }
 
 const CLOSE_BRACE = 0x7d;
+
+/** Stands in each entry that says what a model used. */
+const USAGE = BytePattern.of(`"usage"`);
 
 /** The part of a scanned line that is used here. */
 type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "offset" | "terminated">;
@@ -59,6 +66,9 @@ export class ListScan implements LineSink {
   readonly #ids = spareIds ?? new IdIndex();
   /** Undefined until the header has come. */
   #summarizer: Summarizer | undefined;
+  /** Undefined if nobody asks for calls, and until the header has come. */
+  #recorder: CallRecorder | undefined;
+  readonly #needsCalls: boolean;
   #version = 0;
   #lastId: IdKey | undefined;
   #isInOrder = true;
@@ -71,11 +81,17 @@ export class ListScan implements LineSink {
   /** How much of `candidates` is in use. */
   #candidateNumbers = 0;
 
-  constructor(before?: ScannedBefore) {
+  /**
+   * @param before - Where the scan begins; undefined for the start of the file.
+   * @param needsCalls - Whether the calls of models are asked for.
+   */
+  constructor(before: ScannedBefore | undefined, needsCalls: boolean) {
     spareIds = undefined;
     this.#isContinued = before !== undefined;
+    this.#needsCalls = needsCalls;
     if (before === undefined) return;
     this.#summarizer = new Summarizer(before.summary);
+    if (needsCalls) this.#recorder = new CallRecorder(before.summary.createdMs, before.calls);
     this.#version = RESUMABLE_VERSION;
     this.#lastId = idKeyOf(before.lastId);
     this.#ids.set(this.#lastId, 0);
@@ -113,6 +129,11 @@ export class ListScan implements LineSink {
     return this.#summarizer?.facts;
   }
 
+  /** The calls of models so far; undefined if nobody asks for them, or no header has come. */
+  get calls(): SessionCalls | undefined {
+    return this.#recorder?.found;
+  }
+
   /** Takes a line from the scanner. */
   line(line: OneLine): boolean {
     if (this.#isInOrder && !this.#takesUsualEntry(line)) this.#takeRecord(line);
@@ -133,6 +154,7 @@ export class ListScan implements LineSink {
     const isMessage = type === "message";
     const bodyMs = isMessage ? body.read(bytes, bodyStart, end) : timeInBody(bytes, bodyStart, end, false);
     if (Number.isNaN(bodyMs)) return false;
+    if (this.#recorder !== undefined) recordCalls(this.#recorder, line);
     const summarizer = this.#summarizer;
     if (summarizer === undefined || !this.#admits(id, parent)) this.#isInOrder = false;
     else if (isMessage) this.#takeUsualMessage(summarizer, line, bodyMs);
@@ -188,14 +210,18 @@ export class ListScan implements LineSink {
     const hasId = typeof id === "string" && id !== "";
     const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
     if (hasId && !this.#admits(idKeyOf(id), parent)) return false;
-    this.#summarizer.add(factsAdded(type, record, recordTime(record)));
+    const entryMs = recordTime(record);
+    this.#summarizer.add(factsAdded(type, record, entryMs));
+    this.#recorder?.add(record, hasId && this.#version > 1 ? id : undefined, entryMs);
     return true;
   }
 
   #takesHeader(record: JsonRecord): boolean {
     const read = record["type"] === "session" ? readHeader(record) : undefined;
     if (read?.stated.version === undefined) return false;
-    this.#summarizer = new Summarizer(factsOfHeader(read.header));
+    const facts = factsOfHeader(read.header);
+    this.#summarizer = new Summarizer(facts);
+    if (this.#needsCalls) this.#recorder = new CallRecorder(facts.createdMs);
     this.#version = read.stated.version;
     return true;
   }
@@ -211,6 +237,14 @@ export class ListScan implements LineSink {
     this.#ids.set(id, 0);
     return true;
   }
+}
+
+/** Adds the call that a usual entry tells of, whose head was just read. */
+function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): void {
+  const mayTell = recorder.isAtFront || USAGE.find(bytes, start, end) !== -1;
+  const record = mayTell ? decodeRecord(bytes.subarray(start, end)) : undefined;
+  if (record?.["type"] === head.type) recorder.add(record, idOfKey(head.id), head.timestampMs);
+  else recorder.pass();
 }
 
 /** Adds what a counted entry's line holds; one that does not parse, or has another type after all, adds nothing. */

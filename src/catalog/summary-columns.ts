@@ -42,7 +42,10 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
       apart.push(text);
       return text.length;
     }),
+    // Behind all first messages: whoever lists sessions does not look at them.
+    calls: files.map(({ calls }) => calls?.length ?? null),
   };
+  for (const { calls } of files) if (calls !== undefined) apart.push(calls);
   return { columns, text: apart.join("") };
 }
 
@@ -55,6 +58,7 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
   const lists = listsOf(isJsonRecord(columns) ? columns : {});
   const summaries: FolderSummaries = new Map();
   let start = 0;
+  let callsAt = text.length - sumOf(lists.calls);
   for (let i = 0; i < lists.name.length; i++) {
     const name = lists.name[i];
     const size = lists.size[i];
@@ -76,10 +80,18 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const hasEnd = typeof lastId === "string" && typeof tail === "string";
     const isWhole = lists.isWhole[i] === true;
     const known = hasEnd ? { lastId, tail } : undefined;
-    summaries.set(name, { size, mtimeMs, ino, birthtimeMs, summary, issueCount, end: known, isWhole });
+    const length = lists.calls[i];
+    const callsStart = callsAt;
+    if (typeof length === "number") callsAt += length;
+    const calls = typeof length === "number" ? text.slice(callsStart, callsAt) : undefined;
+    summaries.set(name, { size, mtimeMs, ino, birthtimeMs, summary, calls, issueCount, end: known, isWhole });
     start = end;
   }
-  return start === text.length ? summaries : undefined;
+  return start === text.length - sumOf(lists.calls) && callsAt === text.length ? summaries : undefined;
+}
+
+function sumOf(lengths: readonly unknown[]): number {
+  return lengths.reduce<number>((sum, length) => sum + (typeof length === "number" ? length : 0), 0);
 }
 
 function summaryAt(lists: Lists, i: number, firstMessage: unknown): SessionFacts | undefined {
@@ -130,5 +142,6 @@ function listsOf(columns: JsonRecord) {
     messageCount: list("messageCount"),
     issueCount: list("issueCount"),
     firstMessage: list("firstMessage"),
+    calls: list("calls"),
   };
 }

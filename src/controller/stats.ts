@@ -3,6 +3,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
+import { callFields } from "../view/usage.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "../view/usage-tally.ts";
 import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
@@ -133,20 +134,14 @@ class EntryTally {
   add(entry: SessionEntry): void {
     this.entries++;
     const fields = fieldsOf(entry);
+    const { usage, provider, model } = callFields(entry);
+    this.usage.add(usage, provider, model);
     switch (fields["type"]) {
       case "message":
         this.#addMessage(fields["message"]);
         break;
       case "custom_message":
         count(this.#roles, "custom");
-        break;
-      case "usage":
-      case "model_usage":
-        this.usage.add(fields["usage"], fields["provider"], fields["model"]);
-        break;
-      case "compaction":
-      case "branch_summary":
-        this.usage.add(fields["usage"], null, null);
         break;
       default:
         break;
@@ -179,9 +174,8 @@ class EntryTally {
   }
 
   #addMessage(message: unknown): void {
-    const { role, content, provider, model, usage, isError } = fieldsOf(message);
+    const { role, content, isError } = fieldsOf(message);
     count(this.#roles, typeof role === "string" ? role : "unknown");
-    if (role === "assistant" || role === "toolResult") this.usage.add(usage, provider, model);
     if (role === "toolResult" && isError === true) this.#failed++;
     if (role !== "assistant" || !Array.isArray(content)) return;
     for (const block of content) {

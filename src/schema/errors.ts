@@ -19,6 +19,7 @@ export type SessionErrorCode =
   | "STORE_UNAVAILABLE"
   | "UPGRADE_FAILED"
   | "SUMMARY_FAILED"
+  | "PRICE_FAILED"
   | "NOTHING_TO_COMPACT"
   | "CWD_MISSING"
   | "ABORTED";

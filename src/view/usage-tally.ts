@@ -15,8 +15,8 @@ export interface UsageTotals {
   /** The part of `output` that was reasoning. */
   reasoning: number;
   totalTokens: number;
-  /** In US dollars. */
-  cost: number;
+  /** In US dollars, as the records state it; null if none does. A zero that no provider has billed states nothing. */
+  cost: number | null;
 }
 
 /** Tokens and cost of one model; null if the session does not name it. */
@@ -48,7 +48,7 @@ export class UsageTally {
    */
   add(usage: unknown, provider: unknown, model: unknown): void {
     if (!isUsage(usage)) return;
-    const names = { provider: nameOf(provider), model: nameOf(model) };
+    const names = { provider: nameOrNull(provider), model: nameOrNull(model) };
     const key = JSON.stringify(names);
     const ofModel = this.#byModel.get(key) ?? { ...names, ...noUsage() };
     this.#byModel.set(key, ofModel);
@@ -71,7 +71,7 @@ export class UsageTally {
 
 /** Orders usages: the most expensive first, of equals the largest. */
 export function byCost(a: UsageTotals, b: UsageTotals): number {
-  return b.cost - a.cost || b.totalTokens - a.totalTokens;
+  return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
 
 /** Adds usages up. */
@@ -81,7 +81,8 @@ export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
   return sum;
 }
 
-function noUsage(): UsageTotals {
+/** Returns a sum of nothing. */
+export function noUsage(): UsageTotals {
   return {
     count: 0,
     input: 0,
@@ -90,7 +91,7 @@ function noUsage(): UsageTotals {
     cacheWrite: 0,
     reasoning: 0,
     totalTokens: 0,
-    cost: 0,
+    cost: null,
   };
 }
 
@@ -109,13 +110,16 @@ export function usageTotals(usage: Usage): UsageTotals {
   };
 }
 
-function costOf(cost: unknown): number {
-  const { total, input, output, cacheRead, cacheWrite } = fieldsOf(cost);
-  if (typeof total === "number") return numberOf(total);
-  return numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
+/** Writers that know no price write zeros, since readers expect numbers: only a billed zero says that a call was free. */
+function costOf(cost: unknown): number | null {
+  const { total, input, output, cacheRead, cacheWrite, totalFromProvider } = fieldsOf(cost);
+  const sum = numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
+  const dollars = typeof total === "number" ? numberOf(total) : sum;
+  return dollars !== 0 || totalFromProvider === true ? dollars : null;
 }
 
-function addTo(sum: UsageTotals, more: UsageTotals): void {
+/** Adds a usage to a sum. */
+export function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.count += more.count;
   sum.input += more.input;
   sum.output += more.output;
@@ -123,9 +127,10 @@ function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.cacheWrite += more.cacheWrite;
   sum.reasoning += more.reasoning;
   sum.totalTokens += more.totalTokens;
-  sum.cost += more.cost;
+  if (more.cost !== null) sum.cost = (sum.cost ?? 0) + more.cost;
 }
 
-function nameOf(value: unknown): string | null {
+/** Returns a stored name; null if there is none. */
+export function nameOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }

@@ -2,12 +2,13 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { textOf } from "../context/message-parts.ts";
 import { isUsage } from "../context/usage.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { plainLine } from "./plain.ts";
 import { type UsageTotals, usageTotals } from "./usage-tally.ts";
 import { count, dollars } from "./words.ts";
 
 /** Returns what an answer, a summary or another call of a model used; undefined if the entry does not say. */
-export function usageOf(entry: AnySessionEntry | undefined): UsageTotals | undefined {
+export function usageOf(entry: JsonRecord | AnySessionEntry | undefined): UsageTotals | undefined {
   const { usage } = callFields(entry);
   return isUsage(usage) ? usageTotals(usage) : undefined;
 }
@@ -23,10 +24,10 @@ export function modelName(provider: string, model: string): string {
   return plainLine([provider, model].filter(Boolean).join("/"));
 }
 
-/** The fields that tell of a call of a model: of a message its own, else those of the entry. */
-function callFields(entry: AnySessionEntry | undefined) {
+/** Returns the fields that tell of a call of a model: of a message its own, else those of the entry. */
+export function callFields(entry: JsonRecord | AnySessionEntry | undefined) {
   const fields = fieldsOf(entry);
-  return entry?.type === "message" ? fieldsOf(fields["message"]) : fields;
+  return fields["type"] === "message" ? fieldsOf(fields["message"]) : fields;
 }
 
 /** Returns the tokens that went in, with those that a cache had. */
@@ -46,7 +47,7 @@ export interface UsageTexts {
 export function usageTexts(entry: AnySessionEntry | undefined): UsageTexts {
   const usage = usageOf(entry);
   if (usage === undefined) return { tokens: "", cost: "" };
-  return { tokens: tokensText(usage), cost: usage.cost > 0 ? dollars(usage.cost) : "" };
+  return { tokens: tokensText(usage), cost: usage.cost === null ? "" : dollars(usage.cost) };
 }
 
 function tokensText(usage: UsageTotals): string {

@@ -10,8 +10,12 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** Writes US dollars: of small sums four decimal places, of others two. */
-export function dollars(cost: number): string {
+/** Stands for what no record says. */
+const UNKNOWN = "–";
+
+/** Writes US dollars: of small sums four decimal places, of others two; a dash for what is not known. */
+export function dollars(cost: number | null): string {
+  if (cost === null) return UNKNOWN;
   if (cost > 0 && cost < 0.00005) return "<$0.0001";
   return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
 }

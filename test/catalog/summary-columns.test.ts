@@ -33,6 +33,10 @@ const summaries: fc.Arbitrary<FileSummary> = fc.record({
     }),
     { nil: undefined },
   ),
+  calls: fc.option(
+    texts.map((one) => JSON.stringify(one)),
+    { nil: undefined },
+  ),
   end: fc.option(fc.record({ lastId: text, tail: texts }), { nil: undefined }),
   isWhole: fc.boolean(),
 });
@@ -74,6 +78,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
           issueCount: 0,
           birthtimeMs: 4,
           summary,
+          calls: undefined,
           end: { lastId: "b", tail: "t" },
           isWhole: true,
         },

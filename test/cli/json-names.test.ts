@@ -71,7 +71,12 @@ const RUNS: { readonly [command: string]: (world: World) => Promise<CliResult[]>
   context: (w) => json(["context", w.path], ["context", w.path, "--llm"]),
   diff: (w) => json(["diff", w.path, w.side, w.leaf]),
   stats: (w) =>
-    json(["stats", w.path], ["stats", w.path, "--leaf", w.side], ["stats", w.path, "--window", "9"]),
+    json(
+      ["stats", w.path],
+      ["stats", w.path, "--leaf", w.side],
+      ["stats", w.path, "--window", "9"],
+      ["stats", "--dir", w.folder, "--by", "session"],
+    ),
   watch: async (w) => {
     const interruption = new AbortController();
     const untilInterrupted = () => {

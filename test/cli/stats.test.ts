@@ -65,7 +65,7 @@ test("--leaf counts the path to an entry, and tells the size of the context ther
   expect(cells(lines, "context")?.[1]).toBe("4,200 tokens, counted by the model");
   expect(lines.at(-1)).toMatch(/\$1\.50$/);
   const [json] = jsonLines(await cli(["stats", path, "--leaf", third, "--json"]));
-  expect(json).toMatchObject({ leafId: third, entryCount: 4, usage: { cost: 0 } });
+  expect(json).toMatchObject({ leafId: third, entryCount: 4, usage: { cost: null } });
   expect(jsonLines(await cli(["stats", path, "--json"]))[0]).not.toHaveProperty("leafId");
   expect((await cli(["stats", path, "--leaf", "gone"])).stderr).toContain("Entry gone not found");
 });

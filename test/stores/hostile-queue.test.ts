@@ -8,7 +8,7 @@ import { RetryQueue } from "../../src/stores/retry-queue.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";
 import { overBackend } from "./support/over-backend.ts";
 
-const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5, giveUpAfterMs: 300 };
+const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5, giveUpAfterMs: 5_000 };
 
 const CWD = "/projects/x";
 

@@ -11,12 +11,15 @@ import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
-import { flag, numberOption, textOption } from "../parameters.ts";
-import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
+import { LATEST } from "../session-argument.ts";
 import { ago, dateAndTime } from "../text/times.ts";
-import { column, widthOf } from "../text/width.ts";
+import { ACROSS_PARAMETERS, isAcross, writeUsageAcross } from "../usage-across.ts";
+import { UsageError } from "../usage-error.ts";
 import { writeFacts } from "../view/facts.ts";
+import { type UsageRow, writeUsageTable } from "../view/usage-table.ts";
 
+const SESSION = optionalArgument("[session]", `the session; default: ${LATEST}`);
 const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
 const INHERITED = flag("--inherited", "also count what a fork inherited from its parent");
 const WINDOW = numberOption(
@@ -27,22 +30,30 @@ const WINDOW = numberOption(
 /** So many tools are named; --json names all. */
 const MOST_TOOLS = 12;
 
-/** Columns between two of a table. */
-const GAP = 2;
-const LEAST_NAME_WIDTH = 12;
-
-/** `sessiontree stats`: counts messages, tool calls, tokens and cost. */
+/** `sessiontree stats`: counts messages, tool calls, tokens and cost, of one session or across many. */
 export const statsCommand: Command = {
-  details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.`,
-  parameters: [SESSION, LEAF, INHERITED, WINDOW],
+  details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.
+
+With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. "cost" is what records state, "estimated" what prices say of calls without a stated cost (from --prices, or from the package @pydantic/genai-prices if it is installed), "unpriced" counts the tokens for which neither is known. A dash stands for what is not known. A session's row includes its subagents, which stand below it.`,
+  parameters: [SESSION, LEAF, INHERITED, WINDOW, ...ACROSS_PARAMETERS],
   examples: [
     ["stats @last", "the totals of the latest session"],
     ["stats @last --leaf 1a2b3c4d", "what the session had cost up to an entry"],
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
+    ["stats --all --since 2026-11 --by model", "what was spent since the beginning of a month, on what"],
+    ["stats --all --by session --sort cost --limit 5", "the most expensive sessions"],
   ],
-  run: async ({ findSession, get, io, json, out }) => {
-    const named = await findSession(get(SESSION));
+  run: async (call) => {
+    const { findSession, get, io, json, out } = call;
+    if (isAcross(call)) {
+      const single =
+        [get(SESSION), get(LEAF), get(WINDOW)].some((one) => one !== undefined) || get(INHERITED);
+      if (single)
+        throw new UsageError("Name one session, or count across sessions with --all, --project or --by.");
+      return writeUsageAcross(call);
+    }
+    const named = await findSession(get(SESSION) ?? LATEST);
     const view = await named.read();
     const session = sessionOverLog(view.log, {});
     const leaf = get(LEAF);
@@ -155,20 +166,10 @@ function contextText({ size, context: { contextWindow } }: ShownStats): string {
 
 /** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
 function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
-  const { colours } = out;
-  const rows = models.map((model) => [nameOf(model), ...usageCells(model)]);
-  if (models.length > 1) rows.push(["total", ...usageCells(total)]);
-  const table = [["", "all input", "cache read", "written", "output", "cost"], ...rows];
-  const widths = table[0]?.map((_, i) => Math.max(...table.map((row) => widthOf(row[i] ?? "")))) ?? [];
-  const [nameWidth = 0, ...numberWidths] = widths;
-  const taken = numberWidths.reduce((sum, width) => sum + width + GAP, 0);
-  const shownWidth = Math.min(nameWidth, Math.max(LEAST_NAME_WIDTH, out.width - taken));
+  const rows: UsageRow[] = models.map((model) => ({ name: nameOf(model), numbers: usageCells(model) }));
+  if (models.length > 1) rows.push({ name: "total", numbers: usageCells(total), isTotal: true });
   out.line();
-  table.forEach(([name = "", ...numbers], i) => {
-    const cells = numbers.map((number, k) => number.padStart(GAP + (numberWidths[k] ?? 0)));
-    const line = column(name, shownWidth) + cells.join("");
-    out.line(i === 0 ? colours.dim(line) : name === "total" ? colours.bold(line) : line);
-  });
+  writeUsageTable(["", "all input", "cache read", "written", "output", "cost"], rows, out);
 }
 
 function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals): string[] {

@@ -71,6 +71,40 @@ export function parseDuration(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
+/** A span of time: from its first millisecond to the first one behind it. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * Reads a moment: a month (`2026-11`), a day (`2026-11-23`), a time as ISO 8601, or how long ago it was (`12h`, `7d`, `8w`, `1y`).
+ *
+ * @param isUtc - Whether months, days and times without a zone are those of UTC rather than of this system.
+ * @returns The whole month or day, else the moment alone; undefined if it is none.
+ */
+export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span | undefined {
+  const ago = parseDuration(text);
+  if (ago !== undefined) return { fromMs: nowMs - ago, toMs: nowMs - ago };
+  const [, year, month, date] = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/.exec(text) ?? [];
+  if (year === undefined) {
+    const timeMs = /^\d{4}-\d{2}-\d{2}T/.test(text)
+      ? Date.parse(isUtc && !HAS_ZONE.test(text) ? `${text}Z` : text)
+      : Number.NaN;
+    return Number.isNaN(timeMs) ? undefined : { fromMs: timeMs, toMs: timeMs };
+  }
+  const at = (months: number, days: number) => {
+    const parts = [Number(year), Number(month) - 1 + months, Number(date ?? 1) + days] as const;
+    return isUtc ? Date.UTC(...parts) : new Date(...parts).getTime();
+  };
+  const isReal = new Date(Date.UTC(Number(year), Number(month) - 1, Number(date ?? 1)))
+    .toISOString()
+    .startsWith(text);
+  return isReal ? { fromMs: at(0, 0), toMs: date === undefined ? at(1, 0) : at(0, 1) } : undefined;
+}
+
+const HAS_ZONE = /(?:Z|[+-]\d{2}:?\d{2})$/i;
+
 function day(date: Date): string {
   return `${String(date.getFullYear()).padStart(4, "0")}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

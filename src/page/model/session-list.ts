@@ -78,7 +78,7 @@ export function readHits(json: unknown): ListHit[] {
 /** Reads what a server tells of one session. */
 export function readTotals(json: unknown): SessionTotals {
   const { failed, cost } = fieldsOf(json);
-  return { failed: numberOf(failed), cost: numberOf(cost) };
+  return { failed: numberOf(failed), cost: typeof cost === "number" ? cost : null };
 }
 
 /** Returns the words of a text, in small letters. */

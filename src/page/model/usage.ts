@@ -23,7 +23,7 @@ export type CallOrder = "time" | "cost" | "tokens";
 /** Returns calls in another order; equals stay in that of the file. */
 export function orderCalls(calls: readonly ModelCall[], order: CallOrder): ModelCall[] {
   if (order === "time") return [...calls];
-  const sizeOf = (call: ModelCall) => (order === "cost" ? call.cost : call.totalTokens);
+  const sizeOf = (call: ModelCall) => (order === "cost" ? (call.cost ?? 0) : call.totalTokens);
   return [...calls].sort((a, b) => sizeOf(b) - sizeOf(a));
 }
 

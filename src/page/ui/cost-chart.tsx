@@ -12,7 +12,7 @@ const MOST_POINTS = 300;
 /** What the session has cost so far, at each model call, in areas by model. */
 export function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
   const { cost } = sumUsage(calls);
-  if (cost === 0) return <p class="muted">No entry says what it cost.</p>;
+  if (cost === null || cost === 0) return <p class="muted">No entry says what it cost.</p>;
   const isSplit = models.length > MOST_MODELS + 1;
   const names = isSplit ? models.slice(0, MOST_MODELS) : models;
   const series = isSplit ? [...names, "others"] : names;
@@ -42,7 +42,7 @@ function runningSums(calls: readonly ModelCall[], names: readonly string[], size
     for (const { model, cost } of group) {
       const named = names.indexOf(model);
       const at = named === -1 ? size - 1 : named;
-      sum[at] = (sum[at] ?? 0) + cost;
+      sum[at] = (sum[at] ?? 0) + (cost ?? 0);
     }
     sums.push(sum);
   }

@@ -206,7 +206,9 @@ function Totals({ totals }: { totals: SessionTotals | string | undefined }) {
   const { failed, cost } = totals;
   return (
     <>
-      {cost > 0 && <span title="What its calls of models cost, on all branches"> · {dollars(cost)}</span>}
+      {cost !== null && (
+        <span title="What its calls of models cost, on all branches"> · {dollars(cost)}</span>
+      )}
       {failed > 0 && (
         <span class="chip is-failed" title="Tools, commands and answers that failed, on all branches">
           {count(failed)} failed

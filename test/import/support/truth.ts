@@ -269,7 +269,8 @@ function expectResult(home: View | undefined, id: string, expected: z.infer<type
   expect.soft(made.content.filter(({ type }) => type === "image").length).toBe(images.length);
 }
 
-function tokensInTruth(usage: z.infer<typeof tokens>) {
+/** Returns the tokens of a call as a usage counts them: input without what a cache served. */
+export function tokensInTruth(usage: z.infer<typeof tokens>) {
   const cached = usage.input_tokens_details?.cached_tokens ?? 0;
   return {
     input: usage.input_tokens - cached,

@@ -1,0 +1,302 @@
+import { collectUsage, type UsageReport } from "../catalog/collect-usage.ts";
+import { summarizeSource } from "../catalog/full-summary.ts";
+import { Pace } from "../catalog/pace.ts";
+import type { SessionRow } from "../catalog/session-row.ts";
+import type { SkippedFile } from "../catalog/skipping.ts";
+import {
+  type CallsOfSession,
+  type GroupOptions,
+  groupCalls,
+  type PriceFunction,
+  USAGE_KEYS,
+  type UsageGroup,
+  type UsageKey,
+} from "../catalog/usage-groups.ts";
+import { SOURCE_NAMES } from "../import/imported-session.ts";
+import { plainLine } from "../view/plain.ts";
+import { titleOf } from "../view/session-title.ts";
+import { count, counted, dollars } from "../view/words.ts";
+import type { CommandCall } from "./command.ts";
+import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
+import { readInMemory } from "./named-session.ts";
+import { choiceOption, choicesOption, flag, numberOption, type Parameter, textOption } from "./parameters.ts";
+import { installedPrices, readPrices } from "./prices.ts";
+import { pathOf, sessionScope } from "./session-argument.ts";
+import { sessionJson } from "./session-json.ts";
+import { warnOfSkipped } from "./skipped-files.ts";
+import type { StoredSessions } from "./stored-sessions.ts";
+import { parseMoment } from "./text/times.ts";
+import { column, widthOf } from "./text/width.ts";
+import { UsageError } from "./usage-error.ts";
+import { shortId, shortIdLength, WHOLE_ID } from "./view/short-ids.ts";
+import { writeUsageTable } from "./view/usage-table.ts";
+
+const ALL = flag("--all", "add up sessions of all projects");
+const PROJECT: Parameter<string | true | undefined> = {
+  kind: "option",
+  form: "--project [folder]",
+  description: "add up sessions of the project in this folder; default: the current one",
+  parse: (given) => (given === true || typeof given === "string" ? given || true : undefined),
+};
+const BY = choicesOption(
+  "--by <keys>",
+  `group by ${USAGE_KEYS.join(", ")}, or several of them; default: day`,
+  USAGE_KEYS,
+);
+const SINCE = textOption(
+  "--since <time>",
+  "only calls from then on: 2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days",
+);
+const UNTIL = textOption("--until <time>", "only calls until then; a month or a day is included");
+const SOURCE = choiceOption(
+  "--source <program>",
+  'only sessions imported from this program, or from any of them with "any"',
+  [...SOURCE_NAMES, "any"],
+);
+const SORTS = ["cost", "total", "input", "output", "calls", "sessions"] as const;
+const SORT = choiceOption(
+  "--sort <number>",
+  `the largest first, by ${SORTS.join(", ")}; cost is stated and estimated`,
+  SORTS,
+);
+const LIMIT = numberOption(
+  "--limit <number>",
+  "only this many groups, the first ones; the total is that of all",
+);
+const UTC = flag("--utc", "days are those of UTC");
+const PRICES = textOption(
+  "--prices <file>",
+  "JSON with dollars per million tokens, for calls without a stated cost",
+);
+
+/** What the sums across sessions can be told. */
+export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
+  ALL,
+  PROJECT,
+  BY,
+  SINCE,
+  UNTIL,
+  SOURCE,
+  SORT,
+  LIMIT,
+  UTC,
+  PRICES,
+];
+
+/** Whether a call asks for sums across sessions: any of these parameters says so. */
+export function isAcross({ get }: CommandCall): boolean {
+  return ACROSS_PARAMETERS.some((parameter) => {
+    const value = get(parameter);
+    return value !== undefined && value !== false;
+  });
+}
+
+/** Writes what calls of models used and cost across sessions: as JSON a line for each group, else a table. */
+export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
+  const { get, json, out, note, stored, warn } = call;
+  const by = get(BY) ?? ["day"];
+  const options: GroupOptions = {
+    by,
+    ...momentsOf(call),
+    utc: get(UTC),
+    ...pricesOf(call),
+    ...sourceOf(call),
+  };
+  const report = stored === undefined ? await ofFiles(call, options) : await ofStore(call, stored, options);
+  if (report.damaged.length > 0) {
+    const what = counted(report.damaged.length, "session has", "sessions have");
+    warn(
+      `${what} damaged lines, and calls on those lines are not in the sums: ${report.damaged.slice(0, 3).join(", ")}. "sessiontree verify" shows them.`,
+    );
+  }
+  const { shown, left } = chosen(report.groups, get(SORT), get(LIMIT));
+  if (json) for (const group of shown) out.json(groupJson(group));
+  else if (report.groups.length === 0) note("No usage is recorded.");
+  else writeTable(shown, { by, total: report.total, left }, call);
+  return EXIT_CODES.ok;
+}
+
+function momentsOf({ get, io }: CommandCall): Pick<GroupOptions, "since" | "until"> {
+  const nowMs = io.now?.() ?? Date.now();
+  const moment = (parameter: typeof SINCE, text: string | undefined) => {
+    if (text === undefined) return undefined;
+    const found = parseMoment(text, nowMs, get(UTC));
+    if (found !== undefined) return found;
+    throw new UsageError(
+      `${parameter.form} takes a month (2026-11), a day (2026-11-23), a time (2026-11-23T12:00), or an age (7d); "${text}" is none.`,
+    );
+  };
+  const [since, until] = [moment(SINCE, get(SINCE)), moment(UNTIL, get(UNTIL))];
+  return {
+    ...(since && { since: new Date(since.fromMs) }),
+    ...(until && { until: new Date(until.toMs) }),
+  };
+}
+
+function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
+  const path = get(PRICES);
+  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
+  return prices === undefined ? {} : { prices };
+}
+
+function sourceOf({ get }: CommandCall): Pick<GroupOptions, "source"> {
+  const source = get(SOURCE);
+  return source === undefined ? {} : { source };
+}
+
+async function ofFiles(call: CommandCall, options: GroupOptions): Promise<UsageReport> {
+  const { get, io } = call;
+  const project = get(PROJECT);
+  if (project !== undefined && get(ALL)) throw new UsageError("Give --all or --project, not both.");
+  const cwd = typeof project === "string" ? { cwd: pathOf(io.cwd, project) } : project && { cwd: io.cwd };
+  const skipped: SkippedFile[] = [];
+  const report = await collectUsage({
+    ...sessionScope(call, get(ALL)),
+    ...cwd,
+    ...options,
+    onSkipped: (file) => skipped.push(file),
+  });
+  skipped.forEach(warnOfSkipped(call));
+  return report;
+}
+
+/** Counts the sessions of a database, each read once: it keeps no sums. */
+async function ofStore(
+  { get, io }: CommandCall,
+  stored: StoredSessions,
+  options: GroupOptions,
+): Promise<UsageReport> {
+  const store = await stored.store();
+  const project = get(PROJECT);
+  const cwd = typeof project === "string" ? pathOf(io.cwd, project) : io.cwd;
+  const pace = new Pace();
+  const sessions: CallsOfSession[] = [];
+  const damaged: string[] = [];
+  for await (const row of store.list(get(ALL) ? {} : { cwd })) {
+    const { text, json } = stored.locationOf(row.id);
+    const { log } = await readInMemory(store.exportBytes(row.id), text, "session");
+    const { calls, issueCount } = await summarizeSource(log, pace, true);
+    if (calls !== undefined) sessions.push({ row: { ...row, ...json }, recorded: calls });
+    if (issueCount > 0) damaged.push(row.id);
+  }
+  return { ...groupCalls(sessions, options), damaged };
+}
+
+/** Sorts and limits groups; subagents stay with their session. */
+function chosen(
+  groups: readonly UsageGroup[],
+  sort: (typeof SORTS)[number] | undefined,
+  limit: number | undefined,
+): { shown: UsageGroup[]; left: number } {
+  const blocks: UsageGroup[][] = [];
+  for (const group of groups) {
+    if (group.subagentOf === undefined) blocks.push([group]);
+    else blocks.at(-1)?.push(group);
+  }
+  const sizeOf = ([group]: UsageGroup[]) => {
+    if (sort === undefined || group === undefined) return 0;
+    return sort === "cost" ? spent(group) : group[sort];
+  };
+  blocks.sort((a, b) => sizeOf(b) - sizeOf(a));
+  return { shown: blocks.slice(0, limit).flat(), left: blocks.slice(limit ?? blocks.length).length };
+}
+
+function spent({ cost, estimated }: UsageGroup): number {
+  return (cost ?? 0) + (estimated ?? 0);
+}
+
+function groupJson({ by, subagentOf, ...sums }: UsageGroup): object {
+  const { session } = by;
+  const named = session === undefined ? by : { ...by, session: sessionJson(session) };
+  return { by: named, ...(subagentOf !== undefined && { subagentOf: nameJson(subagentOf) }), ...sums };
+}
+
+function nameJson({ id, path }: SessionRow): object {
+  return { id, ...(path !== undefined && { path }) };
+}
+
+interface Shown {
+  readonly by: readonly UsageKey[];
+  readonly total: UsageGroup;
+  /** Groups that are not shown. */
+  readonly left: number;
+}
+
+function writeTable(
+  groups: readonly UsageGroup[],
+  { by, total, left }: Shown,
+  { out, note }: CommandCall,
+): void {
+  const hasEstimates = total.estimated !== null;
+  const cells = ({
+    sessions,
+    calls,
+    input,
+    cacheRead,
+    cacheWrite,
+    output,
+    cost,
+    estimated,
+    unpriced,
+  }: UsageGroup) => [
+    ...[sessions, calls, input + cacheRead + cacheWrite, output].map(count),
+    dollars(cost),
+    ...(hasEstimates ? [dollars(estimated), count(unpriced)] : []),
+  ];
+  const isPriced = total.cost !== null || hasEstimates;
+  const names = namesOf(groups, by);
+  const rows = groups.map((group, i) => ({
+    name: names[i] ?? "",
+    numbers: cells(group),
+    size: group.subagentOf === undefined ? (isPriced ? spent(group) : group.total) : 0,
+  }));
+  const titles = [
+    "sessions",
+    "calls",
+    "all input",
+    "output",
+    "cost",
+    ...(hasEstimates ? ["estimated", "unpriced"] : []),
+  ];
+  writeUsageTable(
+    [by.join(", "), ...titles],
+    [...rows, { name: "total", numbers: cells(total), isTotal: true }],
+    out,
+  );
+  if (left > 0) note(`${counted(left, "more group")}; the total is that of all.`);
+  if (!hasEstimates && total.unpriced > 0)
+    note(`${counted(total.unpriced, "token")} without a stated cost; --prices FILE estimates it.`);
+}
+
+/** Words for what the records do not say. */
+const NOT_SAID = {
+  day: "(no time)",
+  week: "(no time)",
+  month: "(no time)",
+  model: "(unknown model)",
+  project: "(no project)",
+  source: "(not imported)",
+} as const;
+
+/** Names groups by their keys, in columns; the last key takes as much as it needs. */
+function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string[] {
+  const idLength = shortIdLength(
+    groups.flatMap(({ by: { session } }) => session?.id ?? []),
+    WHOLE_ID,
+  );
+  const depths = new Map<SessionRow, number>();
+  const texts = groups.map((group) => {
+    const depth = group.subagentOf === undefined ? 0 : (depths.get(group.subagentOf) ?? 0) + 1;
+    return by.map((key) => {
+      if (key !== "session") return plainLine(group.by[key] ?? NOT_SAID[key]);
+      const { session } = group.by;
+      if (session === undefined) return "";
+      depths.set(session, depth);
+      return `${"  ".repeat(depth)}${column(shortId(session.id, idLength), idLength)}  ${titleOf(session)}`;
+    });
+  });
+  const widths = by.map((_, i) => Math.max(...texts.map((row) => widthOf(row[i] ?? ""))));
+  return texts.map((row) =>
+    row.map((text, i) => (i < row.length - 1 ? column(text, widths[i] ?? 0) : text)).join("  "),
+  );
+}

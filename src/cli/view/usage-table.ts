@@ -1,0 +1,61 @@
+import type { Output } from "../output.ts";
+import { column, widthOf } from "../text/width.ts";
+
+/** Columns between two of a table. */
+const GAP = 2;
+const LEAST_NAME_WIDTH = 12;
+/** Columns of numbers make room for as much of the names. */
+const GOOD_NAME_WIDTH = 24;
+const MOST_BAR_WIDTH = 30;
+const LEAST_BAR_WIDTH = 8;
+
+/** A row of a table of numbers. */
+export interface UsageRow {
+  readonly name: string;
+  /** Empty for what this row does not have. */
+  readonly numbers: readonly string[];
+  readonly isTotal?: boolean;
+  /** Length of its bar, of the longest; absent for a row without a bar. */
+  readonly size?: number;
+}
+
+/**
+ * Writes a table: names, columns of numbers, and where a person reads it a bar for each row with a size.
+ *
+ * Columns that do not fit are left out, the first ones first.
+ */
+export function writeUsageTable(
+  titles: readonly [name: string, ...numbers: string[]],
+  rows: readonly UsageRow[],
+  out: Output,
+): void {
+  const { colours } = out;
+  const [nameTitle, ...numberTitles] = titles;
+  const widths = numberTitles.map((title, i) =>
+    Math.max(...[title, ...rows.map(({ numbers }) => numbers[i] ?? "")].map(widthOf)),
+  );
+  const nameWidth = Math.max(...[nameTitle, ...rows.map(({ name }) => name)].map(widthOf));
+  let first = 0;
+  let taken = widths.reduce((sum, width) => sum + width + GAP, 0);
+  while (first < widths.length - 1 && taken > out.width - Math.min(nameWidth, GOOD_NAME_WIDTH))
+    taken -= (widths[first++] ?? 0) + GAP;
+  const shownWidth = Math.min(nameWidth, Math.max(LEAST_NAME_WIDTH, out.width - taken));
+  const room = out.isLaidOut ? Math.min(MOST_BAR_WIDTH, out.width - shownWidth - taken - GAP) : 0;
+  const largest = Math.max(0, ...rows.map(({ size = 0 }) => size));
+  const lineOf = (name: string, numbers: readonly string[]) =>
+    column(name, shownWidth) +
+    numbers
+      .slice(first)
+      .map((number, i) => number.padStart(GAP + (widths[first + i] ?? 0)))
+      .join("");
+  out.line(colours.dim(lineOf(nameTitle, numberTitles)));
+  for (const { name, numbers, isTotal = false, size = 0 } of rows) {
+    const line = lineOf(name, numbers);
+    const part =
+      largest > 0 && room >= LEAST_BAR_WIDTH
+        ? Math.max(size > 0 ? 1 : 0, Math.round((size / largest) * room))
+        : 0;
+    const bar = part === 0 ? "" : " ".repeat(GAP) + colours.cyan("█".repeat(part));
+    out.line(isTotal ? colours.bold(line) : line + bar);
+  }
+}
