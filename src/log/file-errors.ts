@@ -1,4 +1,4 @@
-import { type FileSystem, hasErrorCode, NotAPlainFileError, realFileSystem } from "../fs/file-system.ts";
+import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 
@@ -63,19 +63,6 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
     `Cannot write to ${path}: ${reason}. The session is whole; try again when the cause is gone.`,
     { details, cause },
   );
-}
-
-/**
- * Tells whether anything stands at a path.
- *
- * @throws {SessionError} `NOT_A_SESSION` if the system does not tell.
- */
-export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
-  try {
-    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    throw fileError(path, "read", error);
-  }
 }
 
 /** The error for a file whose name is gone and which is not open. */

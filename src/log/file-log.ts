@@ -29,7 +29,6 @@ import {
   fileError,
   gone,
   type Intent,
-  isThere,
   ReplacedError,
   untilUnchanged,
 } from "./file-errors.ts";
@@ -39,7 +38,14 @@ import { OpenFile } from "./open-file.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { missingFrom, readIndex } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
-import { awaitFile, exclusively, finishReplacement, isHalfReplaced, replaceFile } from "./replace-file.ts";
+import {
+  awaitFile,
+  exclusively,
+  finishReplacement,
+  isHalfReplaced,
+  isThere,
+  replaceFile,
+} from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
@@ -148,7 +154,7 @@ export class FileLog implements SessionLog {
   /** Takes the lease of an existing file. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
     const log = new FileLog(path, options);
-    if (!log.#isThere()) return undefined;
+    if (!isThere(path, options.fs)) return undefined;
     log.#lease.take();
     if (log.readOnlyReason === "mode") return log;
     // Takes over the lines that a killed process left in an old file. A living process does so itself.
@@ -332,13 +338,6 @@ export class FileLog implements SessionLog {
     } catch (error) {
       throw fileError(this.path, intent, error);
     }
-  }
-
-  /** Whether a file is at the path, which a replacement may leave without one for a moment. */
-  #isThere(): boolean {
-    if (isThere(this.path, this.#fs)) return true;
-    this.#translated("read", () => awaitFile(this.#fs, this.path));
-    return isThere(this.path, this.#fs);
   }
 
   /** Releases the lease if a call fails. */

@@ -2,7 +2,8 @@ import { dirname } from "node:path";
 import { type FileSystem, makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { type Content, writeWhole } from "../fs/write-whole.ts";
 import { SessionError } from "../schema/errors.ts";
-import { fileError, isThere } from "./file-errors.ts";
+import { fileError } from "./file-errors.ts";
+import { isThere } from "./replace-file.ts";
 
 /** Content for a new file, in the real file system unless another is named. */
 interface NewFile extends Omit<Content, "fs"> {

@@ -11,6 +11,7 @@ import {
   modeOfPlainFile,
   openForReading,
   readPieces,
+  realFileSystem,
   syncFolder,
   whileHeld,
 } from "../fs/file-system.ts";
@@ -229,6 +230,22 @@ function isAnythingAt(fs: FileSystem, path: string): boolean {
  */
 export function awaitFile(fs: FileSystem, path: string): void {
   if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw busy(path);
+}
+
+/**
+ * Tells whether anything is at a path, after such a wait if nothing is.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if the system does not tell.
+ */
+export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
+  const isFound = () => fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    if (isFound()) return true;
+    awaitFile(fs, path);
+    return isFound();
+  } catch (error) {
+    throw fileError(path, "read", error);
+  }
 }
 
 /** Calls once more after such a wait, if there was no file. */

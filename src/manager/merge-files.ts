@@ -2,11 +2,11 @@ import { basename } from "node:path";
 import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
-import { fileError, foreignFile, isThere, untilUnchanged } from "../log/file-errors.ts";
+import { fileError, foreignFile, untilUnchanged } from "../log/file-errors.ts";
 import { sourceOfFile } from "../log/foreign-file.ts";
 import { assertFree, writeNewFile } from "../log/new-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
-import { exclusively, replaceFile } from "../log/replace-file.ts";
+import { despiteReplacement, exclusively, isThere, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 
@@ -109,7 +109,7 @@ function openCopy(fs: FileSystem, copy: string | LineSource): OpenCopy {
   if (typeof copy !== "string") return { source: copy };
   const path = absolutePath(copy);
   try {
-    const source = readSessionFile(fs, path);
+    const source = despiteReplacement(fs, path, () => readSessionFile(fs, path));
     const { fd, index } = source;
     if (index.header === undefined || index.isRejected) {
       const foreign = sourceOfFile(fs, fd);

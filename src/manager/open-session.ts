@@ -1,9 +1,9 @@
 import { encodeRecord } from "../jsonl/encode.ts";
 import { copyLines } from "../log/canonical-copy.ts";
-import { isThere } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
 import { MemoryLog } from "../log/memory-log.ts";
+import { isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import type { SessionEntry } from "../schema/entry.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { SessionManager } from "sessiontree";
-import { deleteSession } from "sessiontree/catalog";
+import { deleteSession, mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
 import { type FileSystem, watchedFs } from "../fault/support/faulty-fs.ts";
 import { litter, place, sandbox } from "../fault/support/sandbox.ts";
@@ -80,6 +80,18 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       const rows = await SessionManager.list("/project", dirname(listed));
       expect(rows.map((row) => row.path)).toEqual([listed]);
       expect(idsOf(onDisk(listed))).toEqual(BEFORE);
+    });
+
+    test("is put back when it is merged, in place or into another", () => {
+      const [path, other] = [redactAndDie(), redactAndDie()];
+      const copy = () =>
+        place(sandbox(), "copy", lines(header(), message("000000cc", null, "only in the copy")));
+      mergeSessions(path, copy(), { inPlace: true, fs: systemFs(system) });
+      const target = copy();
+      mergeSessions(target, other, { inPlace: true, fs: systemFs(system) });
+      for (const merged of [path, target])
+        expect(idsOf(onDisk(merged)).sort()).toEqual([...BEFORE, "000000cc"]);
+      expect(idsOf(onDisk(other))).toEqual(BEFORE);
     });
 
     test("can be deleted", async () => {

@@ -1,4 +1,4 @@
-import { isThere } from "../../log/file-errors.ts";
+import { isThere } from "../../log/replace-file.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isSessionError } from "../../schema/errors.ts";

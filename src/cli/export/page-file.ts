@@ -1,8 +1,9 @@
 import { closeQuietly, readRange, realFileSystem, whileHeld } from "../../fs/file-system.ts";
 import { removeTemporary } from "../../fs/temporary-files.ts";
 import { writeTemporary } from "../../fs/write-whole.ts";
-import { fileError, isThere } from "../../log/file-errors.ts";
+import { fileError } from "../../log/file-errors.ts";
 import { writeNewFile } from "../../log/new-file.ts";
+import { isThere } from "../../log/replace-file.ts";
 import { SessionError } from "../../schema/errors.ts";
 
 /** How a page begins, as this program and others write it. */
