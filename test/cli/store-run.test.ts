@@ -352,7 +352,7 @@ test("rm marks what was imported into a store as deleted, and takes the mark bac
   let isRefused = true;
   const refusing = overBackend(memory, {
     delete: async (id) => {
-      if (isRefused) throw new SessionError("STORE_UNAVAILABLE", "The role may not delete.");
+      if (isRefused) throw new SessionError("WRITE_FAILED", "The role may not delete.");
       return memory.delete(id);
     },
   });
