@@ -33,6 +33,9 @@ const FRONT_ENTRIES = 3;
 /** Whole numbers of a call in the cached form. */
 const STRIDE = 9;
 
+/** Ids that one text can hold, with spaces between them: that is read faster than a list. */
+const PLAIN_ID = /^[\w-]+$/;
+
 /** Gathers the calls of a session from its entries, one by one in file order. */
 export class CallRecorder {
   readonly #createdMs: number;
@@ -128,7 +131,8 @@ export function encodeCalls({ calls, source, isSubagent }: SessionCalls): string
     numbers.push(call.cacheWrite, call.cacheWrite1h, call.reasoning, call.totalTokens);
     lastMs = timeMs ?? lastMs;
   }
-  const ids = calls.map(({ id = null }) => id);
+  const list = calls.map(({ id = null }) => id);
+  const ids = list.every((id) => id !== null && PLAIN_ID.test(id)) ? list.join(" ") : list;
   const costs = calls.map(({ cost }) => cost);
   return JSON.stringify([source, isSubagent, names, ids, numbers, costs]);
 }
@@ -137,8 +141,10 @@ export function encodeCalls({ calls, source, isSubagent }: SessionCalls): string
 export function decodeCalls(text: string): SessionCalls | undefined {
   const parsed = parseJson(text)?.value;
   if (!Array.isArray(parsed)) return undefined;
-  const [source, isSubagent, ...lists] = parsed;
-  const [names = [], ids = [], numbers = [], costs = []] = lists.map(listOf);
+  const [source, isSubagent, named, idsAsText, ...lists] = parsed;
+  const names = listOf(named);
+  const ids = typeof idsAsText === "string" && idsAsText !== "" ? idsAsText.split(" ") : listOf(idsAsText);
+  const [numbers = [], costs = []] = lists.map(listOf);
   if (numbers.length !== ids.length * STRIDE || costs.length !== ids.length) return undefined;
   const models = names.map((name) => listOf(parseJson(String(name))?.value).map(nameOrNull));
   const calls: RecordedCall[] = [];
