@@ -20,13 +20,14 @@ const ONLY_FULL = [
 ];
 
 /**
- * What has a process for each file, since the package for the trash asks once for each process where that is; all other files
- * share the processes of the workers.
+ * What has a process for each file, since the package for the trash asks once for each process where that is, and timers are
+ * counted in one; all other files share the processes of the workers.
  */
 const ALONE = [
   "test/catalog/{forget-session,restore,trash}.test.ts",
   "test/cli/{completion,docs,foreign-files,import,prune,redact,restore,resume,rm,store,store-run}.test.ts",
   "test/history/import-{beside,second-day}.test.ts",
+  "test/postgres/listener.test.ts",
   "test/redaction/*.test.ts",
 ];
 

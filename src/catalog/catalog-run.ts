@@ -85,7 +85,7 @@ export class CatalogRun {
     this.pace.check();
     const known = this.#current(file);
     if (known !== undefined) return this.#rowOf(file, known);
-    return this.#read(file).then((found) => found && this.#rowOf(file, found));
+    return this.#read(file, this.#cache.get(file)).then((found) => found && this.#rowOf(file, found));
   }
 
   /**
@@ -95,9 +95,13 @@ export class CatalogRun {
    */
   async callsOf(file: SessionFile): Promise<{ row: FileRow; recorded: SessionCalls } | undefined> {
     this.pace.check();
-    const found = this.#current(file) ?? (await this.#read(file));
+    const known = this.#current(file);
+    const cached = known && callsIn(known);
+    // What the cache holds is no promise: a file whose calls it tells wrongly is read anew.
+    const isLegible = known !== undefined && (known.summary === undefined || cached !== undefined);
+    const found = isLegible ? known : await this.#read(file, known ? undefined : this.#cache.get(file));
     const row = found && this.#rowOf(file, found);
-    const recorded = found?.calls === undefined ? undefined : decodeCalls(found.calls);
+    const recorded = cached ?? (found && callsIn(found));
     return row && recorded && { row, recorded };
   }
 
@@ -152,9 +156,10 @@ export class CatalogRun {
     return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
   }
 
-  async #read(file: SessionFile): Promise<FileSummary | undefined> {
+  /** @param earlier - The summary to go on from. */
+  async #read(file: SessionFile, earlier: FileSummary | undefined): Promise<FileSummary | undefined> {
     try {
-      const found = await summarizeFile(file.path, this.#cache.get(file), this.pace, this.#needsCalls);
+      const found = await summarizeFile(file.path, earlier, this.pace, this.#needsCalls);
       this.#cache.put(file, found);
       return found;
     } catch (error) {
@@ -169,4 +174,8 @@ export class CatalogRun {
     const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
     return isWanted ? fileRow(file.path, found) : undefined;
   }
+}
+
+function callsIn({ calls }: FileSummary): SessionCalls | undefined {
+  return calls === undefined ? undefined : decodeCalls(calls);
 }

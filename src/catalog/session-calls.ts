@@ -30,6 +30,9 @@ export interface SessionCalls {
 /** The entries that may say where a session is from: imports write them first. */
 const FRONT_ENTRIES = 3;
 
+/** Parts of the cached form. */
+const CACHED_PARTS = 6;
+
 /** Whole numbers of a call in the cached form. */
 const STRIDE = 9;
 
@@ -140,7 +143,7 @@ export function encodeCalls({ calls, source, isSubagent }: SessionCalls): string
 /** Reads what `encodeCalls` wrote; undefined if it is anything else. */
 export function decodeCalls(text: string): SessionCalls | undefined {
   const parsed = parseJson(text)?.value;
-  if (!Array.isArray(parsed)) return undefined;
+  if (!Array.isArray(parsed) || parsed.length !== CACHED_PARTS) return undefined;
   const [source, isSubagent, named, idsAsText, ...lists] = parsed;
   const names = listOf(named);
   const ids = typeof idsAsText === "string" && idsAsText !== "" ? idsAsText.split(" ") : listOf(idsAsText);

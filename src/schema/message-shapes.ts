@@ -29,8 +29,8 @@ import {
   optional,
   orOlder,
   orUndefined,
-  type Shape,
   string,
+  type VariantsShape,
   variants,
   words,
 } from "./shape.ts";
@@ -232,7 +232,7 @@ const compactionSummaryMessage = object<CompactionSummaryMessage>({
 });
 
 /** Shape of `AgentMessage`: the eight roles that this library knows, without those that a host adds. */
-export const agentMessage = variants(
+export const agentMessage: VariantsShape<KnownMessage> = variants(
   "role",
   systemMessage,
   userMessage,
@@ -242,4 +242,4 @@ export const agentMessage = variants(
   customMessage,
   branchSummaryMessage,
   compactionSummaryMessage,
-) satisfies Shape<KnownMessage>;
+);

@@ -52,6 +52,9 @@ export type Shape<T> = AnyShape & Typed<T>;
 /** The shape of objects of a type. */
 export type ObjectShape<T> = AnyObjectShape & Typed<T>;
 
+/** Shape of objects that a tag tells apart. */
+export type VariantsShape<T> = AnyVariants & Typed<T>;
+
 /** The shape of a field that may be missing. */
 interface Optional<T> extends Typed<T> {
   readonly kind: "optional";
@@ -170,7 +173,7 @@ type TypeIn<S> = S extends Typed<infer T> ? T : never;
 export function variants<S extends readonly AnyObjectShape[]>(
   tag: string,
   ...shapes: S
-): AnyVariants & Typed<TypeIn<S[number]>> {
+): VariantsShape<TypeIn<S[number]>> {
   const tags = (shape: AnyObjectShape) => {
     const field = shape.fields[tag];
     return field?.kind === "words" ? field.words : [];

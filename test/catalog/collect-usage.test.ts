@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { collectUsage, type UsageOptions } from "../../src/catalog/collect-usage.ts";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
+import { sessionFilesIn } from "../../src/catalog/session-files.ts";
+import { SummaryCache } from "../../src/catalog/summary-cache.ts";
 import type { UsageGroup } from "../../src/catalog/usage-groups.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../src/import/imported-session.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
@@ -320,6 +322,20 @@ test("a cache of another version, or one that is damaged, is read anew", async (
     expect((await collect()).total.input).toBe(10);
   }
   expect((await collect({ cache: false })).total.input).toBe(10);
+});
+
+test("a cache whose calls say nothing is no reason to leave a session out", async () => {
+  const { folder, scope, write, collect } = makeWorld();
+  write("one", session("one").assistant("a", { usage: usage(10) }));
+  await collect();
+  const cache = new SummaryCache(scope);
+  const files = [...sessionFilesIn(folder, () => undefined)];
+  for (const file of files) {
+    const known = cache.get(file);
+    if (known !== undefined) cache.put(file, { ...known, calls: "[]" });
+  }
+  await cache.save([folder], files);
+  expect((await collect()).total.input).toBe(10);
 });
 
 test("a damaged session counts as far as it can be read, and is named", async () => {
