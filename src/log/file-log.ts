@@ -190,8 +190,13 @@ export class FileLog implements SessionLog {
   get readOnlyReason(): ReadOnlyReason | undefined {
     if (this.#isClosed) return "closed";
     if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
-    if (this.index.version > CURRENT_SESSION_VERSION) return "version";
-    return this.index.isForeign ? "foreign" : this.#lease.loss;
+    return this.#refusalOf(this.index);
+  }
+
+  /** Why nothing may be written to a file that has this index. */
+  #refusalOf({ version, isForeign }: SessionIndex): ReadOnlyReason | undefined {
+    if (version > CURRENT_SESSION_VERSION) return "version";
+    return isForeign ? "foreign" : this.#lease.loss;
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
@@ -633,6 +638,8 @@ export class FileLog implements SessionLog {
     const isOwnLost = own.length > 0 && !wasRetired;
     // Only the old file can tell whether it was retired.
     if (isOwnLost && !before.isHeld) throw new ReplacedError(this.path);
+    const { index } = file;
+    if (isOwnLost) assertWritable({ readOnlyReason: this.#refusalOf(index), path: this.path, index });
     if (isOwnLost && !this.#translated("write", () => this.#writeTo(file, own))) {
       throw new FileChangedError("another file is at the path now");
     }

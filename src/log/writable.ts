@@ -3,7 +3,8 @@ import { foreignFile, tooNew } from "./file-errors.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**
- * Refuses to change a session that may only be read: the one gate for every append and every replacement.
+ * Refuses to change a session that may only be read: the one gate for everything that an open session writes. What replaces
+ * files that are not open here, a repair or a merge, has the same checks of what it finds in the file.
  *
  * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD`
  */

@@ -430,7 +430,8 @@ export class SessionManager {
    * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `pull`.
    *
    * @returns Their entries, in file order.
-   * @throws {SessionError} `WRITE_FAILED` if another file is at the path.
+   * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks others' entries; `VERSION_TOO_NEW`
+   * and the like if it lacks own ones and may not be written to.
    * @remarks Cost: one check of the file, plus the new bytes.
    */
   refresh(): SessionEntry[] {

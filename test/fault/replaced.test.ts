@@ -312,6 +312,18 @@ describe("a file that is not what it was", () => {
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
   });
 
+  test("by one of a newer version gets no line, not even those that it lacks", () => {
+    const stage = new Stage();
+    const [head = "", ...rest] = readFileSync(stage.path, "utf8").split("\n");
+    const newer = [head.replace('"version":3', '"version":9'), ...rest.slice(0, 2), ""].join("\n");
+    const copy = stage.copy();
+    writeFileSync(copy, newer);
+    renameSync(copy, stage.path);
+    expect(() => stage.session.refresh()).toThrow(expect.objectContaining({ code: "VERSION_TOO_NEW" }));
+    expect(() => stage.say("e")).toThrow(expect.objectContaining({ code: "VERSION_TOO_NEW" }));
+    expect(readFileSync(stage.path, "utf8")).toBe(newer);
+  });
+
   test("because another program rewrote it in place is read anew", () => {
     const text = readFileSync(stage.path, "utf8");
     const rewritten = text.replace("{", '{ "note" : "written by another program, with more bytes", ');
