@@ -189,8 +189,13 @@ export class FileLog implements SessionLog {
 
   get readOnlyReason(): ReadOnlyReason | undefined {
     if (this.#isClosed) return "closed";
-    if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
+    if (this.#isReader) return "mode";
     return this.#refusalOf(this.index);
+  }
+
+  /** Whether the session only reads: as its opener has asked, or because another process has the lease. */
+  get #isReader(): boolean {
+    return this.#options.mode === "read-only" || this.#lease.isDenied;
   }
 
   /** Why nothing may be written to a file that has this index. */
@@ -619,8 +624,7 @@ export class FileLog implements SessionLog {
 
   /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */
   #isReplacementDone(): boolean {
-    const isReader = this.#options.mode === "read-only";
-    return isReader
+    return this.#isReader
       ? !isHalfReplaced(this.#fs, this.path)
       : finishReplacement(this.#fs, this.path, REPLACEMENT_WAIT_MS);
   }
