@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { build } from "esbuild";
 import { importSessions as importPublicly } from "sessiontree/import";
+import { fileStore as publicFileStore } from "sessiontree/stores";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   type ImportSessionsOptions,
@@ -218,7 +219,7 @@ test("threads that are no number are refused", async () => {
 test.skipIf(!isDist)("the package has the program of its threads (skipped but on the build)", async () => {
   const places = manySessions(6);
   const seen = watchThreads();
-  const store = fileStore({ sessionDir: places.sessions });
+  const store = publicFileStore({ sessionDir: places.sessions });
   const options = { store, env: { HOME: places.home }, cacheDir: places.cacheDir, threads: 2 };
   const found: string[] = [];
   for await (const { status } of importPublicly(options)) found.push(status);
