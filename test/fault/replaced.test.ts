@@ -15,6 +15,7 @@ import {
 import { dirname, join } from "node:path";
 import { isSessionError, type SessionErrorCode, SessionManager, type SessionOptions } from "sessiontree";
 import { beforeEach, describe, expect, test } from "vitest";
+import { moveOver } from "../support/move-over.ts";
 import { IS_WINDOWS } from "../support/platform.ts";
 import { watchedFs } from "./support/faulty-fs.ts";
 import { litter, place, sandbox, snapshot } from "./support/sandbox.ts";
@@ -318,7 +319,7 @@ describe("a file that is not what it was", () => {
     const newer = [head.replace('"version":3', '"version":9'), ...rest.slice(0, 2), ""].join("\n");
     const copy = stage.copy();
     writeFileSync(copy, newer);
-    renameSync(copy, stage.path);
+    moveOver(copy, stage.path);
     expect(() => stage.session.refresh()).toThrow(expect.objectContaining({ code: "VERSION_TOO_NEW" }));
     expect(() => stage.say("e")).toThrow(expect.objectContaining({ code: "VERSION_TOO_NEW" }));
     expect(readFileSync(stage.path, "utf8")).toBe(newer);
