@@ -33,7 +33,7 @@ async function refusedBy(
       () => true,
       () => false,
     );
-    if (!(await Promise.race([result, later(20_000)]))) return name;
+    if (!(await Promise.race([result, later(8_000)]))) return name;
   }
   return undefined;
 }
