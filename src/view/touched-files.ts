@@ -1,7 +1,6 @@
 import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { textOf } from "../context/message-parts.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
-import { callsIn, type StoredCall } from "./tool-calls.ts";
+import type { StoredCall } from "./tool-calls.ts";
 
 /** A file that a call of a tool names. */
 export interface TouchedFile {
@@ -45,11 +44,6 @@ export function filesOfCall({ name, input }: Pick<StoredCall, "name" | "input">)
     textOf(value).trim() === "" ? [] : { path: textOf(value), isChanged },
   );
   return [...files, ...patchedFiles(input)].slice(0, MOST_FILES);
-}
-
-/** Returns the files that the calls of an entry name; empty for everything but answers of a model. */
-export function filesOfEntry(entry: AnySessionEntry | undefined): TouchedFile[] {
-  return callsIn(entry).flatMap(filesOfCall);
 }
 
 function patchedFiles(input: unknown): TouchedFile[] {
