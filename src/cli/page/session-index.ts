@@ -3,9 +3,9 @@ import { listSessions } from "../../catalog/list-sessions.ts";
 import { searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { TextMatch } from "../../catalog/text-matcher.ts";
+import { SessionView } from "../../manager/session-view.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { type SessionTotals, totalsOf } from "../../view/session-totals.ts";
-import { SessionView } from "../session-view.ts";
 import { htmlIndex } from "./html-page.ts";
 
 /** Entries that a search through contents returns at most. */
