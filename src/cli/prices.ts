@@ -6,7 +6,23 @@ import { hasErrorCode } from "../fs/file-system.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { messageOf } from "../schema/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { CommandCall } from "./command.ts";
+import { textOption } from "./parameters.ts";
+import { pathOf } from "./session-argument.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** Names a file with prices, to estimate what calls cost of which no record says so. */
+export const PRICES = textOption(
+  "--prices <file>",
+  "JSON with dollars per million tokens, for calls without a stated cost",
+);
+
+/** Returns the prices of the file that a call names, else of the package that is installed, if there are any. */
+export function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
+  const path = get(PRICES);
+  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
+  return prices === undefined ? {} : { prices };
+}
 
 /** What can have a price in a file, in US dollars per million tokens. */
 const PRICED = ["input", "output", "cacheRead", "cacheWrite"] as const;

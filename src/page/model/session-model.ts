@@ -1,5 +1,6 @@
 import { type AnySessionEntry, readSession, type SessionHeader, type SessionIssue } from "../../core.ts";
 import { idKeyOf } from "../../schema/id-key.ts";
+import { importOriginIn } from "../../schema/import-origin.ts";
 import { EntryTree, NONE } from "../../tree/entry-tree.ts";
 import { LabelsAndName } from "../../tree/labels-and-name.ts";
 import { newestTips, parentsFirst } from "../../view/ancestry.ts";
@@ -103,6 +104,12 @@ function firstPrompt(entries: readonly AnySessionEntry[], kinds: readonly EntryK
 /** Returns what an entry is. */
 export function kindAt({ kinds }: Pick<SessionModel, "kinds">, ordinal: number): EntryKind {
   return kinds[ordinal] ?? KINDS.damaged;
+}
+
+/** Returns the program that a session was imported from: its first entry says so; undefined if none does. */
+export function sourceOf({ entries, tree }: Pick<SessionModel, "entries" | "tree">): string | undefined {
+  const [root = NONE] = tree.children(NONE);
+  return importOriginIn(entries[root])?.source;
 }
 
 /** Returns the ordinals root → entry; empty for NONE. */
