@@ -106,10 +106,11 @@ export function kindAt({ kinds }: Pick<SessionModel, "kinds">, ordinal: number):
   return kinds[ordinal] ?? KINDS.damaged;
 }
 
-/** Returns the program that a session was imported from: its first entry says so; undefined if none does. */
-export function sourceOf({ entries, tree }: Pick<SessionModel, "entries" | "tree">): string | undefined {
-  const [root = NONE] = tree.children(NONE);
-  return importOriginIn(entries[root])?.source;
+/** Returns the program that a session was imported from; undefined if it was not, or is a fork of one that was. */
+export function sourceOf({ entries, header }: SessionModel): string | undefined {
+  const [first] = entries;
+  // A fork begins later than the entries that it has copied.
+  return first?.timestamp === header?.timestamp ? importOriginIn(first)?.source : undefined;
 }
 
 /** Returns the ordinals root → entry; empty for NONE. */
