@@ -1,30 +1,20 @@
 import { collectUsage, type UsageReport } from "../catalog/collect-usage.ts";
-import { summarizeSource } from "../catalog/full-summary.ts";
-import { Pace } from "../catalog/pace.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SkippedFile } from "../catalog/skipping.ts";
-import {
-  type CallsOfSession,
-  type GroupOptions,
-  groupCalls,
-  USAGE_KEYS,
-  type UsageGroup,
-  type UsageKey,
-} from "../catalog/usage-groups.ts";
+import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from "../catalog/usage-groups.ts";
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
+import { parseMoment } from "../view/times.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
-import { readInMemory } from "./named-session.ts";
 import { choiceOption, choicesOption, flag, numberOption, type Parameter, textOption } from "./parameters.ts";
 import { PRICES, pricesOf } from "./prices.ts";
 import { pathOf, sessionScope } from "./session-argument.ts";
 import { sessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
-import { parseMoment } from "./text/times.ts";
 import { column, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "./view/short-ids.ts";
@@ -155,20 +145,14 @@ async function ofStore(
   stored: StoredSessions,
   options: GroupOptions,
 ): Promise<UsageReport> {
-  const store = await stored.store();
+  const { collectStoreUsage } = await import("../stores/store-usage.ts");
   const project = get(PROJECT);
   const cwd = typeof project === "string" ? pathOf(io.cwd, project) : io.cwd;
-  const pace = new Pace();
-  const sessions: CallsOfSession[] = [];
-  const damaged: string[] = [];
-  for await (const row of store.list(get(ALL) ? {} : { cwd })) {
-    const { text, json } = stored.locationOf(row.id);
-    const { log } = await readInMemory(store.exportBytes(row.id), text, "session");
-    const { calls, issueCount } = await summarizeSource(log, pace, true);
-    if (calls !== undefined) sessions.push({ row: { ...row, ...json }, recorded: calls });
-    if (issueCount > 0) damaged.push(row.id);
-  }
-  return { ...groupCalls(sessions, options), damaged };
+  return collectStoreUsage(await stored.store(), {
+    ...options,
+    ...(!get(ALL) && { cwd }),
+    located: (row) => ({ ...row, ...stored.locationOf(row.id).json }),
+  });
 }
 
 /** Sorts and limits groups; subagents stay with their session. */

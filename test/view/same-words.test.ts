@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { treeGraph } from "../../src/cli/export/graph.ts";
-import { SessionView } from "../../src/cli/session-view.ts";
+import { SessionView } from "../../src/manager/session-view.ts";
 import { makeSessionModel, pathTo, type SessionModel } from "../../src/page/model/session-model.ts";
 import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
 import { countFailures } from "../../src/view/count-failures.ts";

@@ -6,9 +6,9 @@ import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { SessionRow } from "../../catalog/session-row.ts";
 import type { TextMatch } from "../../catalog/text-matcher.ts";
 import { groupCalls, type PriceFunction, startersOf, type UsageGroup } from "../../catalog/usage-groups.ts";
+import { SessionView } from "../../manager/session-view.ts";
 import { countFailures } from "../../view/count-failures.ts";
 import { titleOf } from "../../view/session-title.ts";
-import { SessionView } from "../session-view.ts";
 import { htmlIndex } from "./html-page.ts";
 
 /** Entries that a search through contents returns at most. */
