@@ -1,4 +1,4 @@
-import { isAbsolute } from "node:path";
+import { namedSessionPath } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, FLAG, type OptionRule, TEXT } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { summarizeFile } from "./file-summary.ts";
@@ -92,9 +92,10 @@ async function parentsOutside(
   const known = new Set(sessions.map(({ row }) => row.path));
   const parents = new Set<string>();
   for (const { row, recorded } of sessions) {
-    const { parentSession } = row;
-    if (parentSession === undefined || recorded.isSubagent || !isAbsolute(parentSession)) continue;
-    if (!known.has(parentSession)) parents.add(parentSession);
+    const { parentSession, path } = row;
+    if (parentSession === undefined || recorded.isSubagent) continue;
+    const parent = namedSessionPath(parentSession, path);
+    if (parent !== undefined && !known.has(parent)) parents.add(parent);
   }
   const found: CallsOfSession[] = [];
   for (const path of parents) {
