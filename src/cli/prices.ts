@@ -40,7 +40,7 @@ const REST = "*";
  *
  * @throws {UsageError} If the file cannot be read, or says anything else.
  */
-export function readPrices(path: string): PriceFunction {
+function readPrices(path: string): PriceFunction {
   const prices = pricesIn(path);
   const patterns = [...prices.keys()]
     .filter((name) => name.endsWith(REST))
@@ -98,7 +98,7 @@ function isPrice(value: unknown): value is number {
  *
  * A model that a provider does not list is looked for by its name alone, since others resell it.
  */
-export function installedPrices(): PriceFunction | undefined {
+function installedPrices(): PriceFunction | undefined {
   const calcPrice = loadCalcPrice();
   if (calcPrice === undefined) return undefined;
   const rates = new Map<string, Rates>();

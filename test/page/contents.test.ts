@@ -14,8 +14,9 @@ import {
 import { contentOf } from "../../src/view/entry-content.ts";
 import { excerptOf } from "../../src/view/excerpt.ts";
 import { imageAddress } from "../../src/view/images.ts";
+import { duration } from "../../src/view/times.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
-import { dollars, duration } from "../../src/view/words.ts";
+import { dollars } from "../../src/view/words.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 /** Everything that a field can hold which ought to hold something else. */

@@ -1,8 +1,9 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import { timeRange } from "../../view/time-range.ts";
+import { duration } from "../../view/times.ts";
 import { sumUsage } from "../../view/usage-tally.ts";
-import { count, counted, dollars, duration } from "../../view/words.ts";
+import { count, counted, dollars } from "../../view/words.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { sourceOf } from "../model/session-model.ts";
