@@ -17,11 +17,6 @@ export function usageOf(entry: JsonRecord | AnySessionEntry | undefined): UsageT
   return totals?.totalTokens === 0 && totals.cost === null ? undefined : totals;
 }
 
-/** Names the model of an answer or another call, as `provider/model`; empty if the entry does not say. */
-export function modelOf(entry: AnySessionEntry | undefined): string {
-  return modelName(namesOf(entry));
-}
-
 /** Names a model as far as it is known. */
 export function modelName({ provider, model }: ModelNames): string {
   return plainLine([provider, model].filter((name) => name !== null).join("/"));
@@ -101,5 +96,5 @@ function tokensText(usage: UsageTotals): string {
 /** Writes which model answered, and for how much: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
 export function answerText(entry: AnySessionEntry | undefined): string {
   const { tokens, cost } = usageTexts(entry);
-  return [modelOf(entry), tokens === "" ? "" : `tokens: ${tokens}`, cost].filter(Boolean).join(", ");
+  return [modelName(namesOf(entry)), tokens === "" ? "" : `tokens: ${tokens}`, cost].filter(Boolean).join(", ");
 }
