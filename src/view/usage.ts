@@ -96,5 +96,7 @@ function tokensText(usage: UsageTotals): string {
 /** Writes which model answered, and for how much: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
 export function answerText(entry: AnySessionEntry | undefined): string {
   const { tokens, cost } = usageTexts(entry);
-  return [modelName(namesOf(entry)), tokens === "" ? "" : `tokens: ${tokens}`, cost].filter(Boolean).join(", ");
+  return [modelName(namesOf(entry)), tokens === "" ? "" : `tokens: ${tokens}`, cost]
+    .filter(Boolean)
+    .join(", ");
 }
