@@ -210,9 +210,9 @@ export class SessionBuilder {
     return true;
   }
 
-  /** Notes the key of an entry that a shorter version of the same records yields. */
-  withdraw(key: string): void {
-    this.#withdrawnIds.add(entryIdOf(key));
+  /** Notes the id of an entry that a shorter version of the same records yields. */
+  withdraw(id: string): void {
+    this.#withdrawnIds.add(id);
   }
 
   /** Adds where the program would continue, if that is not the last entry; undefined for the beginning. */

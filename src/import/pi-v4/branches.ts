@@ -1,5 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { custom, type Draft, type EntryBody, type SessionBuilder } from "../session-builder.ts";
+import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import { issueAt } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 
@@ -9,8 +9,8 @@ const BRANCH_TYPE = "pi-v4.branch";
 /** Name of the branch on which pi goes on by custom. */
 const MAIN = "main";
 
-/** When a branch or a value was written. */
-export interface Moment {
+/** When a branch was written to. */
+interface Moment {
   /** Number of the record. */
   readonly seq: unknown;
   /** Unix milliseconds. */
@@ -44,7 +44,7 @@ export class Branches {
     const branch = this.#branches.get(name);
     if (branch === undefined) return;
     // A shorter version of the file ends here.
-    for (const { key } of entriesOf(name, branch)) this.#builder.withdraw(key);
+    for (const { key } of entriesOf(name, branch)) this.#builder.withdraw(entryIdOf(key));
     this.#branches.delete(name);
   }
 

@@ -12,13 +12,13 @@ const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);
  * Returns the body of an entry of pi's version 4 in the current version.
  *
  * @param parent - The entry that it hangs on.
- * @param drafts - Entries made so far, by id.
+ * @param parents - What each entry before it hangs on.
  * @returns Undefined if it is no entry that pi knows.
  */
 export function entryBodyOf(
   record: JsonRecord,
   parent: Draft | undefined,
-  drafts: ReadonlyMap<string, Draft>,
+  parents: ReadonlyMap<Draft, Draft | undefined>,
 ): EntryBody | undefined {
   const { kind: _, seq: __, lane: ___, id, parentId: ____, timestamp: _____, type, ...fields } = record;
   switch (type) {
@@ -40,7 +40,7 @@ export function entryBodyOf(
       if (!hasTexts(fields, "summary")) return undefined;
       const { retainedTail, tokensBefore, ...rest } = fields;
       const tail = listOf(retainedTail);
-      const firstKeptEntryId = firstKeptOf(tail, parent, drafts);
+      const firstKeptEntryId = firstKeptOf(tail, parent, parents);
       return {
         type,
         ...rest,
@@ -62,10 +62,10 @@ function hasTexts(fields: JsonRecord, ...names: readonly string[]): boolean {
 function firstKeptOf(
   tail: readonly unknown[],
   parent: Draft | undefined,
-  drafts: ReadonlyMap<string, Draft>,
+  parents: ReadonlyMap<Draft, Draft | undefined>,
 ): string | undefined {
   const rest = tail.filter(isKept);
-  for (let at = parent; at !== undefined && at.type !== "compaction"; at = drafts.get(at.parentId ?? "")) {
+  for (let at = parent; at !== undefined && at.type !== "compaction"; at = parents.get(at)) {
     const messages: unknown[] = projectContextEntry(at).filter(isKept);
     const same = rest.slice(rest.length - messages.length);
     if (messages.length > rest.length || encodeParsed(same) !== encodeParsed(messages)) return undefined;

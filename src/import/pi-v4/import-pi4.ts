@@ -1,12 +1,13 @@
+import type { JsonRecord } from "../../schema/json.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { custom, type Draft, type EntryBody, SessionBuilder } from "../session-builder.ts";
+import { custom, type Draft, SessionBuilder } from "../session-builder.ts";
 import { firstFolder, issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import { Branches } from "./branches.ts";
 import { entryBodyOf } from "./entry-body.ts";
+import { Operations } from "./operations.ts";
 import { dialectOf, headerOf, type Pi4Dialect } from "./read-pi4.ts";
 import { UsageRows } from "./usage-rows.ts";
-import { Values } from "./values.ts";
 
 /** A session of pi's version 4: its file, as `readPi4Text` reads it. */
 export interface Pi4Input extends SourceText {
@@ -42,12 +43,12 @@ class Pi4Import {
   readonly #dialect: Pi4Dialect;
   readonly #builder: SessionBuilder;
   readonly #branches: Branches;
-  readonly #rows = new UsageRows();
-  readonly #values: Values;
+  readonly #operations = new Operations();
+  readonly #rows: UsageRows;
   /** Entries by their ids in the source. */
   readonly #drafts = new Map<string, Draft>();
-  /** Names and labels, which are about the session as a whole. */
-  readonly #notes: (readonly [key: string, time: unknown, body: EntryBody])[] = [];
+  /** What each entry hangs on in the source. */
+  readonly #parents = new Map<Draft, Draft | undefined>();
   /** Time of the last record that told one. */
   #time: unknown;
   #seq = 0;
@@ -72,7 +73,7 @@ class Pi4Import {
     this.#builder.counts.records = input.records.length;
     this.#time = createdAt;
     this.#branches = new Branches(this.#builder);
-    this.#values = new Values(this.#builder);
+    this.#rows = new UsageRows(this.#builder, this.#drafts);
     if (header !== undefined) this.#takeHeader(header);
     if (this.#dialect === "A") this.#branches.set("main", { tip: null }, { seq: 0, time: createdAt });
   }
@@ -80,9 +81,8 @@ class Pi4Import {
   run(): ImportedSession {
     const builder = this.#builder;
     for (const record of this.#input.records) this.#take(record);
-    for (const [key, time, body] of this.#notes) builder.addBehind(key, time, body);
-    this.#rows.emit(this.#drafts, builder);
-    this.#values.emit(this.#drafts);
+    this.#rows.flush();
+    this.#operations.finish(this.#drafts, builder);
     this.#branches.emit(this.#drafts);
     return builder.finish();
   }
@@ -122,7 +122,7 @@ class Pi4Import {
         break;
       case "record":
         if (value["type"] === "usage") this.#rows.take(value, this.#time);
-        else this.#values.takeRecord(value);
+        else this.#operations.takeRecord(value);
         break;
       case "value":
       case "list":
@@ -156,7 +156,8 @@ class Pi4Import {
     const parent = this.#parentOf(record, parentId);
     if (id !== undefined && this.#drafts.has(id))
       this.#report("ID_DUPLICATE", `The id ${id} is used before; this entry gets another one.`, record);
-    let body = entryBodyOf(value, parent, this.#drafts);
+    this.#rows.flush(value);
+    let body = entryBodyOf(value, parent, this.#parents);
     if (body === undefined) {
       this.#report(
         "NOT_AN_ENTRY",
@@ -168,7 +169,7 @@ class Pi4Import {
     }
     const draft = this.#builder.add(`pi-v4 entry ${id} ${String(seq)}`, parent, timestamp, body, id);
     if (id !== undefined && !this.#drafts.has(id)) this.#drafts.set(id, draft);
-    if (type === "compaction" || type === "branch_summary") this.#rows.takeSummary(value["usage"]);
+    this.#parents.set(draft, parent);
     if (typeof lane === "string") this.#branches.set(lane, { tip: draft.id }, { seq, time: this.#time });
   }
 
@@ -215,17 +216,23 @@ class Pi4Import {
         this.#note({ value: record }, isSet ? value : undefined, key);
         break;
       default:
-        this.#values.take(record, moment);
+        if (!this.#operations.takeValue(record)) this.#keep(record);
     }
   }
 
-  /** Notes a name, or the label of an entry; undefined clears it. */
+  /** Keeps what an application wrote beside the entries. */
+  #keep({ kind, seq, ...write }: JsonRecord): void {
+    this.#builder.addBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, custom(`pi-v4.${kind}`, write));
+    this.#builder.counts.kept++;
+  }
+
+  /** Adds a name, or the label of an entry; undefined clears it. */
   #note({ value: { seq } }: Pick<SourceRecord, "value">, text: unknown, targetId?: unknown): void {
     const name = typeof text === "string" ? text : "";
     const body =
       targetId === undefined
         ? { type: "session_info", name }
         : { type: "label", targetId: String(targetId), label: name };
-    this.#notes.push([`pi-v4 note ${String(seq)}`, this.#time, body]);
+    this.#builder.addBehind(`pi-v4 note ${String(seq)}`, this.#time, body);
   }
 }

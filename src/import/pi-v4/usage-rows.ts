@@ -6,10 +6,8 @@ import { textOf } from "../source-values.ts";
 /** Tokens of a call of a model, beside the entries. */
 interface UsageRow {
   readonly record: JsonRecord;
-  /** Time of the entry before it, for a row without one. */
+  /** Of the row, else of the entry before it. */
   readonly time: unknown;
-  /** Whether an entry tells the same tokens. */
-  isTold: boolean;
 }
 
 const COUNTED = ["input", "output", "cacheRead", "cacheWrite"] as const;
@@ -19,55 +17,69 @@ const SUM_OF_IMPORT = "v3-import";
 
 /** The rows of tokens of a session, of which most repeat what entries tell. */
 export class UsageRows {
-  readonly #rows: UsageRow[] = [];
+  readonly #builder: SessionBuilder;
+  /** Entries of the session, by id. */
+  readonly #drafts: ReadonlyMap<string, Draft>;
+  /** Rows behind the last entry. */
+  #rows: UsageRow[] = [];
 
-  take(record: JsonRecord, time: unknown): void {
-    this.#rows.push({ record, time: record["timestamp"] ?? time, isTold: false });
+  constructor(builder: SessionBuilder, drafts: ReadonlyMap<string, Draft>) {
+    this.#builder = builder;
+    this.#drafts = drafts;
   }
 
-  /** Takes a summary that tells its tokens: the latest rows that sum up to them are the calls that wrote it. */
-  takeSummary(usage: unknown): void {
-    if (!isJsonRecord(usage)) return;
-    const sum = COUNTED.map(() => 0);
-    for (let at = this.#rows.length - 1; at >= 0; at--) {
-      const row = this.#rows[at];
-      if (row === undefined || row.isTold || row.record["entryId"] !== undefined) return;
-      for (const [i, tokens] of tokensOf(row.record["usage"]).entries()) sum[i] = (sum[i] ?? 0) + tokens;
-      if (isSame(sum, tokensOf(usage))) {
-        for (const told of this.#rows.slice(at)) told.isTold = true;
-        return;
-      }
-    }
+  take(record: JsonRecord, time: unknown): void {
+    this.#rows.push({ record, time });
   }
 
   /**
    * Adds the rows that no entry tells.
    *
-   * @param drafts - The entries of the session, by id.
+   * @param next - The record of the entry behind them. A summary tells the latest rows that sum up to its tokens.
    */
-  emit(drafts: ReadonlyMap<string, Draft>, builder: SessionBuilder): void {
-    for (const { record, time, isTold } of this.#rows) {
-      const { id, usage, details, seq, cause, adjustment } = record;
-      const entry = drafts.get(String(record["entryId"]));
-      const message = fieldsOf(entry?.["message"]);
-      const told = message["usage"] ?? entry?.["usage"];
-      if (fieldsOf(details)["source"] === SUM_OF_IMPORT) builder.drop("sum of the tokens of messages");
-      else if (isTold || (isJsonRecord(told) && isSame(tokensOf(told), tokensOf(usage))))
-        builder.drop("tokens that an entry tells");
-      else if (!isJsonRecord(usage)) builder.drop("row without tokens");
-      else {
-        const body = {
-          type: "usage",
-          kind: textOf(cause) ?? (adjustment === true ? "adjustment" : "call"),
-          provider: textOf(message["provider"]) ?? "unknown",
-          model: textOf(message["model"]) ?? "unknown",
-          usage,
-          ...(details !== undefined && { details }),
-        };
-        builder.addBehind(`pi-v4 usage ${String(seq)}`, time, body, textOf(id));
-      }
+  flush(next: JsonRecord = {}): void {
+    const rows = this.#rows;
+    this.#rows = [];
+    const first = rows.length - toldBySummary(rows, next);
+    for (const [place, row] of rows.entries()) {
+      const { id, usage, details, entryId } = row.record;
+      const entry =
+        entryId !== undefined && entryId === next["id"] ? next : this.#drafts.get(String(entryId));
+      const told = fieldsOf(entry?.["message"])["usage"] ?? entry?.["usage"];
+      if (fieldsOf(details)["source"] === SUM_OF_IMPORT) this.#builder.drop("sum of the tokens of messages");
+      else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
+      else if (place >= first || (isJsonRecord(told) && isSame(tokensOf(told), tokensOf(usage)))) {
+        this.#builder.drop("tokens that an entry tells");
+        // A file that ended before the entry yields it.
+        this.#builder.withdraw(textOf(id) ?? "");
+      } else this.#add(row, fieldsOf(entry?.["message"]));
     }
   }
+
+  #add({ record, time }: UsageRow, message: JsonRecord): void {
+    const { id, usage, details, seq, cause, adjustment } = record;
+    const body = {
+      type: "usage",
+      kind: textOf(cause) ?? (adjustment === true ? "adjustment" : "call"),
+      provider: textOf(message["provider"]) ?? "unknown",
+      model: textOf(message["model"]) ?? "unknown",
+      usage,
+      ...(details !== undefined && { details }),
+    };
+    this.#builder.addBehind(`pi-v4 usage ${String(seq)}`, time, body, textOf(id));
+  }
+}
+
+/** Returns how many of the latest rows are the calls that wrote a summary. */
+function toldBySummary(rows: readonly UsageRow[], { message, usage }: JsonRecord): number {
+  if (message !== undefined || !isJsonRecord(usage)) return 0;
+  const sum = COUNTED.map(() => 0);
+  for (const [back, { record }] of [...rows].reverse().entries()) {
+    if (record["entryId"] !== undefined) return 0;
+    for (const [i, tokens] of tokensOf(record["usage"]).entries()) sum[i] = (sum[i] ?? 0) + tokens;
+    if (isSame(sum, tokensOf(usage))) return back + 1;
+  }
+  return 0;
 }
 
 function tokensOf(usage: unknown): number[] {

@@ -217,13 +217,15 @@ test("operations are counted, what waited is reported, and what an application s
       ],
     ),
   );
-  expect(b.session.dropped).toEqual({ "older value": 1, "running operation": 1, "step of an operation": 1 });
+  expect(b.session.dropped).toEqual({ "running operation": 1, "step of an operation": 1 });
   expect(b.session.issues).toMatchObject([
     { code: "SOURCE_LEFT_OUT", message: expect.stringContaining("op:two") },
   ]);
   expect(b.entries.slice(2)).toMatchObject([
-    { customType: "pi-v4.value", data: { namespace: "app", key: "k", value: 2 } },
-    { customType: "pi-v4.list", data: { namespace: "app", key: "l", values: ["x", "y"] } },
+    { customType: "pi-v4.value", data: { op: "set", namespace: "app", key: "k", value: 1 } },
+    { customType: "pi-v4.value", data: { value: 2 } },
+    { customType: "pi-v4.list", data: { op: "append", namespace: "app", key: "l", value: "x" } },
+    { customType: "pi-v4.list", data: { value: "y" } },
   ]);
 });
 
