@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { importPi4 } from "../../../src/import/pi-v4/import-pi4.ts";
 import { readPi4Text } from "../../../src/import/pi-v4/read-pi4.ts";
+import fc from "../../support/fast-check.ts";
 import {
   assistant,
   entry,
@@ -8,6 +9,7 @@ import {
   HEADER_B,
   imported,
   linesOf,
+  readBack,
   set,
   tip,
   tokens,
@@ -278,4 +280,35 @@ test("a header tells the session that this one was forked from, and what its app
     customType: "pi-v4.header",
     data: { parentSessionId: "a-0", metadata: { host: "till" } },
   });
+});
+
+test("whatever lines are lost, doubled or moved, nothing throws, and all legible messages are there", () => {
+  const lines = [
+    HEADER_B,
+    [
+      entry(1, "one", null, user("1")),
+      tip(2, "main", "one"),
+      set(3, "pi.lane.config", "main", config("oak")),
+    ],
+    [entry(4, "two", "one", assistant("2")), tip(5, "main", "two")],
+    { kind: "usage", id: "u", usage: tokens(1, 1), adjustment: false, seq: 6 },
+    entry(7, "three", "two", { type: "compaction", summary: "x", retainedTail: [], tokensBefore: 1 }),
+    set(8, "pi.entry.label", "two", "mark"),
+    tip(9, "side", "two"),
+    entry(10, "four", "three", user("4")),
+  ];
+  const picked = fc.array(fc.nat({ max: lines.length - 1 }), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(picked, fc.nat({ max: 400 }), (picks, cut) => {
+      const text = linesOf(...picks.map((place) => lines[place]));
+      const whole = readPi4Text(text.slice(0, Math.max(0, text.length - cut)));
+      const session = importPi4({ ...whole, importedAt: "2027-01-01T00:00:00.000Z" });
+      const said = whole.records.filter(
+        ({ value: { kind, type } }) => kind === "entry" && type === "message",
+      );
+      const { userMessages = 0, assistantMessages = 0 } = session?.counts ?? {};
+      expect(userMessages + assistantMessages).toBe(said.length);
+      if (session !== undefined) readBack(session);
+    }),
+  );
 });
