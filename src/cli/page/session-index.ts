@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
-import type { TextMatch } from "../../catalog/text-matcher.ts";
+import type { TextMatch } from "../../search/text-matcher.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { type SessionTotals, totalsOf } from "../../view/session-totals.ts";
 import { SessionView } from "../session-view.ts";
