@@ -22,13 +22,7 @@ import { rowOfLines } from "./full-summary.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
 import { closeFile, openToScan, type ScannedFile } from "./scanned-file.ts";
-import {
-  branchesOf,
-  type FoundHit,
-  findInFile,
-  findInSource,
-  withBranches,
-} from "./search-file.ts";
+import { branchesOf, type FoundHit, findInFile, findInSource, withBranches } from "./search-file.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { FileRow, SessionRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
