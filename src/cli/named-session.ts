@@ -1,7 +1,7 @@
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
+import type { SessionView } from "../manager/session-view.ts";
 import type { CliIo } from "./io.ts";
-import type { SessionView } from "./session-view.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Where a session is. */
@@ -71,7 +71,7 @@ export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSes
     location: { text: path, json: { path } },
     path,
     id: undefined,
-    read: async () => (await import("./session-view.ts")).SessionView.at(path),
+    read: async () => (await import("../manager/session-view.ts")).SessionView.at(path),
     open: async (mode = undefined) => {
       const manager = await import("../manager/session-manager.ts");
       // A copy of it is asked for, and is written even without a conversation.
@@ -100,7 +100,8 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
   const refuse = async () => {
     throw onlyReadable();
   };
-  const view = () => readInMemory(read(), "stdin", "stdin");
+  const view = async () =>
+    (await import("../manager/session-view.ts")).SessionView.inMemory(read(), "stdin", "stdin");
   return {
     location: { text: "stdin", json: { path: PIPED } },
     path: undefined,
@@ -111,23 +112,6 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
     row: async () => (await import("../catalog/full-summary.ts")).rowOfLines((await view()).log),
     delete: refuse,
   };
-}
-
-/**
- * Reads a session that has no file.
- *
- * @param subject - What it is called where it turns out to be none.
- * @param fileName - Name of a file made of it.
- */
-export async function readInMemory(
-  bytes: AsyncIterable<Uint8Array>,
-  subject: string,
-  fileName: string,
-): Promise<SessionView> {
-  const { SessionView } = await import("./session-view.ts");
-  const pieces: Uint8Array[] = [];
-  for await (const piece of bytes) pieces.push(piece.slice());
-  return SessionView.inMemory(pieces, subject, fileName);
 }
 
 /** @throws {UsageError} If stdin is a terminal, from which no session comes. */

@@ -4,7 +4,7 @@ import type { SessionRow } from "../catalog/session-row.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import type { CliIo, CliStores } from "./io.ts";
-import { type NamedSession, readInMemory, type SessionLocation } from "./named-session.ts";
+import type { NamedSession, SessionLocation } from "./named-session.ts";
 import { LATEST, looksLikePath } from "./session-argument.ts";
 import type { StoreAddress } from "./store-address.ts";
 
@@ -123,7 +123,10 @@ export class StoredSessions {
       location,
       path: undefined,
       id,
-      read: () => readInMemory(bytes(), location.text, SAFE_NAME.test(id) ? id : "session"),
+      read: async () => {
+        const { SessionView } = await import("../manager/session-view.ts");
+        return SessionView.inMemory(bytes(), location.text, SAFE_NAME.test(id) ? id : "session");
+      },
       open: async (mode = undefined) =>
         (await this.store()).open(id, { ...(mode && { mode }), ...(now && { now }) }),
       bytes,

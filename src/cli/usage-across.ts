@@ -1,31 +1,21 @@
 import { collectUsage, type UsageReport } from "../catalog/collect-usage.ts";
-import { summarizeSource } from "../catalog/full-summary.ts";
-import { Pace } from "../catalog/pace.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SkippedFile } from "../catalog/skipping.ts";
-import {
-  type CallsOfSession,
-  type GroupOptions,
-  groupCalls,
-  type PriceFunction,
-  USAGE_KEYS,
-  type UsageGroup,
-  type UsageKey,
-} from "../catalog/usage-groups.ts";
+import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from "../catalog/usage-groups.ts";
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
+import { parseMoment } from "../view/times.ts";
+import { UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
-import { readInMemory } from "./named-session.ts";
 import { choiceOption, choicesOption, flag, numberOption, type Parameter, textOption } from "./parameters.ts";
-import { installedPrices, readPrices } from "./prices.ts";
+import { PRICES, pricesOf } from "./prices.ts";
 import { pathOf, sessionScope } from "./session-argument.ts";
 import { sessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
-import { parseMoment } from "./text/times.ts";
 import { column, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "./view/short-ids.ts";
@@ -64,10 +54,6 @@ const LIMIT = numberOption(
   "only this many groups, the first ones; the total is that of all",
 );
 const UTC = flag("--utc", "days are those of UTC");
-const PRICES = textOption(
-  "--prices <file>",
-  "JSON with dollars per million tokens, for calls without a stated cost",
-);
 
 /** What the sums across sessions can be told. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
@@ -133,12 +119,6 @@ function momentsOf({ get, io }: CommandCall): Pick<GroupOptions, "since" | "unti
   };
 }
 
-function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
-  const path = get(PRICES);
-  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
-  return prices === undefined ? {} : { prices };
-}
-
 function sourceOf({ get }: CommandCall): Pick<GroupOptions, "source"> {
   const source = get(SOURCE);
   return source === undefined ? {} : { source };
@@ -166,20 +146,14 @@ async function ofStore(
   stored: StoredSessions,
   options: GroupOptions,
 ): Promise<UsageReport> {
-  const store = await stored.store();
+  const { collectStoreUsage } = await import("../stores/store-usage.ts");
   const project = get(PROJECT);
   const cwd = typeof project === "string" ? pathOf(io.cwd, project) : io.cwd;
-  const pace = new Pace();
-  const sessions: CallsOfSession[] = [];
-  const damaged: string[] = [];
-  for await (const row of store.list(get(ALL) ? {} : { cwd })) {
-    const { text, json } = stored.locationOf(row.id);
-    const { log } = await readInMemory(store.exportBytes(row.id), text, "session");
-    const { calls, issueCount } = await summarizeSource(log, pace, true);
-    if (calls !== undefined) sessions.push({ row: { ...row, ...json }, recorded: calls });
-    if (issueCount > 0) damaged.push(row.id);
-  }
-  return { ...groupCalls(sessions, options), damaged };
+  return collectStoreUsage(await stored.store(), {
+    ...options,
+    ...(!get(ALL) && { cwd }),
+    located: (row) => ({ ...row, ...stored.locationOf(row.id).json }),
+  });
 }
 
 /** Sorts and limits groups; subagents stay with their session. */
@@ -273,7 +247,7 @@ const NOT_SAID = {
   day: "(no time)",
   week: "(no time)",
   month: "(no time)",
-  model: "(unknown model)",
+  model: UNKNOWN_MODEL,
   project: "(no project)",
   source: "(not imported)",
 } as const;

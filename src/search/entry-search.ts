@@ -194,9 +194,9 @@ export class EntrySearch {
 
   #isWanted(tool: unknown, input: unknown): boolean {
     const { isPath } = this.#plan;
-    const isTool =
-      this.#tools === undefined || (typeof tool === "string" && this.#tools.has(tool.toLowerCase()));
-    return isTool && (isPath === undefined || touches(input, this.#cwd, isPath));
+    const name = typeof tool === "string" ? tool : "";
+    const isTool = this.#tools === undefined || this.#tools.has(name.toLowerCase());
+    return isTool && (isPath === undefined || touches({ name, input }, this.#cwd, isPath));
   }
 }
 

@@ -1,22 +1,12 @@
-import { fieldsOf, listOf } from "../context/entry-fields.ts";
-import { textsInside } from "./search-text.ts";
-
-/** Arguments of calls that name files. */
-const PATH_KEYS = [
-  ...["path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path"],
-  ...["file", "filename", "target_file", "relative_workspace_path", "paths", "files"],
-];
+import { fieldsOf } from "../context/entry-fields.ts";
+import { filesOfCall } from "../view/touched-files.ts";
+import { type SearchedCall, textsInside } from "./search-text.ts";
 
 /** Arguments of calls that are commands, which name files among other things. */
 const COMMAND_KEYS = ["command", "cmd", "script"];
 
 /** What stands between the words of a command. */
 const BETWEEN = /[\s"'`;|&<>()=,]+/;
-
-/** The lines of a patch that name files, as in arguments of Codex. */
-const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm;
-
-const PATCH = "*** Begin Patch";
 
 const DRIVE = /^[a-z]:\//i;
 
@@ -39,23 +29,17 @@ export function pathTest(wanted: string): PathTest {
   };
 }
 
-/** Tells whether the arguments of a call name a file that fits. */
-export function touches(input: unknown, cwd: string, test: PathTest): boolean {
-  const isWanted = (path: string) => path !== "" && test(path, cwd);
+/** Tells whether a call names a file that fits: as an argument, in a patch, or as a word of a command. */
+export function touches(
+  { name, input }: Pick<SearchedCall, "name" | "input">,
+  cwd: string,
+  test: PathTest,
+): boolean {
+  if (filesOfCall({ name, input }).some(({ path }) => test(path, cwd))) return true;
   const fields = fieldsOf(input);
-  const named = PATH_KEYS.flatMap((key) => textsInside(fields[key]));
-  const edited = listOf(fields["edits"]).flatMap((edit) =>
-    PATH_KEYS.flatMap((key) => textsInside(fieldsOf(edit)[key])),
-  );
   const commands =
     typeof input === "string" ? [input] : COMMAND_KEYS.flatMap((key) => textsInside(fields[key]));
-  if ([...named, ...edited].some(isWanted) || commands.some((one) => one.split(BETWEEN).some(isWanted)))
-    return true;
-  return textsInside(input)
-    .filter((text) => text.includes(PATCH))
-    .some((text) =>
-      Array.from(text.matchAll(PATCHED), ([, file, moved]) => file ?? moved ?? "").some(isWanted),
-    );
+  return commands.some((command) => command.split(BETWEEN).some((word) => word !== "" && test(word, cwd)));
 }
 
 function absolute(path: string, cwd: string): string {

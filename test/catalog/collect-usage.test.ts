@@ -1,4 +1,12 @@
-import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import nodeFs, {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { collectUsage, type UsageOptions } from "../../src/catalog/collect-usage.ts";
@@ -9,6 +17,7 @@ import type { UsageGroup } from "../../src/catalog/usage-groups.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../src/import/imported-session.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../src/schema/import-origin.ts";
+import { pathsLookedAtOnWindows, REMOTE_PATHS } from "../support/paths-looked-at.ts";
 import { IS_WINDOWS, IS_WINE } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, linesOf, put, START_MS, touch } from "./support/sessions.ts";
@@ -45,7 +54,7 @@ function session(id: string, fields: object = {}): Chain {
 
 const idsOf = (groups: readonly UsageGroup[]) => groups.map(({ by }) => by.session?.id);
 
-test("answers, tool results, summaries and other calls count, by the model that each names", async () => {
+test("answers, tool results, summaries and other calls count, by the model that each names or that answers", async () => {
   const { write, collect } = makeWorld();
   const chain = session("one")
     .user("Go")
@@ -68,8 +77,9 @@ test("answers, tool results, summaries and other calls count, by the model that 
     groups.map(({ by, calls, input, cost, unpriced }) => [by.model, calls, input, cost, unpriced]),
   ).toEqual([
     ["p/m", 1, 10, 0.5, 0],
-    ["q/n", 2, 23, null, 23],
-    ["p/small", 2, 11, null, 11],
+    ["q/n", 2, 27, null, 27],
+    ["p/small", 1, 4, null, 4],
+    [null, 1, 3, null, 3],
   ]);
   expect(total).toEqual({
     by: {},
@@ -99,6 +109,42 @@ test("a zero says that a call was free only if it was billed", async () => {
     }),
   );
   expect((await collect()).total).toMatchObject({ cost: 0, unpriced: 5 });
+});
+
+test("zeros, and names that a writer did not know, say nothing", async () => {
+  const { write, collect } = makeWorld();
+  const chain = session("one").assistant("failed", { usage: usage(0) });
+  chain.assistant("a", { provider: "unknown", model: "unknown", usage: usage(1) });
+  chain.assistant("b", { model: "unknown", timestamp: 2, usage: usage(2) });
+  write("one", chain);
+  write("none", session("none").assistant("c", { timestamp: 3, usage: usage(0) }));
+  const { groups, total } = await collect({ by: ["model"] });
+  expect(groups.map(({ by, calls }) => [by.model, calls])).toEqual([
+    ["p", 1],
+    [null, 1],
+  ]);
+  expect(total).toMatchObject({ sessions: 1, calls: 2 });
+});
+
+test("a summary that counts to another model in a fork is still one call", async () => {
+  const { folder, write, collect } = makeWorld();
+  const chain = session("parent")
+    .user("Go")
+    .assistant("a", { usage: usage(1) });
+  const leaf = chain.lastId;
+  chain.assistant("b", { model: "n", usage: usage(2) });
+  chain.add("branch_summary", { fromId: chain.lastId, summary: "s", usage: usage(4) }, { parentId: leaf });
+  const path = write("parent", chain);
+  const [, ask, first, , summary] = chain.records;
+  put(
+    join(folder, "fork.jsonl"),
+    linesOf([header({ id: "fork", parentSession: path }), ask, first, summary]),
+  );
+  const { groups } = await collect({ by: ["model"] });
+  expect(groups.map(({ by, calls, input }) => [by.model, calls, input])).toEqual([
+    ["p/n", 2, 6],
+    ["p/m", 1, 1],
+  ]);
 });
 
 test("what a fork, its fork or a copy has inherited counts once, in the session where it was made", async () => {
@@ -147,6 +193,44 @@ test("a fork of a session of another project has what that one had there", async
   // What only the fork still has counts there.
   writeFileSync(path, linesOf([header({ id: "parent" })]));
   expect(idsOf((await collect({ cwd: "/other", by: ["session"] })).groups)).toEqual([fork.getSessionId()]);
+});
+
+test("no connection to another machine is made for the parent that a session names", async () => {
+  const { write, collect } = makeWorld();
+  const paths = REMOTE_PATHS.map((parentSession, i) =>
+    write(`fork-${i}`, new Chain(header({ id: `fork-${i}`, parentSession }), 10 * i).assistant("a")),
+  );
+  let calls = 0;
+  const looks = await pathsLookedAtOnWindows(async () => {
+    calls = (await collect({ by: ["session"] })).total.calls;
+  });
+  expect(calls).toBe(REMOTE_PATHS.length);
+  expect(looks).toEqual(expect.arrayContaining(paths));
+  expect(looks.filter((path) => path.includes("elsewhere"))).toEqual([]);
+});
+
+test("a session that grows while it is counted counts as it was when it was opened", async () => {
+  const { write, collect } = makeWorld();
+  const chain = session("one").assistant("a", { usage: usage(10) });
+  const path = write("one", chain);
+  const before = chain.text.length;
+  const more = chain.assistant("b", { usage: usage(5) }).text.slice(before);
+  const read = vi.spyOn(nodeFs, "readSync");
+  syncBuiltinESMExports();
+  try {
+    read.mockImplementationOnce((...input: Parameters<typeof nodeFs.readSync>) => {
+      appendFileSync(path, more.slice(0, 40));
+      return nodeFs.readSync(...input);
+    });
+    expect((await collect()).total.input).toBe(10);
+  } finally {
+    read.mockRestore();
+    syncBuiltinESMExports();
+  }
+  // Half a line is no damage while its writer is at work, and never half a call.
+  expect((await collect()).total.input).toBe(10);
+  appendFileSync(path, more.slice(40));
+  expect(await collect()).toMatchObject({ total: { input: 15 }, damaged: [] });
 });
 
 test("two calls of one moment are two", async () => {

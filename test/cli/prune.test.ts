@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSy
 import { dirname, join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { parseDuration } from "../../src/cli/text/times.ts";
+import { parseDuration } from "../../src/view/times.ts";
 import { user as asked, linesOf, SESSION_ID } from "../import/support/claude-records.ts";
 import { PROCESS_DATA } from "../support/process-home.ts";
 import { cli, jsonLines, NOW_MS, widest } from "./support/cli.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SessionView } from "../../src/cli/session-view.ts";
+import { SessionView } from "../../src/manager/session-view.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 import { endedTerminal, FakeTerminal } from "./support/terminal.ts";

@@ -1,8 +1,8 @@
 import stringWidth from "string-width";
 import { describe, expect, test, vi } from "vitest";
-import { ago, dateAndTime, span, timeColumn } from "../../src/cli/text/times.ts";
 import { column, loadWidths, truncate, truncateStart, widthOf, wrap } from "../../src/cli/text/width.ts";
 import { plainJson, plainLine, plainText } from "../../src/view/plain.ts";
+import { ago, dateAndTime, span, timeColumn } from "../../src/view/times.ts";
 import { bytes, count, counted } from "../../src/view/words.ts";
 import fc from "../support/fast-check.ts";
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
-import { SessionView } from "../../src/cli/session-view.ts";
+import { SessionView } from "../../src/manager/session-view.ts";
 import { temporaryFolder } from "../cli/support/cli.ts";
 import { Scribe } from "../cli/support/sessions.ts";
 import { quoted, SESSIONTREE, type TerminalSettings, TmuxTerminal } from "./support/tmux.ts";

@@ -6,6 +6,7 @@ import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.t
 import { isUnfinished } from "../../context/unfinished.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { type SessionManager, sessionOverLog } from "../../manager/session-manager.ts";
+import type { SessionView } from "../../manager/session-view.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { contextSizeText } from "../../view/context-size.ts";
@@ -19,7 +20,6 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import type { SessionView } from "../session-view.ts";
 import { column, truncate, wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";

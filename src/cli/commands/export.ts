@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { writeNewFile } from "../../log/new-file.ts";
+import { SessionView } from "../../manager/session-view.ts";
 import { plainJson, plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -8,7 +9,6 @@ import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session");

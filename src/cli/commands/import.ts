@@ -12,6 +12,7 @@ import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import { plainLine } from "../../view/plain.ts";
+import { parseDuration } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -19,7 +20,6 @@ import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
-import { parseDuration } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 

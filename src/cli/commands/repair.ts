@@ -1,4 +1,5 @@
 import { type RepairReport, repairSession } from "../../log/repair-session.ts";
+import { SessionView } from "../../manager/session-view.ts";
 import { plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { Command } from "../command.ts";
@@ -6,7 +7,6 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
 import { issueJson } from "../session-json.ts";
-import { SessionView } from "../session-view.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSION = argument("<session>", "the session to repair");

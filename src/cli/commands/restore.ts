@@ -6,12 +6,12 @@ import { sessionsRoot } from "../../log/session-paths.ts";
 import { SessionError } from "../../schema/errors.ts";
 import { plainLine } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
+import { ago } from "../../view/times.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
-import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 

@@ -6,6 +6,7 @@ import { fileError } from "../../log/file-errors.ts";
 import { notASessionAt } from "../../log/foreign-file.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { plainLine } from "../../view/plain.ts";
+import { ago } from "../../view/times.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
@@ -14,7 +15,6 @@ import { knownSessions } from "../known-sessions.ts";
 import { leftoversOf } from "../leftovers.ts";
 import type { NamedSession } from "../named-session.ts";
 import { argumentList, flag } from "../parameters.ts";
-import { ago } from "../text/times.ts";
 import { UsageError } from "../usage-error.ts";
 import { sessionLine } from "../view/session-line.ts";
 

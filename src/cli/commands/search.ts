@@ -10,6 +10,7 @@ import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { quoteForShell } from "../../view/shell-quote.ts";
+import { ago } from "../../view/times.ts";
 import { counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -18,7 +19,6 @@ import { choicesOption, flag, numberOption, optionalArgument } from "../paramete
 import { LATEST, looksLikePath, sessionScope } from "../session-argument.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";

@@ -2,6 +2,7 @@ import { blobDigests } from "../../context/blob-images.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { realFileSystem } from "../../fs/file-system.ts";
 import { readBlobImage } from "../../log/blob-images.ts";
+import type { SessionView } from "../../manager/session-view.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
@@ -18,7 +19,6 @@ import type { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
-import type { SessionView } from "../session-view.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSIONS: Parameter<readonly string[]> = {

@@ -1,6 +1,6 @@
+import { SessionView } from "../../manager/session-view.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
-import { SessionView } from "../session-view.ts";
 import { type Candidate, shortDescription } from "./candidates.ts";
 
 /** More are of no use to anybody who looks through them. */

@@ -1,3 +1,4 @@
+import type { SessionView } from "../../manager/session-view.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { chooseAll, chooseRows } from "../../view/choose-rows.ts";
 import { countKinds, type KindCount, kindOf, readKinds, type Tone } from "../../view/entry-kind.ts";
@@ -5,7 +6,6 @@ import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { treeRows } from "../../view/tree-rows.ts";
 import { findTrunk } from "../../view/trunk.ts";
-import type { SessionView } from "../session-view.ts";
 import { truncate } from "../text/width.ts";
 import { shortId } from "../view/short-ids.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";

@@ -7,8 +7,8 @@ import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { imageAddress, imageText } from "../../view/images.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
+import { dateAndTime, span } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
-import { dateAndTime, span } from "../text/times.ts";
 import { adopted, code, escaped, fenced, folded } from "./markdown-text.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
 

@@ -1,8 +1,8 @@
+import { SessionView } from "../../manager/session-view.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { kindOf, type Tone } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
-import { SessionView } from "../session-view.ts";
 import type { PreviewLine } from "./state.ts";
 
 /** Entries that are looked at, from the leaf up. */

@@ -1,9 +1,9 @@
 import type { FileRow } from "../../catalog/session-row.ts";
 import { plainLine } from "../../view/plain.ts";
 import { folderName, titleOf } from "../../view/session-title.ts";
+import { ago } from "../../view/times.ts";
 import { count } from "../../view/words.ts";
 import type { Colours } from "../output.ts";
-import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/colour.ts";
 import { cursorIn, matchesOf, type PickerState } from "./state.ts";

@@ -1,13 +1,13 @@
+import type { SessionView } from "../../manager/session-view.ts";
 import { entriesFrom } from "../../view/ancestry.ts";
 import { countKinds, type EntryKinds, type KindCount, type Tone } from "../../view/entry-kind.ts";
 import { type Excerpt, excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { timeRange } from "../../view/time-range.ts";
+import { type TimeColumn, timeColumn } from "../../view/times.ts";
 import type { TreeRow } from "../../view/tree-rows.ts";
 import { counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
-import type { SessionView } from "../session-view.ts";
-import { type TimeColumn, timeColumn } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { KIND_WIDTH, paintOf } from "../view/colour.ts";
 import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";

@@ -1,10 +1,10 @@
+import type { SessionView } from "../../manager/session-view.ts";
 import type { KindCount } from "../../view/entry-kind.ts";
 import { plainLine } from "../../view/plain.ts";
 import { timeRange } from "../../view/time-range.ts";
+import { span } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
-import type { SessionView } from "../session-view.ts";
-import { span } from "../text/times.ts";
 import { truncate, wrap } from "../text/width.ts";
 
 /** Writes what session this is: its name, and what it amounts to. */

@@ -8,7 +8,6 @@ import { notASession } from "../jsonl/not-a-session.ts";
 import { runsOf } from "../jsonl/runs.ts";
 import { MemoryLog } from "../log/memory-log.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { openLog } from "../manager/open-session.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -16,7 +15,7 @@ import type { SessionIssue } from "../schema/issue.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { type LabelMark, LabelsAndName } from "../tree/labels-and-name.ts";
-import { idsOf } from "./view/short-ids.ts";
+import { openLog } from "./open-session.ts";
 
 /** Stands for the leaf where an entry is named. */
 const LEAF_NAME = "@leaf";
@@ -60,10 +59,17 @@ export class SessionView {
   /**
    * Reads the bytes of a session that has no file.
    *
-   * @param subject - What the error is about.
+   * @param subject - What it is called where it turns out to be none.
+   * @param fileName - Name of a file made of it.
    * @throws {SessionError} `NOT_A_SESSION`
    */
-  static inMemory(pieces: readonly Uint8Array[], subject: string, fileName: string): SessionView {
+  static async inMemory(
+    bytes: AsyncIterable<Uint8Array>,
+    subject: string,
+    fileName: string,
+  ): Promise<SessionView> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of bytes) pieces.push(piece.slice());
     const log = new MemoryLog(pieces);
     const { header, isRejected } = log.index;
     if (header === undefined || isRejected)
@@ -149,7 +155,7 @@ export class SessionView {
     const exact = name === LEAF_NAME ? leaf : tree.find(name);
     if (exact !== NONE) return tree.idAt(exact);
     const labelled = [...this.labels].flatMap(([id, { label }]) => (label === name ? id : []));
-    const candidates = labelled.length > 0 ? labelled : [...idsOf(tree)].filter((id) => id.startsWith(name));
+    const candidates = labelled.length > 0 ? labelled : idsFrom(tree, name);
     const [found] = candidates;
     if (found !== undefined && candidates.length === 1) return found;
     throw entryNotFound(name, candidates);
@@ -225,6 +231,12 @@ export class SessionView {
   ): void {
     this.log.index.report(makeIssue(code, this.places.at(ordinal), this.tree.idAt(ordinal), about));
   }
+}
+
+function idsFrom(tree: EntryTree, beginning: string): string[] {
+  return Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)).filter((id) =>
+    id.startsWith(beginning),
+  );
 }
 
 function entryNotFound(name: string, candidates: readonly string[]): SessionError {
