@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { blocksOf, fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { rawOf } from "../raw-form.ts";
@@ -150,11 +150,15 @@ export class SdkDialect {
   }
 }
 
-/** Returns the oldest major that takes the latest file that a session keeps in the output of a tool. */
+/** Returns the oldest major that takes the latest file in the output of a tool; undefined if there is none. */
 function majorIn(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
-  const spans = messages.flatMap((message) => {
+  const majors = messages.flatMap((message) => {
+    if (message.role !== "toolResult") return [];
     const { type, value } = fieldsOf(fieldsOf(rawOf(message, "modelMessage"))["output"]);
-    return type === "content" ? listOf(value).map((part) => OUTPUT_PARTS.get(fieldsOf(part)["type"])) : [];
+    const kept = type === "content" ? listOf(value) : [];
+    const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(fieldsOf(part)["type"])?.[0] ?? []);
+    // An original in the shape of version 7 is not kept, as that is what is written.
+    return first ?? (blocksOf(message.content).some((block) => fieldsOf(block)["type"] === "image") ? 7 : []);
   });
-  return spans.findLast((span) => span !== undefined)?.[0];
+  return majors.at(-1);
 }
