@@ -1,0 +1,130 @@
+import { isFailure } from "../view/entry-kind.ts";
+import { callsIn, resultCallId, resultsOf, type StoredCall } from "../view/tool-calls.ts";
+import { canBeSameFile, filesOfCall } from "../view/touched-files.ts";
+import { count } from "../view/words.ts";
+import { countArgument, requiredText, switchArgument } from "./argument.ts";
+import {
+  ALL,
+  joined,
+  MAX_BYTES,
+  PROJECT,
+  type Recall,
+  type RecallTool,
+  SINCE,
+  timeText,
+  UNTIL,
+} from "./recall.ts";
+import type { RecalledSession } from "./recalled-session.ts";
+import { CURSOR } from "./search-past.ts";
+import { SessionOpener } from "./session-opener.ts";
+
+/** Entries that are found at most, latest sessions first. */
+const MOST_FOUND = 500;
+
+/** Characters of what was asked. */
+const MOST_ASKED = 120;
+
+const PATH = requiredText("path", "the file, or the end of its path");
+const CHANGES = switchArgument("changes_only", "only calls that write");
+const LIMIT = countArgument(["limit", "the most calls"], { least: 1, most: 50, fallback: 15 });
+
+/** Tells which sessions read or changed a file, and what for. */
+export const fileHistoryTool: RecallTool = {
+  name: "file_history",
+  title: "History of a file",
+  description:
+    "Lists when past sessions read or changed a file, newest first, with what the user had asked for. Ask before you change a file whose reasons you do not know.",
+  arguments: [PATH, CHANGES, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
+  run: async (recall, call) => {
+    const { get } = call;
+    const answer = recall.answer(call);
+    const running = await recall.running();
+    const sessions = new SessionOpener(recall);
+    const { since, until } = recall.timesOf(call);
+    const isInTime = ({ timeMs }: FileCall) =>
+      (since === undefined || timeMs >= since.getTime()) && (until === undefined || timeMs < until.getTime());
+    const found = await callsOn(recall, get(PATH), recall.projectOf(call), running.is, sessions);
+    const calls = found
+      .filter((one) => isInTime(one) && (one.isChanged || !get(CHANGES)))
+      .sort((a, b) => b.timeMs - a.timeMs);
+    const [skipped, limit] = [get(CURSOR), get(LIMIT)];
+    let shown = 0;
+    let last: string | undefined;
+    for (const one of calls.slice(skipped, skipped + limit)) {
+      const { line, sessionLine } = one;
+      if (!answer.add(...(sessionLine === last ? [] : [sessionLine]), line)) break;
+      last = sessionLine;
+      shown++;
+    }
+    if (calls.length === 0)
+      answer.note('No past session names this file. Try the end of its path, or {"all": true}.');
+    else if (skipped + shown < calls.length) {
+      const next = skipped + shown;
+      answer.note(`${count(calls.length - next)} earlier calls. To go on: {"cursor": ${next}}`);
+    }
+    if (running.note !== undefined) answer.note(running.note);
+    sessions.noteUnreadable(answer);
+    return answer.finish();
+  },
+};
+
+/** A call that names the file. */
+interface FileCall {
+  readonly timeMs: number;
+  readonly isChanged: boolean;
+  readonly sessionLine: string;
+  readonly line: string;
+}
+
+async function callsOn(
+  recall: Recall,
+  path: string,
+  cwd: string | undefined,
+  isRunning: (row: { readonly id: string }) => boolean,
+  sessions: SessionOpener,
+): Promise<FileCall[]> {
+  const name = path.split(/[/\\]/).findLast(Boolean) ?? path;
+  const calls: FileCall[] = [];
+  const seen = new Set<string>();
+  for await (const { session: row, entryId } of recall.settings.source.search({
+    text: name,
+    cwd,
+    roles: ["assistant"],
+  })) {
+    if (isRunning(row) || seen.has(entryId)) continue;
+    const session = await sessions.open(row);
+    const ordinal = session?.tree.find(entryId) ?? -1;
+    if (session === undefined || ordinal < 0) continue;
+    const some = callsAt(session, ordinal, path, recall.lineOf(row));
+    // A fork has the entries of its parent: one of them is enough.
+    if (some.length > 0) seen.add(entryId);
+    calls.push(...some);
+    if (calls.length >= MOST_FOUND) break;
+  }
+  return calls;
+}
+
+function callsAt(session: RecalledSession, ordinal: number, path: string, sessionLine: string): FileCall[] {
+  const { tree } = session;
+  return callsIn(session.entryAt(ordinal)).flatMap((call) => {
+    const files = filesOfCall(call).filter((file) => canBeSameFile(file.path, path));
+    const [file] = files;
+    if (file === undefined) return [];
+    const isChanged = files.some((one) => one.isChanged);
+    const facts = joined(
+      `  entry ${tree.idAt(ordinal)}`,
+      timeText(tree.timeAt(ordinal)),
+      `${isChanged ? "changed" : "read"} with ${call.name}`,
+      hasFailed(session, ordinal, call) ? "failed" : "",
+      session.branchMark(ordinal),
+      file.path,
+    );
+    const asked = session.askedAbove(ordinal, MOST_ASKED);
+    const line = asked === "" ? facts : `${facts} · asked: ${asked}`;
+    return [{ timeMs: tree.timeAt(ordinal), isChanged, sessionLine, line }];
+  });
+}
+
+function hasFailed(session: RecalledSession, ordinal: number, { id }: StoredCall): boolean {
+  return resultsOf(session, ordinal).some(({ entry }) => resultCallId(entry) === id && isFailure(entry));
+}
