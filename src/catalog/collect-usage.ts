@@ -1,4 +1,4 @@
-import { isAbsolute } from "node:path";
+import { namedSessionPath } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, FLAG, type OptionRule, TEXT } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { summarizeFile } from "./file-summary.ts";
@@ -56,6 +56,18 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
     utc: FLAG,
     prices: CALLBACK,
   });
+  const { sessions, damaged } = await collectCalls(options);
+  return { ...groupCalls(sessions, options), damaged };
+}
+
+/**
+ * Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls.
+ *
+ * @throws {SessionError} `ABORTED`
+ */
+export async function collectCalls(
+  options: CatalogOptions,
+): Promise<{ readonly sessions: readonly CallsOfSession[]; readonly damaged: readonly string[] }> {
   const run = await CatalogRun.start(options, true);
   const sessions: CallsOfSession[] = [];
   const damaged: string[] = [];
@@ -69,8 +81,7 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
   } finally {
     await run.finish();
   }
-  const outside = await parentsOutside(sessions, run);
-  return { ...groupCalls([...sessions, ...outside], options), damaged };
+  return { sessions: [...sessions, ...(await parentsOutside(sessions, run))], damaged };
 }
 
 /** Reads the parents of forks that are not in the scope, to know which calls the forks have inherited. */
@@ -81,9 +92,10 @@ async function parentsOutside(
   const known = new Set(sessions.map(({ row }) => row.path));
   const parents = new Set<string>();
   for (const { row, recorded } of sessions) {
-    const { parentSession } = row;
-    if (parentSession === undefined || recorded.isSubagent || !isAbsolute(parentSession)) continue;
-    if (!known.has(parentSession)) parents.add(parentSession);
+    const { parentSession, path } = row;
+    if (parentSession === undefined || recorded.isSubagent) continue;
+    const parent = namedSessionPath(parentSession, path);
+    if (parent !== undefined && !known.has(parent)) parents.add(parent);
   }
   const found: CallsOfSession[] = [];
   for (const path of parents) {

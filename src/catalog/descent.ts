@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { namedSessionPath } from "../log/session-paths.ts";
 import type { FileRow } from "./session-row.ts";
 
 /** The fields that say which session another one was forked from. */
@@ -25,7 +25,7 @@ export class Descent<S extends SessionLineage> {
     if (parentSession === undefined) return [];
     const found =
       this.#byPath.get(parentSession) ??
-      this.#byPath.get(resolve(path, "..", parentSession)) ??
+      this.#byPath.get(namedSessionPath(parentSession, path) ?? "") ??
       this.#byId.get(parentSession) ??
       [];
     return found.filter((parent) => parent.path !== path);

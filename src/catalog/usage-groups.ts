@@ -114,10 +114,7 @@ export function groupCalls(
   sessions: readonly CallsOfSession[],
   options: GroupOptions,
 ): { groups: UsageGroup[]; total: UsageGroup } {
-  const nodes = sessions.map(({ row, ...rest }): Node => {
-    const { path = row.id, id, parentSession } = row;
-    return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
-  });
+  const nodes = sessions.map(nodeOf);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
   const seen = new SeenCalls();
@@ -128,6 +125,31 @@ export function groupCalls(
   }
   const { groups, total } = grouping;
   return { groups, total };
+}
+
+/** Returns the session that started each subagent's, by the row of the latter, where both are among some sessions. */
+export function startersOf(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
+  const nodes = sessions.map(nodeOf);
+  const descent = new Descent(nodes);
+  const starters = new Map<SessionRow, SessionRow>();
+  for (const node of nodes) {
+    const starter = starterOf(node, descent)?.row;
+    let first = starter;
+    for (let above = starter; above !== undefined; above = starters.get(above)) first = above;
+    // Headers can name each other in a cycle.
+    if (starter !== undefined && first !== node.row) starters.set(node.row, starter);
+  }
+  return starters;
+}
+
+function nodeOf({ row, ...rest }: CallsOfSession): Node {
+  const { path = row.id, id, parentSession } = row;
+  return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
+}
+
+function starterOf(node: Node, descent: Descent<Node>): Node | undefined {
+  const [starter] = node.recorded.isSubagent ? descent.parentsOf(node) : [];
+  return starter?.isOutside === true ? undefined : starter;
 }
 
 function isWanted({ recorded: { source } }: Node, wanted: string | undefined): boolean {
@@ -255,8 +277,8 @@ class Grouping {
     const line = new Set([node]);
     // Elements added during the walk are walked as well.
     for (const one of line) {
-      const [parent] = one.recorded.isSubagent ? this.#descent.parentsOf(one) : [];
-      if (parent !== undefined && parent.isOutside !== true) line.add(parent);
+      const starter = starterOf(one, this.#descent);
+      if (starter !== undefined) line.add(starter);
     }
     return [...line];
   }

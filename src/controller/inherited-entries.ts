@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { FileLog } from "../log/file-log.ts";
-import { absolutePath } from "../log/session-paths.ts";
+import { namedSessionPath } from "../log/session-paths.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
@@ -16,18 +16,18 @@ const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
  * Finds the entries that a fork has inherited from its parent.
  *
  * A copy keeps id and time, so an entry is inherited if the parent session has one with the same id and time. Files of
- * version 1 hold no ids, and derived ids differ: there, the common beginning of both is inherited. If the parent's file can
- * no longer be read, the entries older than the fork's header are.
+ * version 1 hold no ids, and derived ids differ: there, the common beginning of both is inherited. If the parent's file
+ * cannot be read, or is on another machine, the entries older than the fork's header are.
  *
  * @remarks Cost: O(parent file) in heads, if the session names a parent; without ids, its bodies as well.
  */
 export function inheritedIn(session: SessionManager): IsInherited {
   const header = session.getHeader();
   if (!header?.parentSession) return () => false;
-  const path = absolutePath(header.parentSession);
-  const parent = parentTree(path);
+  const path = namedSessionPath(header.parentSession, session.getSessionFile());
+  const parent = path === undefined ? undefined : parentTree(path);
   const createdMs = Date.parse(header.timestamp);
-  if (parent === undefined) return ({ timestamp }) => Date.parse(timestamp) < createdMs;
+  if (path === undefined || parent === undefined) return ({ timestamp }) => Date.parse(timestamp) < createdMs;
   const isById = ({ id, timestamp }: SessionEntry) => isSameTime(parent, parent.find(id), timestamp);
   const entries = session.getEntries();
   const [first] = entries;
@@ -60,7 +60,7 @@ function parentTree(path: string): EntryTree | undefined {
   try {
     return FileLog.open(path, { mode: "read-only" })?.index.tree;
   } catch (error) {
-    if (isSessionError(error, "NOT_A_SESSION")) return undefined;
+    if (isSessionError(error, "NOT_A_SESSION") || isSessionError(error, "READ_FAILED")) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sha256 } from "../fs/digest.ts";
 import { ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
@@ -128,6 +128,41 @@ export function projectKey(cwd: string): string {
  */
 export function isRemotePath(path: string, platform: string = process.platform): boolean {
   return platform === "win32" && /^[/\\]{2}(?![?.][/\\][a-z]:)/i.test(path);
+}
+
+/**
+ * Returns the path of a session that another one names, for a look at it: a relative one starts at the folder of the one that
+ * names it.
+ *
+ * @param name - As the session has it: a path, a `file://` URL, or anything else.
+ * @param from - Path of the session that names it; undefined if it has no file.
+ * @returns Undefined if it is no path, or leads to a machine from which the session itself does not come.
+ */
+export function namedSessionPath(
+  name: string,
+  from: string | undefined,
+  platform: string = process.platform,
+): string | undefined {
+  const folder = from === undefined ? "" : dirname(from);
+  const path = pathIn(name, folder || "/");
+  if (path === undefined || path.includes("\0")) return undefined;
+  const remote = [path, name].find((one) => isRemotePath(one, platform));
+  return remote === undefined || shareOf(remote) === shareOf(folder) ? path : undefined;
+}
+
+function pathIn(name: string, folder: string): string | undefined {
+  try {
+    return /^(?:~(?:[/\\]|$)|file:\/\/)/.test(name) ? absolutePath(name) : resolve(folder, name);
+  } catch (error) {
+    // A URL that names no file.
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+/** The drive, or the machine and its share, of a path of Windows. */
+function shareOf(path: string): string {
+  return win32.parse(win32.normalize(path)).root.toLowerCase();
 }
 
 /** Removes what Windows puts before paths that are long: it is no part of a project's name. */

@@ -1,4 +1,12 @@
-import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import nodeFs, {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { collectUsage, type UsageOptions } from "../../src/catalog/collect-usage.ts";
@@ -9,6 +17,7 @@ import type { UsageGroup } from "../../src/catalog/usage-groups.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../src/import/imported-session.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../src/schema/import-origin.ts";
+import { pathsLookedAtOnWindows, REMOTE_PATHS } from "../support/paths-looked-at.ts";
 import { IS_WINDOWS, IS_WINE } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, linesOf, put, START_MS, touch } from "./support/sessions.ts";
@@ -147,6 +156,44 @@ test("a fork of a session of another project has what that one had there", async
   // What only the fork still has counts there.
   writeFileSync(path, linesOf([header({ id: "parent" })]));
   expect(idsOf((await collect({ cwd: "/other", by: ["session"] })).groups)).toEqual([fork.getSessionId()]);
+});
+
+test("no connection to another machine is made for the parent that a session names", async () => {
+  const { write, collect } = makeWorld();
+  const paths = REMOTE_PATHS.map((parentSession, i) =>
+    write(`fork-${i}`, new Chain(header({ id: `fork-${i}`, parentSession }), 10 * i).assistant("a")),
+  );
+  let calls = 0;
+  const looks = await pathsLookedAtOnWindows(async () => {
+    calls = (await collect({ by: ["session"] })).total.calls;
+  });
+  expect(calls).toBe(REMOTE_PATHS.length);
+  expect(looks).toEqual(expect.arrayContaining(paths));
+  expect(looks.filter((path) => path.includes("elsewhere"))).toEqual([]);
+});
+
+test("a session that grows while it is counted counts as it was when it was opened", async () => {
+  const { write, collect } = makeWorld();
+  const chain = session("one").assistant("a", { usage: usage(10) });
+  const path = write("one", chain);
+  const before = chain.text.length;
+  const more = chain.assistant("b", { usage: usage(5) }).text.slice(before);
+  const read = vi.spyOn(nodeFs, "readSync");
+  syncBuiltinESMExports();
+  try {
+    read.mockImplementationOnce((...input: Parameters<typeof nodeFs.readSync>) => {
+      appendFileSync(path, more.slice(0, 40));
+      return nodeFs.readSync(...input);
+    });
+    expect((await collect()).total.input).toBe(10);
+  } finally {
+    read.mockRestore();
+    syncBuiltinESMExports();
+  }
+  // Half a line is no damage while its writer is at work, and never half a call.
+  expect((await collect()).total.input).toBe(10);
+  appendFileSync(path, more.slice(40));
+  expect(await collect()).toMatchObject({ total: { input: 15 }, damaged: [] });
 });
 
 test("two calls of one moment are two", async () => {

@@ -1,9 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SessionManager, type Usage } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { assistant, call, tokens, toolResult, usage, user } from "../support/messages.ts";
+import { pathsLookedAtOnWindows, REMOTE_PATHS } from "../support/paths-looked-at.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { stage, talk } from "./support/stage.ts";
 
@@ -251,6 +253,38 @@ describe("a fork", () => {
       inherited: { entries: 2, usage: { cost: 1 } },
     });
   });
+
+  const forkNaming = (parentSession: string) => {
+    const header = { type: "session", version: 3, id: "fork", timestamp: "2026-01-01T00:00:09.000Z" };
+    const file = join(temporaryFolder(), "fork.jsonl");
+    const timestamp = "2026-01-01T00:00:01.000Z";
+    const entry = { type: "message", id: "00000001", parentId: null, timestamp, message: user("a") };
+    const lines = [{ ...header, cwd: "/p", parentSession }, entry];
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    return file;
+  };
+
+  test("makes no connection to another machine for a parent there", async () => {
+    const files = REMOTE_PATHS.map(forkNaming);
+    const inherited: number[] = [];
+    const looks = await pathsLookedAtOnWindows(() => {
+      for (const file of files) {
+        const session = SessionManager.open(file, { mode: "read-only" });
+        inherited.push(stage({ session }).controller.getStats().inherited.entries);
+      }
+    });
+    expect(inherited).toEqual(files.map(() => 1));
+    expect(looks).toEqual(expect.arrayContaining(files));
+    expect(looks.filter((path) => path.includes("elsewhere"))).toEqual([]);
+  });
+
+  test.each(["a\0b", "file:///%00", "x".repeat(5000), tmpdir()])(
+    "tells by the time of its header when its parent is %j",
+    (name) => {
+      const session = SessionManager.open(forkNaming(name), { mode: "read-only" });
+      expect(stage({ session }).controller.getStats().inherited.entries).toBe(1);
+    },
+  );
 
   describe("of version 1, which holds no ids", () => {
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();

@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession, mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
@@ -92,6 +92,18 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       for (const merged of [path, target])
         expect(idsOf(onDisk(merged)).sort()).toEqual([...BEFORE, "000000cc"]);
       expect(idsOf(onDisk(other))).toEqual(BEFORE);
+    });
+
+    test("is left to others to finish by a session that was denied the lease", () => {
+      const path = place(sandbox(), "s.jsonl", BRANCHED);
+      SessionManager.open(path, { lease: "fail" });
+      const denied = SessionManager.open(path, { fs: systemFs(system), lease: "read-only" });
+      renameSync(path, join(dirname(path), ".s.jsonl.old"));
+      writeFileSync(path, BRANCHED.replace("first question", "[redacted]"));
+      const names = readdirSync(dirname(path));
+      denied.refresh();
+      expect(textsOf(denied.getEntries())).toContain("[redacted]");
+      expect(readdirSync(dirname(path))).toEqual(names);
     });
 
     test("can be deleted", async () => {

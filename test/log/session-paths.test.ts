@@ -7,11 +7,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   absolutePath,
   isRemotePath,
+  namedSessionPath,
   projectFolder,
   projectKey,
   sessionFileName,
   sessionsRoot,
 } from "../../src/log/session-paths.ts";
+import { REMOTE_PATHS } from "../support/paths-looked-at.ts";
 import { IS_WINDOWS } from "../support/platform.ts";
 import { removeFolder } from "../support/remove-folder.ts";
 
@@ -198,6 +200,19 @@ test("a path that leads to another machine is known before Windows looks at it",
   }
   for (const path of ["C:\\x", "\\x", "\\\\?\\C:\\x", "\\\\.\\C:\\x", "x\\\\y"])
     expect(isRemotePath(path, "win32"), path).toBe(false);
+});
+
+test("a path in a session leads to no other machine than the one from which the session comes", () => {
+  const onWindows = (name: string, from?: string) => namedSessionPath(name, from, "win32");
+  for (const name of REMOTE_PATHS) {
+    expect(onWindows(name, join(home, "a.jsonl")), name).toBeUndefined();
+    expect(onWindows(name), name).toBeUndefined();
+  }
+  expect(onWindows("//host/share/b", "//HOST/share/sessions/a")).toContain("host");
+  expect(onWindows("//host/other/b", "//host/share/sessions/a")).toBeUndefined();
+  expect(onWindows("b.jsonl", join(home, "a.jsonl"))).toBe(join(home, "b.jsonl"));
+  for (const name of ["a\0b", "file://host/x", "file:///%00"]) expect(onWindows(name), name).toBeUndefined();
+  expect(namedSessionPath("~/b", undefined)).toBe(join(home, "b"));
 });
 
 describe("the key of a project", () => {

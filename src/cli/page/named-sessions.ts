@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
-import { basename, dirname, join, parse, resolve } from "node:path";
-import { isRemotePath } from "../../log/session-paths.ts";
+import { basename, dirname, join } from "node:path";
+import { namedSessionPath } from "../../log/session-paths.ts";
 import { looksLikePath } from "../session-argument.ts";
 
 /** A field whose name speaks of a session, and its text, as JSON writes both. */
@@ -32,7 +32,7 @@ export function namedSessions(path: string | undefined, text: string): Map<strin
       ? []
       : [folder, join(folder, basename(path, ".jsonl"))].flatMap(sessionFilesIn);
   for (const name of names) {
-    const file = looksLikePath(name) ? fileAt(resolve(folder ?? "/", name), folder) : fileWithId(files, name);
+    const file = looksLikePath(name) ? fileAt(namedSessionPath(name, path)) : fileWithId(files, name);
     if (file !== undefined && file !== path) found.set(name, file);
   }
   return found;
@@ -54,11 +54,8 @@ function sessionFilesIn(folder: string): string[] {
   return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
 }
 
-function fileAt(path: string, folder = ""): string | undefined {
-  if (!path.endsWith(".jsonl")) return undefined;
-  // Merely to look at a page must not connect to a machine that a session names.
-  if (isRemotePath(path) && parse(path).root.toLowerCase() !== parse(folder).root.toLowerCase())
-    return undefined;
+function fileAt(path: string | undefined): string | undefined {
+  if (!path?.endsWith(".jsonl")) return undefined;
   return ifReachable(() => statSync(path))?.isFile() ? path : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { modelOf, tokensIn, usageOf } from "../../view/usage.ts";
 import { byCost, sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
+import { groupBy } from "./group-by.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What one call of a model used. */
@@ -29,12 +30,7 @@ export function orderCalls(calls: readonly ModelCall[], order: CallOrder): Model
 
 /** Adds calls up by model, the dearest first. */
 export function sumsByModel(calls: readonly ModelCall[]): { model: string; sum: UsageTotals }[] {
-  const byModel = new Map<string, ModelCall[]>();
-  for (const call of calls) {
-    const some = byModel.get(call.model);
-    if (some === undefined) byModel.set(call.model, [call]);
-    else some.push(call);
-  }
+  const byModel = groupBy(calls, ({ model }) => model);
   const sums = Array.from(byModel, ([model, some]) => ({ model, sum: sumUsage(some) }));
   return sums.sort((a, b) => byCost(a.sum, b.sum));
 }

@@ -16,7 +16,8 @@ export function uuid(name: string): string {
   return `${hex}-0000-4000-8000-000000000000`;
 }
 
-let minute = 0;
+/** Seconds since the first record: later records are later, in whichever order files share a process. */
+let second = 0;
 
 /** Makes a record with an envelope; `parent` null begins the conversation. */
 export function record(
@@ -25,13 +26,13 @@ export function record(
   parent: string | null,
   fields: ClaudeRecord = {},
 ): ClaudeRecord {
-  minute = (minute + 1) % 60;
+  second++;
   return {
     parentUuid: parent === null ? null : uuid(parent),
     isSidechain: false,
     type,
     uuid: uuid(name),
-    timestamp: `2026-11-22T05:${String(minute).padStart(2, "0")}:00.000Z`,
+    timestamp: new Date(Date.UTC(2026, 10, 22, 5, 0, second)).toISOString(),
     cwd: "/code/project",
     sessionId: SESSION_ID,
     version: "2.1.330",
