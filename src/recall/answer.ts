@@ -55,6 +55,14 @@ export class Answer {
     return true;
   }
 
+  /** Adds some lines if all of them fit, or if they are the first ones: then as much of them as fits. */
+  addBlock(...texts: readonly string[]): boolean {
+    if (this.add(...texts)) return true;
+    if (!this.isEmpty || this.addText(texts.join("\n")) === 0) return false;
+    this.note("Not all of the first one fits: ask with more max_bytes.");
+    return true;
+  }
+
   /**
    * Adds as many lines of a text as fit; of a first line that does not fit as much as does.
    *

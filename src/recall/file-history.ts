@@ -52,7 +52,7 @@ export const fileHistoryTool: RecallTool = {
     let last: string | undefined;
     for (const one of calls.slice(skipped, skipped + limit)) {
       const { line, sessionLine } = one;
-      if (!answer.add(...(sessionLine === last ? [] : [sessionLine]), line)) break;
+      if (!answer.addBlock(...(sessionLine === last ? [] : [sessionLine]), line)) break;
       last = sessionLine;
       shown++;
     }

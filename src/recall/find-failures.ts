@@ -1,9 +1,9 @@
 import type { SearchHit } from "../catalog/search.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { partsOf } from "../context/message-parts.ts";
 import { callText } from "../view/excerpt.ts";
 import { failureText } from "../view/failure-text.ts";
 import { plainLine } from "../view/plain.ts";
-import { nextAnswer } from "../view/tool-calls.ts";
 import { count } from "../view/words.ts";
 import { countArgument, optionalText } from "./argument.ts";
 import { aftermathOf, type FinishedCall, finishedCallAt } from "./calls-after.ts";
@@ -61,13 +61,13 @@ export const findFailuresTool: RecallTool = {
     );
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let shown = 0;
+    let last = "";
     for (const failure of failures.slice(skipped, skipped + limit)) {
       const session = await sessions.open(failure.hit.session);
-      if (
-        session !== undefined &&
-        !answer.add(recall.lineOf(failure.hit.session), ...failureLines(session, failure))
-      )
-        break;
+      const line = recall.lineOf(failure.hit.session);
+      const lines = session === undefined ? [] : failureLines(session, failure);
+      if (!answer.addBlock(...(line === last ? [] : [line]), ...lines)) break;
+      last = line;
       shown++;
     }
     if (failures.length === 0)
@@ -160,8 +160,7 @@ function failureLines(session: RecalledSession, { ordinal }: Failure): string[] 
     session.branchMark(ordinal),
   );
   const asked = session.askedAbove(ordinal, CALL_LINE);
-  const said = nextAnswer(session, ordinal);
-  const opinion = said === undefined ? "" : cut(plainLine(textSaid(entryText(said.entry, false))), LINE);
+  const opinion = saidAfter(session, ordinal);
   return [
     `${heading}: ${cut(plainLine(failureText(message, failed?.input)), LINE)}`,
     ...(asked === "" ? [] : [`    asked: ${asked}`]),
@@ -170,12 +169,16 @@ function failureLines(session: RecalledSession, { ordinal }: Failure): string[] 
   ];
 }
 
-/** What a model said, without its calls. */
-function textSaid(text: string): string {
-  return text
-    .split("\n")
-    .filter((line) => !line.startsWith("→ "))
-    .join(" ");
+/** Returns what a model said to a failure, without its calls, in one line; empty if nothing. */
+function saidAfter(session: RecalledSession, ordinal: number): string {
+  const path = session.pathThrough(ordinal);
+  for (const at of path.slice(path.indexOf(ordinal) + 1)) {
+    const message = fieldsOf(fieldsOf(session.entryAt(at))["message"]);
+    if (message["role"] !== "assistant") continue;
+    const said = partsOf(message).flatMap((part) => (part.kind === "text" ? part.text : []));
+    return cut(plainLine(said.join(" ")), LINE);
+  }
+  return "";
 }
 
 function aftermathLines(session: RecalledSession, failed: FinishedCall): string[] {

@@ -1,6 +1,6 @@
 import { headOf } from "../context/message-parts.ts";
 import { callsIn, resultCallId } from "../view/tool-calls.ts";
-import { count } from "../view/words.ts";
+import { count, counted } from "../view/words.ts";
 import type { Answer } from "./answer.ts";
 import { countArgument, optionalText, switchArgument } from "./argument.ts";
 import { entryHeading, entryText } from "./entry-text.ts";
@@ -117,14 +117,13 @@ function writeEntries(
     const text = entryText(session.entryAt(ordinal), withThinking);
     const part = headOf(text.slice(offset), most);
     const left = text.length - offset - part.length;
-    const isNew = answer.isEmpty;
     if (!answer.add(`— ${entryHeading(session, ordinal)}`)) return { position, shown: offset, shortened };
     const added = answer.addText(part);
     if (added < part.length) return { position, shown: offset + added, shortened };
     if (left > 0) {
       shortened++;
       const rest = `[${count(left)} more characters: entry ${session.tree.idAt(ordinal)}, offset ${offset + part.length}]`;
-      if (!answer.add(rest) && !isNew) return { position, shown: offset + added, shortened };
+      if (!answer.add(rest)) return { position, shown: offset + added, shortened };
     }
   }
   return { position: ordinals.length, shown: 0, shortened };
@@ -143,9 +142,11 @@ function noteRest(
     answer.note(`Cut at max_bytes. To go on: {"entry": "${idAt(next)}", "before": 0${offset}}`);
   } else if (last + 1 < path.length) {
     answer.note(
-      `${count(path.length - last - 1)} entries follow on this branch: {"entry": "${idAt(last + 1)}", "before": 0}`,
+      `Behind it on this branch: ${counted(path.length - last - 1, "entry", "entries")}, {"entry": "${idAt(last + 1)}", "before": 0}`,
     );
   }
   if (first > 0)
-    answer.note(`${count(first)} entries come before: {"entry": "${idAt(first - 1)}", "after": 0}`);
+    answer.note(
+      `Before it: ${counted(first, "entry", "entries")}, {"entry": "${idAt(first - 1)}", "after": 0}`,
+    );
 }

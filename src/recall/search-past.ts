@@ -84,7 +84,7 @@ export const searchSessionsTool: RecallTool = {
         ...(last === hit.session.id ? [] : [recall.lineOf(hit.session)]),
         hitLine(recall, session, ordinal, hit),
       ];
-      if (shown >= limit || !answer.add(...lines)) {
+      if (shown >= limit || !answer.addBlock(...lines)) {
         isMore = true;
         break;
       }

@@ -8,6 +8,7 @@ import { countKinds, type EntryKind, kindOf } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
 import { failureText } from "../view/failure-text.ts";
 import { outcomeOf } from "../view/outcome.ts";
+import { plainLine } from "../view/plain.ts";
 import { timeRange } from "../view/time-range.ts";
 import { callsIn } from "../view/tool-calls.ts";
 import { filesOfCall } from "../view/touched-files.ts";
@@ -15,6 +16,7 @@ import { callFields, modelName, tokensIn } from "../view/usage.ts";
 import { type ModelUsage, UsageTally } from "../view/usage-tally.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { Answer } from "./answer.ts";
+import { finishedCallAt } from "./calls-after.ts";
 import { joined, MAX_BYTES, type Recall, type RecallTool, SESSION, timeText } from "./recall.ts";
 import { cut, type RecalledSession } from "./recalled-session.ts";
 
@@ -154,14 +156,13 @@ function saidFirst(session: RecalledSession, ordinals: readonly number[]): strin
 
 function entryLine(session: RecalledSession, ordinal: number): string {
   const entry = session.entryAt(ordinal);
-  const { message } = fieldsOf(entry);
-  const text =
-    outcomeOf(entry ?? NO_ENTRY) === "failed" ? session.clean(failureText(message)) : excerptOf(entry).text;
+  const hasFailed = entry !== undefined && outcomeOf(entry) === "failed";
+  const text = hasFailed
+    ? plainLine(failureText(fieldsOf(entry)["message"], finishedCallAt(session, ordinal)?.input))
+    : excerptOf(entry).text;
   const mark = session.branchMark(ordinal);
   return `entry ${session.tree.idAt(ordinal)}${mark === "" ? "" : ` (${mark})`}: ${cut(text, LINE)}`;
 }
-
-const NO_ENTRY = { type: "damaged", id: "", parentId: null, timestamp: "" };
 
 /** Names the sessions that this one was made from, and those made from it. */
 async function relatedLines(recall: Recall, session: RecalledSession): Promise<string[]> {

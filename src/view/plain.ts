@@ -35,9 +35,8 @@ export function plainText(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, picture);
 }
 
-/** Characters that nobody sees, and that can carry text all the same: fillers, and selectors of variants. */
-const INVISIBLE =
-  /\u034f|[\u00ad\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0]|[\ufe00-\ufe0e]|[\u{e0000}-\u{e0fff}]/gu;
+/** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
+const INVISIBLE = /(?![\u200c\u200d\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
 
 /** Takes out of a text what a terminal could obey and what nobody sees, for a reader that is no terminal; line breaks and tabs stay. */
 export function withoutHarmful(text: string): string {

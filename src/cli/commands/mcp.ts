@@ -6,7 +6,7 @@ import { messageOf } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { textOption } from "../parameters.ts";
-import { installedPrices, readPrices } from "../prices.ts";
+import { PRICES, pricesOf } from "../prices.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -21,11 +21,6 @@ const SECRETS = textOption(
   "--secrets <file>",
   "regular expressions, one a line; what they match is hidden in answers",
 );
-const PRICES = textOption(
-  "--prices <file>",
-  "JSON with dollars per million tokens, for calls without a stated cost",
-);
-
 /** `sessiontree mcp`: answers agents that ask about past sessions. */
 export const mcpCommand: Command = {
   details: `A server for MCP clients such as Claude Code, Codex, pi and OpenCode, which start it themselves; it answers on stdin and stdout, only reads, and needs no network. The package @modelcontextprotocol/server must be installed beside sessiontree, as npx does when it is named, too. docs/recall.md tells how to set it up, and what to tell an agent so that it asks.
@@ -88,13 +83,11 @@ async function secretsOf({ get, io }: CommandCall): Promise<HideSecrets> {
   }
 }
 
-/** Loads prices when usage is first asked for: that takes longer than the start of the server. */
-function pricesWhenAsked({ get, io }: CommandCall): PriceFunction {
-  const file = get(PRICES);
-  const read = file === undefined ? undefined : readPrices(pathOf(io.cwd, file));
-  let prices: { readonly found: PriceFunction | undefined } | undefined = read && { found: read };
-  return (...call) => {
-    prices ??= { found: installedPrices() };
-    return prices.found?.(...call);
+/** Loads prices when usage is first asked for: that takes longer than the start of the server. A file is read at once. */
+function pricesWhenAsked(call: CommandCall): PriceFunction {
+  let known = call.get(PRICES) === undefined ? undefined : pricesOf(call);
+  return (...args) => {
+    known ??= pricesOf(call);
+    return known.prices?.(...args);
   };
 }
