@@ -36,7 +36,7 @@ export function plainText(text: string): string {
 }
 
 /** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
-const INVISIBLE = /(?![\u200c\u200d\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
+const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 
 /** Takes out of a text what a terminal could obey and what nobody sees, for a reader that is no terminal; line breaks and tabs stay. */
 export function withoutHarmful(text: string): string {

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -52,11 +53,12 @@ async function answerTo(
     { jsonrpc: "2.0", method: "notifications/initialized" },
     { jsonrpc: "2.0", id: 2, method, params },
   ];
-  const { promise: answered, resolve } = Promise.withResolvers<unknown>();
+  const answers = new EventEmitter();
+  const answered = once(answers, "last");
   const onOutput = (text: string) => {
     for (const line of text.split("\n").filter(Boolean)) {
       const message: unknown = JSON.parse(line);
-      if (Object(message).id === 2) resolve(Object(message).result);
+      if (Object(message).id === 2) answers.emit("last", Object(message).result);
     }
   };
   // The input stays open until the answer is there, as that of a client does.
@@ -65,7 +67,8 @@ async function answerTo(
     await answered;
   }
   const { code } = await cli(["mcp", ...args], { ...settings, stdin: input(), onOutput });
-  return { code, result: await answered };
+  const [result]: unknown[] = await answered;
+  return { code, result };
 }
 
 test("answers over a database, in the project that Claude Code names", async () => {

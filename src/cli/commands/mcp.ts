@@ -5,6 +5,7 @@ import type { HideSecrets } from "../../recall/clean.ts";
 import { messageOf } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { CliInput } from "../io.ts";
 import { textOption } from "../parameters.ts";
 import { PRICES, pricesOf } from "../prices.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
@@ -57,7 +58,7 @@ async function serve(call: CommandCall): Promise<ExitCode> {
   const { stdin, stdout } = io;
   if (stdin?.isTTY === true)
     note("Waiting for an MCP client on stdin; docs/recall.md tells how to set one up. Ctrl-C ends it.");
-  const input = stdin instanceof Readable ? stdin : Readable.from(stdin ?? []);
+  const input = stdin instanceof Readable ? stdin : Readable.from(bytesOf(stdin ?? []));
   const output =
     stdout instanceof Writable
       ? stdout
@@ -69,6 +70,11 @@ async function serve(call: CommandCall): Promise<ExitCode> {
         });
   await serveRecall(recall, { input, output, onError: (error) => warn(messageOf(error)) });
   return EXIT_CODES.ok;
+}
+
+/** The protocol's stream takes bytes alone. */
+async function* bytesOf(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint8Array, void> {
+  for await (const piece of pieces) yield Buffer.from(piece);
 }
 
 /** @throws {UsageError} If the file cannot be read, or a line is no regular expression. */
