@@ -194,11 +194,17 @@ class SeenCalls {
   }
 }
 
-/** Whether two calls of the same time are one: a copy keeps its id, unless the file has none. */
+/**
+ * Whether two calls of the same time are one: a copy keeps its id, unless the file has none.
+ *
+ * A summary may count to another model in a copy, which has but one of the branches.
+ */
 function isCopy(a: RecordedCall, b: RecordedCall): boolean {
-  if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
-  const isSameModel = a.model === b.model && a.provider === b.provider;
-  return isSameModel && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
+  const isSame =
+    a.id !== undefined && b.id !== undefined
+      ? a.id === b.id
+      : a.model === b.model && a.provider === b.provider;
+  return isSame && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
 }
 
 /** A group while it grows. */
@@ -297,7 +303,7 @@ class Grouping {
   }
 
   #valueOf(name: Exclude<UsageKey, "session">, node: Node, call: RecordedCall): string | null {
-    if (name === "model") return modelName(call.provider ?? "", call.model ?? "") || null;
+    if (name === "model") return modelName(call) || null;
     if (name === "project") return node.row.cwd || null;
     if (name === "source") return node.recorded.source;
     return call.timeMs === null ? null : this.#calendar.of(call.timeMs)[name];
@@ -360,7 +366,7 @@ function priceOf(call: RecordedCall, prices: PriceFunction | undefined): number 
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
-    const message = `The price of ${modelName(provider ?? "", model)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
+    const message = `The price of ${modelName(call)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
     return new SessionError("PRICE_FAILED", message, { details: { provider, model, usage, timeMs }, cause });
   };
   let price: unknown;

@@ -6,6 +6,7 @@ import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
+import { UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
@@ -246,7 +247,7 @@ const NOT_SAID = {
   day: "(no time)",
   week: "(no time)",
   month: "(no time)",
-  model: "(unknown model)",
+  model: UNKNOWN_MODEL,
   project: "(no project)",
   source: "(not imported)",
 } as const;

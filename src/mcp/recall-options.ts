@@ -40,16 +40,7 @@ const RECALL_RULES: OptionRules<RecallOptions> = {
 /** @throws {TypeError} If an option is invalid. */
 export function recallOf(options: RecallOptions): Recall {
   assertOptions(options, RECALL_RULES);
-  const {
-    cwd,
-    store,
-    sessionDir,
-    places,
-    hideSecrets = (text) => text,
-    prices,
-    env = process.env,
-    now = Date.now,
-  } = options;
+  const { cwd, store, sessionDir, places, hideSecrets, prices, env = process.env, now = Date.now } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
   const scope = {
     ...(sessionDir !== undefined && { sessionDir }),

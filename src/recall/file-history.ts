@@ -1,8 +1,11 @@
+import { pathTest, touches } from "../search/touched-paths.ts";
 import { isFailure } from "../view/entry-kind.ts";
+import { callText } from "../view/excerpt.ts";
+import { plainLine } from "../view/plain.ts";
 import { callsIn, resultCallId, resultsOf, type StoredCall } from "../view/tool-calls.ts";
-import { canBeSameFile, filesOfCall } from "../view/touched-files.ts";
+import { filesOfCall } from "../view/touched-files.ts";
 import { count } from "../view/words.ts";
-import { countArgument, requiredText, switchArgument } from "./argument.ts";
+import { type Arguments, countArgument, requiredText, switchArgument } from "./argument.ts";
 import {
   ALL,
   joined,
@@ -14,17 +17,20 @@ import {
   timeText,
   UNTIL,
 } from "./recall.ts";
-import type { RecalledSession } from "./recalled-session.ts";
+import { cut, type RecalledSession } from "./recalled-session.ts";
 import { CURSOR } from "./search-past.ts";
 import { SessionOpener } from "./session-opener.ts";
 
 /** Entries that are found at most, latest sessions first. */
 const MOST_FOUND = 500;
 
+/** Characters of a call. */
+const MOST_OF_CALL = 240;
+
 /** Characters of what was asked. */
 const MOST_ASKED = 120;
 
-const PATH = requiredText("path", "the file, or the end of its path");
+const PATH = requiredText("path", "the file, absolute or from anywhere below the project");
 const CHANGES = switchArgument("changes_only", "only calls that write");
 const LIMIT = countArgument(["limit", "the most calls"], { least: 1, most: 50, fallback: 15 });
 
@@ -40,13 +46,8 @@ export const fileHistoryTool: RecallTool = {
     const answer = recall.answer(call);
     const running = await recall.running();
     const sessions = new SessionOpener(recall);
-    const { since, until } = recall.timesOf(call);
-    const isInTime = ({ timeMs }: FileCall) =>
-      (since === undefined || timeMs >= since.getTime()) && (until === undefined || timeMs < until.getTime());
-    const found = await callsOn(recall, get(PATH), recall.projectOf(call), running.is, sessions);
-    const calls = found
-      .filter((one) => isInTime(one) && (one.isChanged || !get(CHANGES)))
-      .sort((a, b) => b.timeMs - a.timeMs);
+    const found = await callsOn(recall, call, running.is, sessions);
+    const calls = found.filter((one) => one.isChanged || !get(CHANGES)).sort((a, b) => b.timeMs - a.timeMs);
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let shown = 0;
     let last: string | undefined;
@@ -57,7 +58,7 @@ export const fileHistoryTool: RecallTool = {
       shown++;
     }
     if (calls.length === 0)
-      answer.note('No past session names this file. Try the end of its path, or {"all": true}.');
+      answer.note('No past session names this file. Try only its name, or {"all": true}.');
     else if (skipped + shown < calls.length) {
       const next = skipped + shown;
       answer.note(`${count(calls.length - next)} earlier calls. To go on: {"cursor": ${next}}`);
@@ -78,50 +79,54 @@ interface FileCall {
 
 async function callsOn(
   recall: Recall,
-  path: string,
-  cwd: string | undefined,
+  call: Arguments,
   isRunning: (row: { readonly id: string }) => boolean,
   sessions: SessionOpener,
 ): Promise<FileCall[]> {
-  const name = path.split(/[/\\]/).findLast(Boolean) ?? path;
+  const path = call.get(PATH);
+  const options = { path, roles: ["assistant"], ...recall.timesOf(call) };
   const calls: FileCall[] = [];
   const seen = new Set<string>();
-  for await (const { session: row, entryId } of recall.settings.source.search({
-    text: name,
-    cwd,
-    roles: ["assistant"],
+  for await (const hit of recall.settings.source.search({
+    text: "",
+    cwd: recall.projectOf(call),
+    ...options,
   })) {
-    if (isRunning(row) || seen.has(entryId)) continue;
-    const session = await sessions.open(row);
-    const ordinal = session?.tree.find(entryId) ?? -1;
-    if (session === undefined || ordinal < 0) continue;
-    const some = callsAt(session, ordinal, path, recall.lineOf(row));
     // A fork has the entries of its parent: one of them is enough.
-    if (some.length > 0) seen.add(entryId);
-    calls.push(...some);
+    if (isRunning(hit.session) || seen.has(hit.entryId)) continue;
+    const session = await sessions.open(hit.session);
+    const ordinal = session?.tree.find(hit.entryId) ?? -1;
+    if (session === undefined || ordinal < 0) continue;
+    seen.add(hit.entryId);
+    calls.push(...callsAt(session, ordinal, path, recall.lineOf(hit.session)));
     if (calls.length >= MOST_FOUND) break;
   }
   return calls;
 }
 
 function callsAt(session: RecalledSession, ordinal: number, path: string, sessionLine: string): FileCall[] {
-  const { tree } = session;
+  const { row, tree } = session;
+  const test = pathTest(path);
   return callsIn(session.entryAt(ordinal)).flatMap((call) => {
-    const files = filesOfCall(call).filter((file) => canBeSameFile(file.path, path));
-    const [file] = files;
-    if (file === undefined) return [];
-    const isChanged = files.some((one) => one.isChanged);
+    if (!touches(call, row.cwd, test)) return [];
+    const isChanged = filesOfCall(call).some((file) => file.isChanged && test(file.path, row.cwd));
     const facts = joined(
       `  entry ${tree.idAt(ordinal)}`,
       timeText(tree.timeAt(ordinal)),
-      `${isChanged ? "changed" : "read"} with ${call.name}`,
+      `${isChanged ? "changed" : "read"} with ${plainLine(callText(call.name, call.input)).slice(2)}`,
       hasFailed(session, ordinal, call) ? "failed" : "",
       session.branchMark(ordinal),
-      file.path,
     );
     const asked = session.askedAbove(ordinal, MOST_ASKED);
-    const line = asked === "" ? facts : `${facts} · asked: ${asked}`;
-    return [{ timeMs: tree.timeAt(ordinal), isChanged, sessionLine, line }];
+    const line = cut(facts, MOST_OF_CALL);
+    return [
+      {
+        timeMs: tree.timeAt(ordinal),
+        isChanged,
+        sessionLine,
+        line: asked === "" ? line : `${line} · asked: ${asked}`,
+      },
+    ];
   });
 }
 

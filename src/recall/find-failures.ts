@@ -97,7 +97,7 @@ async function failuresLike(
   sessions: SessionOpener,
 ): Promise<Failure[]> {
   const words = wordsOf(error);
-  const lookedFor = words.length === 0 ? [plainLine(error)] : words.slice(0, MOST_LOOKED_FOR);
+  const lookedFor = words.length === 0 ? [cut(plainLine(error), LINE)] : words.slice(0, MOST_LOOKED_FOR);
   const found = new Map<string, { hit: SearchHit; words: string[] }>();
   const frequencies = new Map<string, number>();
   for (const text of lookedFor) {

@@ -27,9 +27,9 @@ const LAST_REQUESTS = 6;
  */
 export async function handoffOf(recall: Recall, name: string): Promise<string> {
   const session = await recall.find(name);
-  const said = new Answer(SAID_BYTES, recall.settings.hide);
+  const said = new Answer(SAID_BYTES, recall.hide);
   for (const line of saidLines(session)) said.add(line);
-  const overview = new Answer(OVERVIEW_BYTES, recall.settings.hide);
+  const overview = new Answer(OVERVIEW_BYTES, recall.hide);
   await writeOverview(recall, session, overview);
   return `${overview.finish()}\n\n${said.finish()}`;
 }

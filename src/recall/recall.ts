@@ -43,7 +43,8 @@ export interface RecallSettings {
   /** The project whose sessions are meant where a call names none; undefined for all. */
   readonly project: string | undefined;
   readonly env: { readonly [name: string]: string | undefined };
-  readonly hide: HideSecrets;
+  /** Undefined if nothing is to be hidden. */
+  readonly hide: HideSecrets | undefined;
   /** Returns Unix milliseconds. */
   readonly now: () => number;
   readonly prices: PriceFunction | undefined;
@@ -72,14 +73,21 @@ const MOST_NAMED = 5;
 /** What all tools work with. */
 export class Recall {
   readonly settings: RecallSettings;
+  readonly hide: HideSecrets;
 
   constructor(settings: RecallSettings) {
     this.settings = settings;
+    this.hide = settings.hide ?? ((text) => text);
+  }
+
+  /** Whether texts may lack something that was hidden. */
+  get hidesSecrets(): boolean {
+    return this.settings.hide !== undefined;
   }
 
   /** Begins the answer to a call. */
   answer({ get }: Arguments): Answer {
-    return new Answer(get(MAX_BYTES), this.settings.hide);
+    return new Answer(get(MAX_BYTES), this.hide);
   }
 
   /** Returns the project that a call is about; undefined for all. */
@@ -106,8 +114,7 @@ export class Recall {
   }
 
   async open(row: SessionRow): Promise<RecalledSession> {
-    const { source, hide } = this.settings;
-    return new RecalledSession(row, await source.read(row), hide);
+    return new RecalledSession(row, await this.settings.source.read(row), this.hide);
   }
 
   /**
@@ -139,7 +146,7 @@ export class Recall {
 
   /** Writes a message as one clean line that is not too long. */
   cleanLine(text: string): string {
-    return cut(cleanText(text, this.settings.hide).replace(/\s+/g, " "), MOST_OF_MESSAGE);
+    return cut(cleanText(text, this.hide).replace(/\s+/g, " "), MOST_OF_MESSAGE);
   }
 
   /** Writes in one line which session something is of. */
@@ -150,7 +157,7 @@ export class Recall {
   }
 
   titleOf({ name = "", firstMessage = "" }: Pick<SessionRow, "name" | "firstMessage">): string {
-    const clean = (text: string) => cleanText(text, this.settings.hide);
+    const clean = (text: string) => cleanText(text, this.hide);
     // Stores keep a beginning, which may end in the middle of a secret.
     const whole = firstMessage.length < 200 ? firstMessage : firstMessage.replace(/\s\S*$/, "");
     return cut(titleOf({ name: clean(name), firstMessage: clean(whole) }), MOST_OF_TITLE);

@@ -1,4 +1,5 @@
-import { expressionPattern, parseExpression } from "../catalog/text-matcher.ts";
+import { expressionPattern } from "../catalog/expression-matcher.ts";
+import { parseExpression } from "../search/search-query.ts";
 import type { HideSecrets } from "./clean.ts";
 
 /** Stands for what was hidden. */
@@ -8,7 +9,7 @@ const HIDDEN = "[secret]";
  * Makes a function that hides what matches any of some patterns.
  *
  * @param text - One regular expression a line, as JavaScript has them; empty lines, and lines that begin with `#`, say nothing.
- * @throws {TypeError} If a line is no regular expression.
+ * @throws {SessionError} `INVALID_QUERY` if a line is no regular expression.
  * @returns A function that throws a `TypeError` if an expression takes too long.
  */
 export function secretPatterns(text: string): HideSecrets {

@@ -12,7 +12,7 @@ import { plainLine } from "../view/plain.ts";
 import { timeRange } from "../view/time-range.ts";
 import { callsIn } from "../view/tool-calls.ts";
 import { filesOfCall } from "../view/touched-files.ts";
-import { callFields, modelName, tokensIn } from "../view/usage.ts";
+import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../view/usage.ts";
 import { type ModelUsage, UsageTally } from "../view/usage-tally.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { Answer } from "./answer.ts";
@@ -84,10 +84,9 @@ function some<T>(all: readonly T[], most: number, what: string, lineOf: (one: T)
   return [...all.slice(-most).map(lineOf), ...(left > 0 ? [`and ${count(left)} other ${what}`] : [])];
 }
 
-function modelLine({ provider, model, count: calls, ...usage }: ModelUsage): string {
-  const name = modelName(provider ?? "", model ?? "") || "unknown model";
+function modelLine({ count: calls, ...usage }: ModelUsage): string {
   return joined(
-    `model ${name}`,
+    `model ${modelName(usage) || UNKNOWN_MODEL}`,
     counted(calls, "call"),
     `${count(usage.totalTokens)} tokens`,
     `cost ${dollars(usage.cost)}`,
@@ -108,7 +107,7 @@ interface SessionFacts {
 
 function readFacts(session: RecalledSession): SessionFacts {
   const [kinds, failures, summaries]: [EntryKind[], number[], number[]] = [[], [], []];
-  const usage = new UsageTally();
+  const [usage, models] = [new UsageTally(), new ModelsInUse()];
   const files = new Map<string, boolean>();
   let source = "";
   session.readEntries(session.tree.ordinals(), (ordinal, entry) => {
@@ -117,8 +116,8 @@ function readFacts(session: RecalledSession): SessionFacts {
     if (outcomeOf(entry) === "failed") failures.push(ordinal);
     if (entry.type === "compaction" || entry.type === "branch_summary") summaries.push(ordinal);
     source ||= importOriginIn(entry)?.source ?? "";
-    const { usage: used, provider, model } = callFields(entry);
-    usage.add(used, provider, model);
+    const used = usageOf(entry);
+    if (used !== undefined) usage.add(used, models.of(entry));
     for (const { path, isChanged } of callsIn(entry).flatMap(filesOfCall))
       files.set(path, isChanged || files.get(path) === true);
   });

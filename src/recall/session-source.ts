@@ -1,6 +1,6 @@
 import { collectUsage, type UsageReport } from "../catalog/collect-usage.ts";
 import { listSessions } from "../catalog/list-sessions.ts";
-import { type SearchHit, searchLines, searchSessions } from "../catalog/search.ts";
+import { type SearchHit, type SearchSessionOptions, searchSessions } from "../catalog/search.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { GroupOptions } from "../catalog/usage-groups.ts";
@@ -8,15 +8,11 @@ import { SessionView } from "../manager/session-view.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { collectStoreUsage } from "../stores/store-usage.ts";
 
-/** Which entries are looked for. */
-export interface SourceQuery {
+/** What is looked for, in which project, and how; hits come latest first unless they are ranked. */
+export interface SourceQuery extends SearchSessionOptions {
   readonly text: string;
   /** Only sessions of this project. */
   readonly cwd: string | undefined;
-  readonly roles?: readonly string[] | undefined;
-  /** Whether only failures are wanted; an empty text then finds all of them. */
-  readonly failed?: boolean;
-  readonly regex?: boolean;
 }
 
 /** Where sessions are kept that are only looked at. */
@@ -35,8 +31,8 @@ export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   return {
     list: (cwd) => listSessions(of(cwd)),
     read: async ({ path = "" }) => SessionView.at(path),
-    search: ({ text, cwd, roles, failed = false, regex = false }) =>
-      searchSessions(text, { ...of(cwd), ...(roles && { roles }), failed, regex, latestFirst: true }),
+    search: ({ text, cwd, ...options }) =>
+      searchSessions(text, { ...of(cwd), ...options, latestFirst: options.ranked !== true }),
     usage: (cwd, options) => collectUsage({ ...of(cwd), ...options }),
   };
 }
@@ -52,21 +48,8 @@ export function storeAsSource(store: SessionStore): SessionSource {
   return {
     list,
     read,
-    search: ({ text, cwd, roles, failed = false, regex = false }) => {
-      const options = { ...(cwd !== undefined && { cwd }), ...(roles && { roles }) };
-      return failed || regex ? searchEach(text, { ...options, failed, regex }) : store.search(text, options);
-    },
+    search: ({ text, cwd, ...options }) =>
+      store.search(text, { ...(cwd !== undefined && { cwd }), ...options }),
     usage: (cwd, options) => collectStoreUsage(store, { ...(cwd !== undefined && { cwd }), ...options }),
   };
-
-  /** Reads session after session, for what no store finds by itself. */
-  async function* searchEach(
-    text: string,
-    { cwd, ...options }: { cwd?: string; roles?: readonly string[]; failed: boolean; regex: boolean },
-  ): AsyncGenerator<SearchHit, void, undefined> {
-    for (const row of await list(cwd)) {
-      for await (const hit of searchLines((await read(row)).log, text, options))
-        yield { ...hit, session: row };
-    }
-  }
 }

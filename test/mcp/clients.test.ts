@@ -35,9 +35,9 @@ async function connectEarlier(past: { folder: string; sessions: string }, ...arg
   return client;
 }
 
-function textOf({ content }: { content?: unknown }): string {
-  const [first]: unknown[] = Array.isArray(content) ? content : [];
-  return String(Object(first).text);
+function textOf(answer: object): string {
+  const { content } = Object(answer);
+  return String(Object(content?.[0]).text);
 }
 
 describe.each([

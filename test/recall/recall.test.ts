@@ -62,7 +62,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
 
   test("the history of a file says what it was changed for", async () => {
     const { recall } = await past();
-    const { text } = await ask(recall, "file_history", { path: "/somewhere/src/totals.ts" });
+    const { text } = await ask(recall, "file_history", { path: "src/totals.ts" });
     expect(linesIn(text).map((line) => line.replace(/entry \w+/, "entry"))).toEqual([
       "  entry · 2026-02-03 22:10Z · changed with edit · src/totals.ts · asked: Why do the totals of receipts fail?",
       "  entry · 2026-02-03 22:05Z · changed with edit · left branch · src/totals.ts · asked: Why do the totals of receipts fail?",

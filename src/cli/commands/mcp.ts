@@ -78,9 +78,9 @@ async function* bytesOf(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint
 }
 
 /** @throws {UsageError} If the file cannot be read, or a line is no regular expression. */
-async function secretsOf({ get, io }: CommandCall): Promise<HideSecrets> {
+async function secretsOf({ get, io }: CommandCall): Promise<HideSecrets | undefined> {
   const file = get(SECRETS);
-  if (file === undefined) return (text) => text;
+  if (file === undefined) return undefined;
   const { secretPatterns } = await import("../../recall/secret-patterns.ts");
   try {
     return secretPatterns(readFileSync(pathOf(io.cwd, file), "utf8"));

@@ -1,4 +1,4 @@
-import { modelOf, tokensIn, usageOf } from "../../view/usage.ts";
+import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../../view/usage.ts";
 import { byCost, sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
 import { groupBy } from "./group-by.ts";
 import type { SessionModel } from "./session-model.ts";
@@ -12,9 +12,11 @@ export interface ModelCall extends UsageTotals {
 
 /** Returns all calls of models that say what they used, in the order of the file: of messages, summaries and others. */
 export function modelCalls({ entries }: SessionModel): ModelCall[] {
+  const models = new ModelsInUse();
   return entries.flatMap((entry, ordinal): ModelCall[] => {
     const usage = usageOf(entry);
-    return usage === undefined ? [] : [{ ordinal, model: modelOf(entry) || "(unknown model)", ...usage }];
+    if (entry === undefined || usage === undefined) return [];
+    return [{ ordinal, model: modelName(models.of(entry)) || UNKNOWN_MODEL, ...usage }];
   });
 }
 

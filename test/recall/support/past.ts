@@ -29,7 +29,7 @@ export function recallOver(source: SessionSource, cwd: string, more: Partial<Rec
     cwd,
     project: cwd,
     env: {},
-    hide: (text) => text,
+    hide: undefined,
     now,
     prices: undefined,
     ...more,
