@@ -4,8 +4,10 @@ import { cleanText, type HideSecrets } from "./clean.ts";
 /** Bytes of an answer, if the caller does not say. */
 export const DEFAULT_BYTES = 4096;
 
-/** An answer can be made so small, and so large, in bytes. */
+/** An answer can be made so small, in bytes. */
 export const LEAST_BYTES = 1024;
+
+/** An answer can be made so large, in bytes: well below what clients refuse. */
 export const MOST_BYTES = 24 * 1024;
 
 /** Stands around what sessions hold. */

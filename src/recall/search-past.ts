@@ -57,6 +57,7 @@ const SOURCE = optionalText(
 const LATEST = switchArgument("latest", "the latest first, instead of the best");
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
 const LIMIT = countArgument(["limit", "the most hits"], { least: 1, most: 20, fallback: 8 });
+/** Goes on after an earlier answer. */
 export const CURSOR = countArgument(["cursor", "hits to skip, to go on after an earlier answer"], {
   most: 10_000,
   fallback: 0,

@@ -30,7 +30,7 @@ The session in which an agent asks is left out of what is searched: the one that
   parameters: [PROJECT, SECRETS, PRICES],
   examples: [
     ["mcp", "what a client starts"],
-    ["mcp --secrets secrets.txt", "with what must not leave the sessions"],
+    ["mcp --project ../shop", "about another project"],
     ["mcp --store postgres://user@host/database", "over the sessions of a database"],
   ],
   run: serve,
