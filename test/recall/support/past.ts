@@ -1,15 +1,12 @@
 import { join } from "node:path";
-import type { SessionView } from "../../../src/manager/session-view.ts";
 import { Recall, type RecallSettings } from "../../../src/recall/recall.ts";
 import { callRecallTool, RECALL_TOOLS } from "../../../src/recall/recall-tools.ts";
-import { filesAsSource, type SessionSource, storeAsSource } from "../../../src/recall/session-source.ts";
+import { filesAsSource, type SessionSource } from "../../../src/recall/session-source.ts";
 import { bytesOfFile } from "../../../src/stores/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote-store.ts";
 import type { SessionStore } from "../../../src/stores/session-store.ts";
 import { NOW_MS, temporaryFolder } from "../../cli/support/cli.ts";
 import { Scribe } from "../../cli/support/sessions.ts";
-
-export type { SessionView };
 
 /** The id of the session with a number. */
 export const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
@@ -73,5 +70,3 @@ export async function storeOf(...paths: readonly string[]): Promise<SessionStore
   for (const path of paths) await store.importBytes(bytesOfFile(path));
   return store;
 }
-
-export { storeAsSource };
