@@ -114,10 +114,7 @@ export function groupCalls(
   sessions: readonly CallsOfSession[],
   options: GroupOptions,
 ): { groups: UsageGroup[]; total: UsageGroup } {
-  const nodes = sessions.map(({ row, ...rest }): Node => {
-    const { path = row.id, id, parentSession } = row;
-    return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
-  });
+  const nodes = sessions.map(nodeOf);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
   const seen = new SeenCalls();
@@ -128,6 +125,31 @@ export function groupCalls(
   }
   const { groups, total } = grouping;
   return { groups, total };
+}
+
+/** Returns the session that started each subagent's, by the row of the latter, where both are among some sessions. */
+export function startersOf(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
+  const nodes = sessions.map(nodeOf);
+  const descent = new Descent(nodes);
+  const starters = new Map<SessionRow, SessionRow>();
+  for (const node of nodes) {
+    const starter = starterOf(node, descent)?.row;
+    let first = starter;
+    for (let above = starter; above !== undefined; above = starters.get(above)) first = above;
+    // Headers can name each other in a cycle.
+    if (starter !== undefined && first !== node.row) starters.set(node.row, starter);
+  }
+  return starters;
+}
+
+function nodeOf({ row, ...rest }: CallsOfSession): Node {
+  const { path = row.id, id, parentSession } = row;
+  return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
+}
+
+function starterOf(node: Node, descent: Descent<Node>): Node | undefined {
+  const [starter] = node.recorded.isSubagent ? descent.parentsOf(node) : [];
+  return starter?.isOutside === true ? undefined : starter;
 }
 
 function isWanted({ recorded: { source } }: Node, wanted: string | undefined): boolean {
@@ -172,11 +194,17 @@ class SeenCalls {
   }
 }
 
-/** Whether two calls of the same time are one: a copy keeps its id, unless the file has none. */
+/**
+ * Whether two calls of the same time are one: a copy keeps its id, unless the file has none.
+ *
+ * A summary may count to another model in a copy, which has but one of the branches.
+ */
 function isCopy(a: RecordedCall, b: RecordedCall): boolean {
-  if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
-  const isSameModel = a.model === b.model && a.provider === b.provider;
-  return isSameModel && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
+  const isSame =
+    a.id !== undefined && b.id !== undefined
+      ? a.id === b.id
+      : a.model === b.model && a.provider === b.provider;
+  return isSame && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
 }
 
 /** A group while it grows. */
@@ -255,8 +283,8 @@ class Grouping {
     const line = new Set([node]);
     // Elements added during the walk are walked as well.
     for (const one of line) {
-      const [parent] = one.recorded.isSubagent ? this.#descent.parentsOf(one) : [];
-      if (parent !== undefined && parent.isOutside !== true) line.add(parent);
+      const starter = starterOf(one, this.#descent);
+      if (starter !== undefined) line.add(starter);
     }
     return [...line];
   }
@@ -275,7 +303,7 @@ class Grouping {
   }
 
   #valueOf(name: Exclude<UsageKey, "session">, node: Node, call: RecordedCall): string | null {
-    if (name === "model") return modelName(call.provider ?? "", call.model ?? "") || null;
+    if (name === "model") return modelName(call) || null;
     if (name === "project") return node.row.cwd || null;
     if (name === "source") return node.recorded.source;
     return call.timeMs === null ? null : this.#calendar.of(call.timeMs)[name];
@@ -338,7 +366,7 @@ function priceOf(call: RecordedCall, prices: PriceFunction | undefined): number 
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
-    const message = `The price of ${modelName(provider ?? "", model)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
+    const message = `The price of ${modelName(call)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
     return new SessionError("PRICE_FAILED", message, { details: { provider, model, usage, timeMs }, cause });
   };
   let price: unknown;
