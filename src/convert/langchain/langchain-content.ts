@@ -32,7 +32,7 @@ const TYPES: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Names the block in which a model's reasoning came that has no signature. */
-export const REASONING = "reasoning";
+const REASONING = "reasoning";
 
 /**
  * Returns the stored form of a message in any of its forms, with bytes as base64.
