@@ -1,5 +1,6 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { isJsonRecord } from "../../schema/json.ts";
 import { type AnswerFields, stopOrToolUse } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -26,6 +27,7 @@ const FORM: SdkForm = {
   writeUser,
   writeAnswer: (content) => writeAnswer(content, (id) => id),
   writeResult: (result, toolName) => writeResult(result, result.toolCallId, toolName),
+  readUsage,
   plain: plainMessage,
 };
 
@@ -124,13 +126,19 @@ function answerFields(
   const stopReason = stopOrToolUse(stop, content);
   const isAnthropic = provider === "anthropic" && options.api === undefined;
   return {
-    usage: readUsage(usage_metadata),
+    ...(isJsonRecord(usage_metadata) && { usage: readUsage(usage_metadata) }),
     stopReason,
     ...(typeof reason === "string" && { rawStopReason: reason }),
     ...(stopReason === "error" && { errorMessage: "The provider refused or withheld the answer." }),
     ...(typeof id === "string" && { responseId: id }),
-    ...(typeof model === "string" && options.model === undefined && { model }),
+    ...(typeof model === "string" && answeredBy(model, options)),
     ...(typeof provider === "string" && options.provider === undefined && { provider }),
     ...(isAnthropic && { api: "anthropic-messages" }),
   };
+}
+
+/** Tells who answered: the model that was asked, if the options name it, may have another name. */
+function answeredBy(model: string, options: MessageImportOptions): Partial<AnswerFields> {
+  if (options.model === undefined) return { model };
+  return options.model === model ? {} : { responseModel: model };
 }
