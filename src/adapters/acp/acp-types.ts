@@ -52,11 +52,11 @@ export interface AcpPlanEntry {
   status: "pending" | "in_progress" | "completed";
 }
 
-interface Chunk {
+type Chunk = {
   content: AcpContentBlock;
   /** Id of the entry. */
   messageId: string;
-}
+};
 
 /** An update of a session that `toAcpUpdates` makes; it is an update of the SDK's. */
 export type AcpUpdate = { _meta?: AcpMeta } & (
@@ -82,7 +82,7 @@ export type AcpUpdate = { _meta?: AcpMeta } & (
 );
 
 /** The beginning of a call of a tool. */
-export interface AcpToolCall {
+export type AcpToolCall = {
   sessionUpdate: "tool_call";
   toolCallId: string;
   title: string;
@@ -93,10 +93,10 @@ export interface AcpToolCall {
   locations?: AcpLocation[];
   rawInput?: unknown;
   rawOutput?: unknown;
-}
+};
 
 /** The end of a call of a tool. */
-export interface AcpToolCallUpdate {
+export type AcpToolCallUpdate = {
   sessionUpdate: "tool_call_update";
   toolCallId: string;
   title?: string;
@@ -105,7 +105,7 @@ export interface AcpToolCallUpdate {
   content: AcpToolContent[];
   locations?: AcpLocation[];
   rawOutput?: unknown;
-}
+};
 
 /**
  * What an agent sends: an update, a notification that holds one, or the end of a turn, as `nextUpdate` of the SDK's sessions

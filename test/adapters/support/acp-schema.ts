@@ -7,9 +7,8 @@ const require = createRequire(import.meta.url);
 
 function publishedNotification(): z.ZodType {
   const path = require.resolve("@agentclientprotocol/sdk/schema/v1/schema.json");
-  const { $defs }: { $defs: object } = JSON.parse(readFileSync(path, "utf8"));
-  const $schema = "https://json-schema.org/draft/2020-12/schema";
-  return z.fromJSONSchema(Object.assign({ $schema, $ref: "#/$defs/SessionNotification" }, { $defs }));
+  const { $defs }: z.core.JSONSchema.JSONSchema = JSON.parse(readFileSync(path, "utf8"));
+  return z.fromJSONSchema({ $ref: "#/$defs/SessionNotification", ...($defs && { $defs }) });
 }
 
 const notification = publishedNotification();
