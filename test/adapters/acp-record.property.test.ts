@@ -66,7 +66,7 @@ test("whatever an agent sends in whatever order, the session is readable, shows 
     fc.property(updates, (sent) => {
       const session = SessionManager.create("/projects/shop", { sessionDir, createAtOnce: true });
       const recorder = new AcpRecorder(session, { timestamp: 1 });
-      const all: AcpUpdateLike[] = sent;
+      const all: AcpUpdateLike[] = JSON.parse(JSON.stringify(sent));
       for (const update of all) recorder.add(update);
       recorder.end();
       const again = SessionManager.open(session.getSessionFile() ?? "");
@@ -75,6 +75,6 @@ test("whatever an agent sends in whatever order, the session is readable, shows 
       expect(invalidUpdates(toAcpUpdates(again))).toEqual([]);
       expect(toAnthropic(again.buildSessionContext().messages).messages).toBeInstanceOf(Array);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

@@ -7,7 +7,7 @@ import { assertOptions, numberFrom } from "../../schema/options.ts";
 import { wellFormedText } from "../../schema/well-formed-text.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { titleOf } from "../../view/session-title.ts";
-import { type AcpMeta, type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";
+import { type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";
 
 /** What `session/list` asks for. */
 export interface AcpListRequest {
@@ -30,7 +30,7 @@ export interface AcpForkRequest {
   /** Working directory of the new session. */
   readonly cwd: string;
   /** `sessiontree.entryId`: the last entry to copy, as an update of `toAcpUpdates` names it. Default: the leaf. */
-  readonly _meta?: AcpMeta | null;
+  readonly _meta?: { readonly [key: string]: unknown } | null;
 }
 
 const PAGE_SIZE = 50;

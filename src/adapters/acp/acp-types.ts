@@ -1,6 +1,3 @@
-/** Extra data of an update or a request, by namespaced key. */
-export type AcpMeta = { [key: string]: unknown };
-
 /** Key of `_meta` that names an entry of the session: in updates the one they are from, in a fork request the last one to copy. */
 export const ENTRY_META = "sessiontree.entryId";
 
@@ -52,17 +49,17 @@ export interface AcpPlanEntry {
   status: "pending" | "in_progress" | "completed";
 }
 
-type Chunk = {
+type AcpChunk = {
   content: AcpContentBlock;
   /** Id of the entry. */
   messageId: string;
 };
 
 /** An update of a session that `toAcpUpdates` makes; it is an update of the SDK's. */
-export type AcpUpdate = { _meta?: AcpMeta } & (
-  | ({ sessionUpdate: "user_message_chunk" } & Chunk)
-  | ({ sessionUpdate: "agent_message_chunk" } & Chunk)
-  | ({ sessionUpdate: "agent_thought_chunk" } & Chunk)
+export type AcpUpdate = { _meta?: { [key: string]: unknown } } & (
+  | ({ sessionUpdate: "user_message_chunk" } & AcpChunk)
+  | ({ sessionUpdate: "agent_message_chunk" } & AcpChunk)
+  | ({ sessionUpdate: "agent_thought_chunk" } & AcpChunk)
   | AcpToolCall
   | AcpToolCallUpdate
   | { sessionUpdate: "plan"; entries: AcpPlanEntry[] }

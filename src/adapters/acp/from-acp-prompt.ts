@@ -5,7 +5,7 @@ import type { AcpContentBlock } from "./acp-types.ts";
 import { ACP_DETAIL } from "./call-facts.ts";
 import { fromBlock, isWholeBlock, readBlock } from "./content-blocks.ts";
 
-/** A question without its time. */
+/** A user message without its time. */
 type Question = Pick<UserMessage, "role" | "content"> & { details?: JsonObject };
 
 /**

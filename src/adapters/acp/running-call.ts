@@ -11,10 +11,11 @@ import { fromBlock, isWholeBlock } from "./content-blocks.ts";
 
 /** A call of a tool, of which each update tells more. */
 export class RunningCall {
-  /** The call in its answer; complete once the answer is. */
+  /** The call in its answer, which never changes once it is complete: it may be stored by then. */
   readonly block: ToolCall;
   hasEnded = false;
   #hasFailed = false;
+  #name = "";
   #rawInput: JsonObject[string] | undefined;
   #facts: CallFacts = {};
 
@@ -29,7 +30,7 @@ export class RunningCall {
 
   update(update: JsonObject): void {
     const { name, rawInput, status } = update;
-    if (typeof name === "string" && name !== "") this.block.name = name;
+    if (typeof name === "string" && name !== "") this.#name = name;
     if (rawInput !== undefined && rawInput !== null) this.#rawInput = rawInput;
     this.#facts = { ...this.#facts, ...readFacts(update) };
     this.#hasFailed = status === "failed";
@@ -40,7 +41,7 @@ export class RunningCall {
   complete(): void {
     const { kind = "tool", title } = this.#facts;
     const input = this.#rawInput;
-    this.block.name ||= kind;
+    this.block.name = this.#name || kind;
     if (isJsonRecord(input)) this.block.arguments = input;
     else if (input !== undefined) this.block.arguments = { input };
     else if (title !== undefined) this.block.arguments = { title };
