@@ -1,5 +1,5 @@
 import { namedSessionPath } from "../log/session-paths.ts";
-import { assertOptions, CALLBACK, FLAG, type OptionRule, TEXT } from "../schema/options.ts";
+import { assertOptions, CALLBACK, DATE, FLAG, type OptionRule, TEXT } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { summarizeFile } from "./file-summary.ts";
 import { decodeCalls } from "./session-calls.ts";
@@ -31,11 +31,6 @@ const KEYS: OptionRule = {
   words: `a list of ${USAGE_KEYS.join(", ")}`,
 };
 
-const DATE: OptionRule = {
-  fits: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
-  words: "a valid Date",
-};
-
 /**
  * Adds up what models used and cost in the sessions of a scope: answers, summaries, titles and whatever else is recorded.
  *
@@ -56,6 +51,18 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
     utc: FLAG,
     prices: CALLBACK,
   });
+  const { sessions, damaged } = await collectCalls(options);
+  return { ...groupCalls(sessions, options), damaged };
+}
+
+/**
+ * Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls.
+ *
+ * @throws {SessionError} `ABORTED`
+ */
+export async function collectCalls(
+  options: CatalogOptions,
+): Promise<{ readonly sessions: readonly CallsOfSession[]; readonly damaged: readonly string[] }> {
   const run = await CatalogRun.start(options, true);
   const sessions: CallsOfSession[] = [];
   const damaged: string[] = [];
@@ -69,8 +76,7 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
   } finally {
     await run.finish();
   }
-  const outside = await parentsOutside(sessions, run);
-  return { ...groupCalls([...sessions, ...outside], options), damaged };
+  return { sessions: [...sessions, ...(await parentsOutside(sessions, run))], damaged };
 }
 
 /** Reads the parents of forks that are not in the scope, to know which calls the forks have inherited. */

@@ -3,17 +3,15 @@ import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
 import type { JsonRecord } from "../schema/json.ts";
-import { callFields, usageOf } from "../view/usage.ts";
-import { nameOrNull, type UsageTotals } from "../view/usage-tally.ts";
+import { callFields, ModelsInUse, usageOf } from "../view/usage.ts";
+import { type ModelNames, nameOrNull, type UsageTotals } from "../view/usage-tally.ts";
 
 /** A call of a model that a session records: what it used, when, and of which model. */
-export interface RecordedCall extends Readonly<UsageTotals> {
+export interface RecordedCall extends Readonly<UsageTotals>, ModelNames {
   /** Id of its entry; undefined in files of version 1, which hold none. */
   readonly id: string | undefined;
   /** Unix milliseconds; null if no time is recorded. */
   readonly timeMs: number | null;
-  readonly provider: string | null;
-  readonly model: string | null;
   /** The part of `cacheWrite` that is kept for an hour. */
   readonly cacheWrite1h: number;
 }
@@ -25,13 +23,15 @@ export interface SessionCalls {
   readonly source: string | null;
   /** Whether a subagent of another session had it. */
   readonly isSubagent: boolean;
+  /** The model that answered last. */
+  readonly answering: ModelNames | undefined;
 }
 
 /** The entries that may say where a session is from: imports write them first. */
 const FRONT_ENTRIES = 3;
 
 /** Parts of the cached form. */
-const CACHED_PARTS = 6;
+const CACHED_PARTS = 7;
 
 /** Whole numbers of a call in the cached form. */
 const STRIDE = 9;
@@ -43,6 +43,7 @@ const PLAIN_ID = /^[\w-]+$/;
 export class CallRecorder {
   readonly #createdMs: number;
   readonly #calls: RecordedCall[];
+  readonly #models: ModelsInUse;
   #entriesSeen: number;
   #source: string | null;
   #isSubagent: boolean;
@@ -54,6 +55,7 @@ export class CallRecorder {
   constructor(createdMs: number | null, before?: SessionCalls) {
     this.#createdMs = createdMs ?? Number.NaN;
     this.#calls = [...(before?.calls ?? [])];
+    this.#models = new ModelsInUse(before?.answering);
     this.#source = before?.source ?? null;
     this.#isSubagent = before?.isSubagent ?? false;
     this.#entriesSeen = before === undefined ? 0 : FRONT_ENTRIES;
@@ -79,11 +81,11 @@ export class CallRecorder {
     this.#entriesSeen++;
     const usage = usageOf(entry);
     if (usage === undefined) return;
-    const { provider, model, timestamp, usage: stored } = callFields(entry);
+    const { timestamp, usage: stored } = callFields(entry);
     this.#calls.push({
       id,
       timeMs: entry["type"] === "message" ? (wholeOf(timestamp) ?? wholeOf(entryMs)) : wholeOf(entryMs),
-      ...this.#modelOf(provider, model),
+      ...this.#models.of(entry),
       cacheWrite1h: numberOf(fieldsOf(stored)["cacheWrite1h"]),
       ...usage,
     });
@@ -91,14 +93,8 @@ export class CallRecorder {
 
   /** What was found so far. */
   get found(): SessionCalls {
-    return { calls: this.#calls, source: this.#source, isSubagent: this.#isSubagent };
-  }
-
-  /** Summaries name no model: programs have them written by the model that is in use. */
-  #modelOf(provider: unknown, model: unknown): Pick<RecordedCall, "provider" | "model"> {
-    const named = { provider: nameOrNull(provider), model: nameOrNull(model) };
-    const last = named.model === null ? this.#calls.findLast((call) => call.model !== null) : undefined;
-    return last === undefined ? named : { provider: last.provider, model: last.model };
+    const { answering } = this.#models;
+    return { calls: this.#calls, source: this.#source, isSubagent: this.#isSubagent, answering };
   }
 
   #readFront(entry: JsonRecord, entryMs: number | undefined): void {
@@ -120,7 +116,7 @@ function wholeOf(value: unknown): number | null {
  *
  * Times are differences and costs stand apart, since small whole numbers are read several times as fast as others.
  */
-export function encodeCalls({ calls, source, isSubagent }: SessionCalls): string {
+export function encodeCalls({ calls, source, isSubagent, answering }: SessionCalls): string {
   const names: string[] = [];
   const places = new Map<string, number>();
   const numbers: (number | null)[] = [];
@@ -137,14 +133,15 @@ export function encodeCalls({ calls, source, isSubagent }: SessionCalls): string
   const list = calls.map(({ id = null }) => id);
   const ids = list.every((id) => id !== null && PLAIN_ID.test(id)) ? list.join(" ") : list;
   const costs = calls.map(({ cost }) => cost);
-  return JSON.stringify([source, isSubagent, names, ids, numbers, costs]);
+  const last = answering && [answering.provider, answering.model];
+  return JSON.stringify([source, isSubagent, last, names, ids, numbers, costs]);
 }
 
 /** Reads what `encodeCalls` wrote; undefined if it is anything else. */
 export function decodeCalls(text: string): SessionCalls | undefined {
   const parsed = parseJson(text)?.value;
   if (!Array.isArray(parsed) || parsed.length !== CACHED_PARTS) return undefined;
-  const [source, isSubagent, named, idsAsText, ...lists] = parsed;
+  const [source, isSubagent, last, named, idsAsText, ...lists] = parsed;
   const names = listOf(named);
   const ids = typeof idsAsText === "string" && idsAsText !== "" ? idsAsText.split(" ") : listOf(idsAsText);
   const [numbers = [], costs = []] = lists.map(listOf);
@@ -174,7 +171,9 @@ export function decodeCalls(text: string): SessionCalls | undefined {
       cost: typeof cost === "number" ? cost : null,
     });
   }
-  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true };
+  const [provider = null, model = null] = listOf(last).map(nameOrNull);
+  const answering = Array.isArray(last) ? { provider, model } : undefined;
+  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true, answering };
 }
 
 /** Returns the texts of sessions that `encodeCalls` has written: names of providers and models. */

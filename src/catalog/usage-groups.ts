@@ -114,10 +114,7 @@ export function groupCalls(
   sessions: readonly CallsOfSession[],
   options: GroupOptions,
 ): { groups: UsageGroup[]; total: UsageGroup } {
-  const nodes = sessions.map(({ row, ...rest }): Node => {
-    const { path = row.id, id, parentSession } = row;
-    return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
-  });
+  const nodes = sessions.map(nodeOf);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
   const seen = new SeenCalls();
@@ -128,6 +125,31 @@ export function groupCalls(
   }
   const { groups, total } = grouping;
   return { groups, total };
+}
+
+/** Returns the session that started each subagent's, by the row of the latter, where both are among some sessions. */
+export function startersOf(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
+  const nodes = sessions.map(nodeOf);
+  const descent = new Descent(nodes);
+  const starters = new Map<SessionRow, SessionRow>();
+  for (const node of nodes) {
+    const starter = starterOf(node, descent)?.row;
+    let first = starter;
+    for (let above = starter; above !== undefined; above = starters.get(above)) first = above;
+    // Headers can name each other in a cycle.
+    if (starter !== undefined && first !== node.row) starters.set(node.row, starter);
+  }
+  return starters;
+}
+
+function nodeOf({ row, ...rest }: CallsOfSession): Node {
+  const { path = row.id, id, parentSession } = row;
+  return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
+}
+
+function starterOf(node: Node, descent: Descent<Node>): Node | undefined {
+  const [starter] = node.recorded.isSubagent ? descent.parentsOf(node) : [];
+  return starter?.isOutside === true ? undefined : starter;
 }
 
 function isWanted({ recorded: { source } }: Node, wanted: string | undefined): boolean {
@@ -172,11 +194,17 @@ class SeenCalls {
   }
 }
 
-/** Whether two calls of the same time are one: a copy keeps its id, unless the file has none. */
+/**
+ * Whether two calls of the same time are one: a copy keeps its id, unless the file has none.
+ *
+ * A summary may count to another model in a copy, which has but one of the branches.
+ */
 function isCopy(a: RecordedCall, b: RecordedCall): boolean {
-  if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
-  const isSameModel = a.model === b.model && a.provider === b.provider;
-  return isSameModel && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
+  const isSame =
+    a.id !== undefined && b.id !== undefined
+      ? a.id === b.id
+      : a.model === b.model && a.provider === b.provider;
+  return isSame && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
 }
 
 /** A group while it grows. */
@@ -203,6 +231,7 @@ class Grouping {
   readonly #calendar: Calendar;
   readonly #total = newGroup();
   readonly #groups = new Map<string, GrowingGroup>();
+  readonly #bills = new Map<Node, Bills>();
 
   constructor(options: GroupOptions, descent: Descent<Node>) {
     this.#options = options;
@@ -216,18 +245,21 @@ class Grouping {
     const fromMs = since?.getTime() ?? Number.NEGATIVE_INFINITY;
     const toMs = until?.getTime() ?? Number.POSITIVE_INFINITY;
     const isBounded = since !== undefined || until !== undefined;
-    const line = this.#by.includes("session") ? this.#lineOf(node) : [node];
+    const starters = this.#lineOf(node);
+    const bills = starters.map((one) => this.#billsOf(one));
+    const line = this.#by.includes("session") ? starters : [node];
     let groups: GrowingGroup[] = [];
     let before: RecordedCall | undefined;
     for (const call of calls) {
       const { timeMs } = call;
       if (isBounded && (timeMs === null || timeMs < fromMs || timeMs >= toMs)) continue;
-      const estimated = call.cost === null ? priceOf(call, prices) : undefined;
-      addCall(this.#total, node, call, estimated);
+      const isStated = call.cost !== null || bills.some((bill) => isBilled(call, bill));
+      const price: Price = isStated ? "stated" : priceOf(call, prices);
+      addCall(this.#total, node, call, price);
       if (before === undefined || !isAlike(call, before))
         groups = line.map((of, i) => this.#groupOf(node, call, of, line[i + 1]));
       before = call;
-      for (const group of groups) addCall(group, node, call, estimated);
+      for (const group of groups) addCall(group, node, call, price);
     }
   }
 
@@ -255,10 +287,16 @@ class Grouping {
     const line = new Set([node]);
     // Elements added during the walk are walked as well.
     for (const one of line) {
-      const [parent] = one.recorded.isSubagent ? this.#descent.parentsOf(one) : [];
-      if (parent !== undefined && parent.isOutside !== true) line.add(parent);
+      const starter = starterOf(one, this.#descent);
+      if (starter !== undefined) line.add(starter);
     }
     return [...line];
+  }
+
+  #billsOf(node: Node): Bills {
+    const known = this.#bills.get(node) ?? billsIn(node.recorded.calls);
+    this.#bills.set(node, known);
+    return known;
   }
 
   #groupOf(node: Node, call: RecordedCall, of: Node, parent: Node | undefined): GrowingGroup {
@@ -275,7 +313,7 @@ class Grouping {
   }
 
   #valueOf(name: Exclude<UsageKey, "session">, node: Node, call: RecordedCall): string | null {
-    if (name === "model") return modelName(call.provider ?? "", call.model ?? "") || null;
+    if (name === "model") return modelName(call) || null;
     if (name === "project") return node.row.cwd || null;
     if (name === "source") return node.recorded.source;
     return call.timeMs === null ? null : this.#calendar.of(call.timeMs)[name];
@@ -306,11 +344,31 @@ function spent({ sum, estimated }: GrowingGroup): number {
   return (sum.cost ?? 0) + (estimated ?? 0);
 }
 
-function addCall(group: GrowingGroup, node: Node, call: RecordedCall, estimated: number | undefined): void {
+/** An estimate; undefined without a price. */
+type Price = number | "stated" | undefined;
+
+function addCall(group: GrowingGroup, node: Node, call: RecordedCall, price: Price): void {
   group.sessions.add(node);
   addTo(group.sum, call);
-  if (estimated !== undefined) group.estimated = (group.estimated ?? 0) + estimated;
-  else if (call.cost === null) group.unpriced += call.totalTokens;
+  if (price === undefined) group.unpriced += call.totalTokens;
+  else if (price !== "stated") group.estimated = (group.estimated ?? 0) + price;
+}
+
+/** When each model was last billed for earlier calls: programs such as Claude Code record dollars apart from tokens. */
+type Bills = ReadonlyMap<string, number>;
+
+function billsIn(calls: readonly RecordedCall[]): Bills {
+  const bills = new Map<string, number>();
+  for (const call of calls) {
+    if (call.totalTokens > 0 || call.cost === null || call.timeMs === null) continue;
+    bills.set(modelName(call), Math.max(call.timeMs, bills.get(modelName(call)) ?? call.timeMs));
+  }
+  return bills;
+}
+
+function isBilled(call: RecordedCall, bills: Bills): boolean {
+  if (bills.size === 0 || call.timeMs === null) return false;
+  return call.timeMs <= (bills.get(modelName(call)) ?? Number.NEGATIVE_INFINITY);
 }
 
 function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: GrowingGroup): UsageGroup {
@@ -338,7 +396,7 @@ function priceOf(call: RecordedCall, prices: PriceFunction | undefined): number 
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
-    const message = `The price of ${modelName(provider ?? "", model)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
+    const message = `The price of ${modelName(call)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
     return new SessionError("PRICE_FAILED", message, { details: { provider, model, usage, timeMs }, cause });
   };
   let price: unknown;

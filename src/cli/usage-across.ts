@@ -1,25 +1,20 @@
 import { collectUsage, type UsageReport } from "../catalog/collect-usage.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SkippedFile } from "../catalog/skipping.ts";
-import {
-  type GroupOptions,
-  type PriceFunction,
-  USAGE_KEYS,
-  type UsageGroup,
-  type UsageKey,
-} from "../catalog/usage-groups.ts";
+import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from "../catalog/usage-groups.ts";
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
-import { parseMoment } from "../view/times.ts";
+import { UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { choiceOption, choicesOption, flag, numberOption, type Parameter, textOption } from "./parameters.ts";
-import { installedPrices, readPrices } from "./prices.ts";
+import { PRICES, pricesOf } from "./prices.ts";
 import { pathOf, sessionScope } from "./session-argument.ts";
 import { sessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
+import { spanOf } from "./span-options.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { column, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
@@ -59,10 +54,6 @@ const LIMIT = numberOption(
   "only this many groups, the first ones; the total is that of all",
 );
 const UTC = flag("--utc", "days are those of UTC");
-const PRICES = textOption(
-  "--prices <file>",
-  "JSON with dollars per million tokens, for calls without a stated cost",
-);
 
 /** What the sums across sessions can be told. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
@@ -92,7 +83,7 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   const by = get(BY) ?? ["day"];
   const options: GroupOptions = {
     by,
-    ...momentsOf(call),
+    ...spanOf(call, SINCE, UNTIL, get(UTC)),
     utc: get(UTC),
     ...pricesOf(call),
     ...sourceOf(call),
@@ -109,29 +100,6 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   else if (report.groups.length === 0) note("No usage is recorded.");
   else writeTable(shown, { by, total: report.total, left }, call);
   return EXIT_CODES.ok;
-}
-
-function momentsOf({ get, io }: CommandCall): Pick<GroupOptions, "since" | "until"> {
-  const nowMs = io.now?.() ?? Date.now();
-  const moment = (parameter: typeof SINCE, text: string | undefined) => {
-    if (text === undefined) return undefined;
-    const found = parseMoment(text, nowMs, get(UTC));
-    if (found !== undefined) return found;
-    throw new UsageError(
-      `${parameter.form} takes a month (2026-11), a day (2026-11-23), a time (2026-11-23T12:00), or an age (7d); "${text}" is none.`,
-    );
-  };
-  const [since, until] = [moment(SINCE, get(SINCE)), moment(UNTIL, get(UNTIL))];
-  return {
-    ...(since && { since: new Date(since.fromMs) }),
-    ...(until && { until: new Date(until.toMs) }),
-  };
-}
-
-function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
-  const path = get(PRICES);
-  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
-  return prices === undefined ? {} : { prices };
 }
 
 function sourceOf({ get }: CommandCall): Pick<GroupOptions, "source"> {
@@ -229,8 +197,9 @@ function writeTable(
     unpriced,
   }: UsageGroup) => [
     ...[sessions, calls, input + cacheRead + cacheWrite, output].map(count),
+    ...(hasEstimates ? [count(unpriced)] : []),
     dollars(cost),
-    ...(hasEstimates ? [dollars(estimated), count(unpriced)] : []),
+    ...(hasEstimates ? [dollars(estimated)] : []),
   ];
   const isPriced = total.cost !== null || hasEstimates;
   const names = namesOf(groups, by);
@@ -244,8 +213,9 @@ function writeTable(
     "calls",
     "all input",
     "output",
+    ...(hasEstimates ? ["unpriced"] : []),
     "cost",
-    ...(hasEstimates ? ["estimated", "unpriced"] : []),
+    ...(hasEstimates ? ["estimated"] : []),
   ];
   writeUsageTable(
     [by.join(", "), ...titles],
@@ -262,10 +232,13 @@ const NOT_SAID = {
   day: "(no time)",
   week: "(no time)",
   month: "(no time)",
-  model: "(unknown model)",
+  model: UNKNOWN_MODEL,
   project: "(no project)",
   source: "(not imported)",
 } as const;
+
+/** Columns of a key that others follow, so that a long name leaves them room. */
+const MOST_KEY_WIDTH = 32;
 
 /** Names groups by their keys, in columns; the last key takes as much as it needs. */
 function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string[] {
@@ -284,7 +257,9 @@ function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string
       return `${"  ".repeat(depth)}${column(shortId(session.id, idLength), idLength)}  ${titleOf(session)}`;
     });
   });
-  const widths = by.map((_, i) => Math.max(...texts.map((row) => widthOf(row[i] ?? ""))));
+  const widths = by.map((_, i) =>
+    Math.min(MOST_KEY_WIDTH, Math.max(...texts.map((row) => widthOf(row[i] ?? "")))),
+  );
   return texts.map((row) =>
     row.map((text, i) => (i < row.length - 1 ? column(text, widths[i] ?? 0) : text)).join("  "),
   );
