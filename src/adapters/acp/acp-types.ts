@@ -34,6 +34,7 @@ export interface AcpLocation {
   line?: number;
 }
 
+/** What tools can do, in the protocol's words. */
 export const TOOL_KINDS = [
   ...(["read", "edit", "delete", "move", "search"] as const),
   ...(["execute", "think", "fetch", "switch_mode", "other"] as const),
