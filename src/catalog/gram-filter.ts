@@ -3,7 +3,7 @@ import { foldUnit } from "./text-bytes.ts";
 /** Characters in a row of which the filter knows whether they are in a file. */
 const GRAM = 4;
 
-/** Sizes of filters, in bits: about two for each byte of a small file, fewer of a large one. */
+/** Sizes of filters, in bits: about one for every three bytes, fewer of a large file. */
 const LEAST_BITS = 10;
 const MOST_BITS = 21;
 
@@ -19,6 +19,9 @@ const FOLDED = Uint8Array.from({ length: 0x80 }, (_, byte) => {
   if (byte < 0x20) return OTHER;
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 });
+
+/** The same for all bytes; 0 for those that are part of an escape, or of a character beyond ASCII. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte === BACKSLASH ? 0 : (FOLDED[byte] ?? 0)));
 
 /** What else follows a backslash: line breaks and other white space. */
 const ESCAPED_SPACES: ReadonlySet<number> = new Set([..."bfnrt"].map((one) => one.charCodeAt(0)));
@@ -99,26 +102,36 @@ export class GramCollector {
 
   /** @param size - Bytes of the file. */
   constructor(size: number) {
-    const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, Math.ceil(Math.log2(Math.max(2, size / 2)))));
+    const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, Math.ceil(Math.log2(Math.max(2, size / 4)))));
     this.filter = new Uint8Array(2 ** (bits - 3));
     this.#shift = 32 - bits;
   }
 
   /** Takes the next bytes. */
   feed(bytes: Uint8Array): void {
+    for (let i = 0; i < bytes.length; i++) {
+      const isOrdinary = !this.#isEscape && this.#digits === 0 && this.#rest === 0;
+      if (isOrdinary) i = this.#feedPlain(bytes, i);
+      if (i < bytes.length) this.#feedOdd(bytes[i] ?? 0);
+    }
+  }
+
+  /** Takes bytes that stand for themselves; returns the index of the first that does not. */
+  #feedPlain(bytes: Uint8Array, from: number): number {
     const { filter } = this;
     const shift = this.#shift;
-    for (let i = 0; i < bytes.length; i++) {
-      const byte = bytes[i] ?? 0;
-      if (byte >= 0x80 || byte === BACKSLASH || this.#isEscape || this.#digits > 0 || this.#rest > 0) {
-        this.#feedOdd(byte);
-        continue;
-      }
-      const gram = (this.#gram << 8) | (FOLDED[byte] ?? OTHER);
-      this.#gram = gram;
+    const { length } = bytes;
+    let gram = this.#gram;
+    let i = from;
+    for (; i < length; i++) {
+      const code = PLAIN[bytes[i] ?? 0] ?? 0;
+      if (code === 0) break;
+      gram = (gram << 8) | code;
       const bit = Math.imul(gram, 0x9e3779b1) >>> shift;
       filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
     }
+    this.#gram = gram;
+    return i;
   }
 
   #add(code: number): void {
