@@ -86,7 +86,7 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
       const API = (await host.hear("/api/chat\n")).trim();
       const session = () => {
         const path = SessionManager.findById(home, "chat-1", join(home, "chats"));
-        return SessionManager.open(path ?? "", join(home, "chats"), undefined, { readOnly: true });
+        return SessionManager.open(path ?? "", join(home, "chats"));
       };
       const openPage = async (messages: readonly object[]) => {
         const page = start(client, { API, MESSAGES: JSON.stringify(messages) });
