@@ -131,7 +131,9 @@ export class SdkDialect {
     const base64 = base64Of(data);
     if (base64 !== undefined && typeof mediaType === "string")
       return MAJORS[this.#major].writeFile(base64, mediaType);
-    return this.#asText(readOutput("content", [part]), index);
+    const [block] = readOutput("content", [part]);
+    if (block?.type === "image") return MAJORS[this.#major].writeFile(block.data, block.mimeType);
+    return this.#asText([block], index);
   }
 
   #knows(spans: Spans, type: unknown): boolean {
@@ -142,7 +144,7 @@ export class SdkDialect {
   #asText(content: unknown, index: number): ModelTextPart {
     this.#report("CONTENT_REPLACED", index, "Replaced by a text");
     const { text } = fieldsOf(listOf(content)[0]);
-    return { type: "text", text: String(text) };
+    return { type: "text", text: String(text ?? "") };
   }
 
   #report(code: "BLOCK_DROPPED" | "CONTENT_REPLACED", index: number, done: string): void {
