@@ -79,7 +79,11 @@ describe("an image in a tool's result", () => {
     [5, SHAPES.file, SHAPES.media],
     [6, SHAPES.media, SHAPES.media],
     [6, SHAPES.file, SHAPES["image-data"]],
-    [6, { type: "file", data: { type: "url", url: `data:${mediaType};base64,${data}` }, mediaType }, SHAPES["image-data"]],
+    [
+      6,
+      { type: "file", data: { type: "url", url: `data:${mediaType};base64,${data}` }, mediaType },
+      SHAPES["image-data"],
+    ],
     [5, { type: "image-url", url: `data:${mediaType};base64,${data}` }, SHAPES.media],
     [7, SHAPES.media, SHAPES.file],
     [7, SHAPES["image-data"], SHAPES["image-data"]],
@@ -118,7 +122,8 @@ describe("what a version does not know", () => {
       issues: [{ code: "CONTENT_REPLACED", index: 1 }],
     });
     expect(
-      toModelMessages(stored(shot({ type: "execution-denied", reason: "" })), { model: "gpt-x", sdk: 5 }).messages,
+      toModelMessages(stored(shot({ type: "execution-denied", reason: "" })), { model: "gpt-x", sdk: 5 })
+        .messages,
     ).toEqual(shot({ type: "error-text", value: "" }));
     const addressed = stored(shotOf({ type: "image-url", url: "https://example.com/a.png" }));
     expect(toModelMessages(addressed, { model: "gpt-x", sdk: 5 })).toMatchObject({
