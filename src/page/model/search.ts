@@ -1,11 +1,9 @@
-import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import { type ContentPart, contentOf, outputTitle } from "../../view/entry-content.ts";
+import { contentOf } from "../../view/entry-content.ts";
 import type { EntryKind } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
-import { prettyJson } from "../../view/pretty-json.ts";
+import { textOfPart } from "./entry-text.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
-import { readColours } from "./terminal-colours.ts";
 
 /** An entry in which a text was found. */
 export interface SearchHit {
@@ -90,29 +88,6 @@ export class SearchIndex {
 function partsOf(entry: AnySessionEntry, { tone }: EntryKind): string[] {
   const parts = contentOf(entry).parts.map(textOfPart);
   return tone === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
-}
-
-function textOfPart(part: ContentPart): string {
-  switch (part.kind) {
-    case "image":
-      return "";
-    case "call":
-      return `${part.name}\n${inputText(part.input)}`;
-    case "output":
-      return `${outputTitle(part)}\n${readColours(part.text).plain}`;
-    case "data":
-      return `${part.title}\n${prettyJson(part.value)}`;
-    default:
-      return part.text;
-  }
-}
-
-/** Arguments as the page shows them: texts as they are, the rest as JSON. */
-function inputText(input: unknown): string {
-  if (typeof input !== "object" || input === null) return textOf(input);
-  return Object.entries(input)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : prettyJson(value)}`)
-    .join("\n");
 }
 
 function snippetAt({ plain: text, idAt }: SearchedText, at: number, length: number): SearchHit["snippet"] {

@@ -20,6 +20,7 @@ import { toggleTheme } from "./theme-button.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
+import { useCopy } from "./use-copy.ts";
 import { usePosition } from "./use-position.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
@@ -49,8 +50,9 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
   const { view, focus } = position;
   const subject = subjectOf(position);
+  const [copy, copied] = useCopy();
   const { query, isActive } = search;
-  const page = useMemo(() => ({ session, go, find: finderOf(query) }), [session, go, query]);
+  const page = useMemo(() => ({ session, go, find: finderOf(query), copy }), [session, go, query, copy]);
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;
   }, [session]);
@@ -175,6 +177,9 @@ export function App({ live, opening, indexUrl }: AppProps) {
             {view === "usage" && <UsageView path={path} />}
             {view === "issues" && <IssuesView />}
           </main>
+          <p class={copied === "" ? "toast" : "toast is-shown"} role="status">
+            {copied}
+          </p>
           {isHelpShown && <Help onClose={() => showHelp(false)} />}
         </div>
       </FoldsContext.Provider>

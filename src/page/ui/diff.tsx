@@ -1,3 +1,4 @@
+import { count } from "../../view/words.ts";
 import type { DiffLine } from "../model/edit-diff.ts";
 
 /** Unchanged lines that are shown around a change. */
@@ -44,7 +45,7 @@ export function DiffCounts({ edits }: { edits: readonly (readonly DiffLine[])[] 
   const removed = all.filter(({ sign }) => sign === "-").length;
   return (
     <span class="diff-counts">
-      <span class="is-added">+{added}</span> <span class="is-removed">−{removed}</span>
+      <span class="is-added">+{count(added)}</span> <span class="is-removed">−{count(removed)}</span>
     </span>
   );
 }

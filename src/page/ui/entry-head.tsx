@@ -1,4 +1,5 @@
 import type { AnySessionEntry } from "../../core.ts";
+import { count } from "../../view/words.ts";
 import { headingOf } from "../model/entry-heading.ts";
 import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
@@ -15,10 +16,12 @@ interface EntryHeadProps {
   readonly isEnd: boolean;
   /** For entries that are one line. */
   readonly excerpt: string;
+  /** Returns what is copied of it. */
+  readonly textOf: () => string;
 }
 
 /** What is said of an entry before what it says itself, and what can be done with it. */
-export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
+export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: EntryHeadProps) {
   const { session } = usePage();
   const { text, facts, outcome, level } = headingOf(entry, kindAt(session, ordinal));
   const Heading = level === undefined ? "span" : level === 2 ? "h2" : "h3";
@@ -39,7 +42,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadPr
       <NestedLinks ordinal={ordinal} />
       <EntryId id={entry.id} />
       <span class="entry-end">
-        <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} />
+        <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} textOf={textOf} />
         <time title={dateAndTimeOf(entry.timestamp)}>{timeOf(entry.timestamp)}</time>
       </span>
     </header>
@@ -60,7 +63,7 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
     <span class="branch-switch">
       <IconButton icon={BackIcon} class="no-print" label="Previous branch" onClick={() => toOther(-1)} />
       <span>
-        branch {at + 1} of {siblings.length}
+        branch {count(at + 1)} of {count(siblings.length)}
       </span>
       <IconButton icon={ChevronIcon} class="no-print" label="Next branch" onClick={() => toOther(1)} />
     </span>

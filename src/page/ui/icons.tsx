@@ -55,6 +55,8 @@ export const HelpIcon = icon(
 export const LinkIcon = icon(
   <path d="M6.8 9.2l2.4-2.4M7.4 4.8l1.5-1.5a2.7 2.7 0 0 1 3.8 3.8l-1.5 1.5M8.6 11.2l-1.5 1.5a2.7 2.7 0 0 1-3.8-3.8l1.5-1.5" />,
 );
+/** Copies something. */
+export const CopyIcon = icon(<path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />);
 /** Makes an entry the end of the path: a line that ends in a node. */
 export const EndHereIcon = icon(
   <>

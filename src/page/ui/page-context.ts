@@ -3,6 +3,7 @@ import { useContext } from "preact/hooks";
 import type { Step } from "../model/navigation.ts";
 import type { Finder } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
+import type { Copy } from "./use-copy.ts";
 
 /** What nearly every part of the page needs. */
 export interface PageContextValue {
@@ -10,6 +11,7 @@ export interface PageContextValue {
   readonly go: (step: Step) => void;
   /** Finds what is searched for; nothing if nothing is. */
   readonly find: Finder;
+  readonly copy: Copy;
 }
 
 /** Hands the session to the parts of the page. Null outside of it. */

@@ -33,7 +33,7 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
     <li class="session-row" ref={row}>
       <a href={href} title={path}>
         <span class="session-facts">
-          <h2 dir="auto">
+          <h2>
             <Marked line={title} wanted={wanted} />
           </h2>
           <p>

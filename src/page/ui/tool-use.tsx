@@ -1,4 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { ContentPart } from "../../view/entry-content.ts";
 import { isFailure } from "../../view/entry-kind.ts";
 import { beginningOf } from "../../view/plain.ts";
@@ -6,6 +7,7 @@ import { prettyJson } from "../../view/pretty-json.ts";
 import { tellingArgument } from "../../view/telling-argument.ts";
 import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
+import { textToCopy } from "../model/entry-text.ts";
 import { errorLineOf, failureLine } from "../model/failure-line.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
 import { languageOfFile } from "../render/highlight.ts";
@@ -13,9 +15,10 @@ import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
 import { Fold } from "./fold.tsx";
-import { CallIcon } from "./icons.tsx";
+import { CallIcon, CopyIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { Output } from "./output.tsx";
+import { usePage } from "./page-context.ts";
 import { isStored, StoredPart } from "./stored-part.tsx";
 
 type CallPart = Extract<ContentPart, { kind: "call" }>;
@@ -56,11 +59,14 @@ interface CallProps {
 function Call({ ordinal, name, call, isAnswered }: CallProps) {
   const { name: tool, input } = call;
   const edits = editsIn(input);
+  const { command: given, cmd } = fieldsOf(input);
+  const command = textOf(given) || textOf(cmd);
   return (
     <Fold
       ordinal={ordinal}
       name={name}
       class="call"
+      actions={command !== "" && <CopyCommand command={command} />}
       summary={
         <>
           <CallIcon />
@@ -74,6 +80,21 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
     >
       {() => (edits.length > 0 ? <Edits input={input} edits={edits} /> : <Arguments input={input} />)}
     </Fold>
+  );
+}
+
+/** Copies a command that a tool, or a person, ran. */
+export function CopyCommand({ command }: { command: string }) {
+  const { copy } = usePage();
+  return (
+    <span class="entry-actions no-print">
+      <IconButton
+        icon={CopyIcon}
+        hint="Copy the command"
+        label="Copy the command"
+        onClick={() => copy(command, "the command")}
+      />
+    </span>
   );
 }
 
@@ -96,7 +117,13 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
           actions={
             <>
               <EntryId id={entry.id} />
-              <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} isNarrow={true} />
+              <EntryActions
+                entry={entry}
+                ordinal={ordinal}
+                isEnd={isEnd}
+                isNarrow={true}
+                textOf={() => textToCopy(parts)}
+              />
             </>
           }
         />

@@ -57,7 +57,7 @@ export function TopBar(props: TopBarProps) {
   const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
   const { issues } = session;
-  const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
+  const issueWord = issues.length === 0 ? "Issues" : `Issues ${count(issues.length)}`;
   const views: (readonly [View, string, string])[] = [
     ["path", "Everything", "Every entry on this path"],
     ["model", "Model's view", "Exactly what the model sees at the end of this path"],
