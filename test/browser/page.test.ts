@@ -179,7 +179,7 @@ test("one figure has one name and as many digits everywhere, as on the command l
   const { stdout } = await cli(["stats", path]);
   const { page } = await open(writer.text);
   expect(await page.locator(`.entry[data-entry="${first}"] .entry-facts`).textContent()).toBe(
-    "$0.34 · 2,130 in (2,000 from the cache, 30 written to it), 7 out",
+    "$0.34 · 2,130 in (2,000 from the cache, 30 written to it), 7 out · 20 s",
   );
   expect(await page.locator(".tone-summary .entry-facts").textContent()).toMatch(
     /^the context had [\d.]+k tokens before$/,
@@ -219,7 +219,7 @@ test("tells exactly what an answer used, and leads from the dearest call to its 
   );
   const { page } = await open(session.text);
   const facts = page.locator(`.entry[data-entry="${answers[1]}"] .entry-facts`);
-  expect(await facts.textContent()).toBe("$1.50 · 2,234 in (1,000 from the cache), 567 out");
+  expect(await facts.textContent()).toBe("$1.50 · 2,234 in (1,000 from the cache), 567 out · 20 s");
   await page.keyboard.press("u");
   const rows = page.locator(".call-table tbody tr");
   const entries = () => rows.locator("button").allTextContents();

@@ -21,17 +21,46 @@ const MOST_CHANGES = 2000;
 /**
  * Returns the changes that an edit tool was asked to make, if the arguments are those of one.
  *
- * @param input - Arguments of a tool call: an old and a new text, or a list `edits` of such.
+ * @param input - Arguments of a tool call: an old and a new text, a list `edits` of such, or a patch in an envelope.
+ * @param path - Only changes to this file, where a patch names several; default: all.
  * @returns A comparison for each edit; empty if this is no edit.
  */
-export function editsIn(input: unknown): DiffLine[][] {
+export function editsIn(input: unknown, path?: string): DiffLine[][] {
   const fields = fieldsOf(input);
   const edits = Array.isArray(fields["edits"]) ? listOf(fields["edits"]) : [input];
-  return edits.flatMap((edit) => {
+  const compared = edits.flatMap((edit) => {
     const texts = oldAndNew(edit);
     return texts === undefined ? [] : [compare(...texts)];
   });
+  return compared.length > 0
+    ? compared
+    : patchedIn([fields["input"], fields["patch"]].map(textOf).join("\n"), path);
 }
+
+/** Returns the lines of a text that was written whole, as added ones. */
+export function writtenLines(text: string): DiffLine[] {
+  return linesOf(text, "+");
+}
+
+/** Reads the hunks of a patch in an envelope (`*** Begin Patch`). */
+function patchedIn(patch: string, path: string | undefined): DiffLine[][] {
+  if (!patch.includes("*** ")) return [];
+  return patch
+    .split(/^\*\*\* (?=(?:Add|Update|Delete) File: )/m)
+    .slice(1)
+    .flatMap((part) => {
+      const [head = "", ...lines] = part.split("\n");
+      const isMeant =
+        path === undefined || head.endsWith(`: ${path}`) || lines[0]?.endsWith(`to: ${path}`) === true;
+      const changed = lines.flatMap((line): DiffLine[] => {
+        const sign = SIGNS.find((one) => line.startsWith(one));
+        return sign === undefined ? [] : [{ sign, text: line.slice(1) }];
+      });
+      return isMeant && changed.length > 0 ? [changed] : [];
+    });
+}
+
+const SIGNS: readonly DiffLine["sign"][] = ["+", "-", " "];
 
 function oldAndNew(edit: unknown): [before: string, after: string] | undefined {
   const fields = fieldsOf(edit);

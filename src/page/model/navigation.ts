@@ -3,7 +3,7 @@ import { answerOf } from "../../view/tool-calls.ts";
 import { pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
 
 /** What the page can show of a session. */
-export type View = "path" | "model" | "usage" | "issues";
+export type View = "path" | "model" | "changes" | "usage" | "issues";
 
 /** Where the reader is in a session. */
 export interface Position {

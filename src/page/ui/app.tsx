@@ -4,6 +4,8 @@ import { nextFailure, type Position, type Step, subjectOf } from "../model/navig
 import { viewPath } from "../model/path-items.ts";
 import { finderOf } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
+import { turnsOf } from "../model/turns.ts";
+import { ChangesView } from "./changes-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./fold.tsx";
@@ -17,6 +19,7 @@ import { WIDE } from "./screen.ts";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme-button.tsx";
+import { TimeLine } from "./time-line.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
@@ -52,7 +55,11 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const subject = subjectOf(position);
   const [copy, copied] = useCopy();
   const { query, isActive } = search;
-  const page = useMemo(() => ({ session, go, find: finderOf(query), copy }), [session, go, query, copy]);
+  const turns = useMemo(() => turnsOf(session, [...path.indices.keys()]), [session, path]);
+  const page = useMemo(
+    () => ({ session, go, find: finderOf(query), copy, turns }),
+    [session, go, query, copy, turns],
+  );
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;
   }, [session]);
@@ -171,9 +178,11 @@ export function App({ live, opening, indexUrl }: AppProps) {
             {isConversation && (
               <>
                 <PathBar path={path} position={position} onFailure={toFailure} />
+                <TimeLine path={path} focus={focus} />
                 <Conversation path={path} position={position} sight={sight} />
               </>
             )}
+            {view === "changes" && <ChangesView path={path} />}
             {view === "usage" && <UsageView path={path} />}
             {view === "issues" && <IssuesView />}
           </main>

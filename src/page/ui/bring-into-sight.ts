@@ -7,6 +7,9 @@ const MOST_FRAMES = 40;
 /** Pixels that stay free around what is scrolled to; the style sheet has the same. */
 const SCROLL_MARGIN = 8;
 
+/** Pixels of a text that must be in sight for a spot to be shown there. */
+const LEAST_SEEN = 80;
+
 /** What is brought into sight. */
 export interface Wanted {
   /** Id of the entry. */
@@ -57,13 +60,16 @@ function scrollToResult(list: HTMLElement, result: HTMLElement): void {
   shown.scrollIntoView({ block: fits ? "nearest" : "start" });
 }
 
-/** Scrolls what is around a spot, up to the list, where it does not show the spot. */
+/** Scrolls the text in which a spot stands, and the list only if that does not show the spot. */
 function scrollToSpot(list: HTMLElement, spot: Range): void {
-  for (let around = spot.startContainer.parentElement; around !== null; around = around.parentElement) {
-    const [{ top, bottom }, frame] = [spot.getBoundingClientRect(), around.getBoundingClientRect()];
-    const isOutside = top < frame.top + SCROLL_MARGIN || bottom > frame.bottom - SCROLL_MARGIN;
-    const scrolls = around === list || around.matches(".code > *");
-    if (scrolls && isOutside) around.scrollTop += top - frame.top - around.clientHeight / 3;
-    if (around === list) return;
+  const text = spot.startContainer.parentElement?.closest(".code > *");
+  for (const scroller of text ? [text, list] : [list]) {
+    const [{ top, bottom }, frame] = [spot.getBoundingClientRect(), scroller.getBoundingClientRect()];
+    const whole = list.getBoundingClientRect();
+    const [from, to] = [Math.max(frame.top, whole.top), Math.min(frame.bottom, whole.bottom)];
+    const isOutside = top < from + SCROLL_MARGIN || bottom > to - SCROLL_MARGIN;
+    // Of a text of which nothing is in sight the list shows the upper part.
+    const [seen, height] = to - from < LEAST_SEEN ? [frame.top, frame.height] : [from, to - from];
+    if (isOutside) scroller.scrollTop += top - seen - height / 3;
   }
 }

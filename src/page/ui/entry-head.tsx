@@ -1,9 +1,11 @@
 import type { AnySessionEntry } from "../../core.ts";
-import { count } from "../../view/words.ts";
+import { duration } from "../../view/times.ts";
+import { count, counted, dollars } from "../../view/words.ts";
 import { headingOf } from "../model/entry-heading.ts";
 import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { kindAt, siblingsOf } from "../model/session-model.ts";
+import { type Turn, tookMs } from "../model/turns.ts";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
 import { BackIcon, ChevronIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
@@ -22,17 +24,24 @@ interface EntryHeadProps {
 
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: EntryHeadProps) {
-  const { session } = usePage();
+  const { session, turns } = usePage();
   const { text, facts, outcome, level } = headingOf(entry, kindAt(session, ordinal));
   const Heading = level === undefined ? "span" : level === 2 ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];
+  const took = tookMs(session, ordinal);
+  const turn = turns.get(ordinal);
+  const known = [
+    facts,
+    took === undefined ? "" : duration(took),
+    turn === undefined ? "" : turnText(turn),
+  ].filter(Boolean);
   return (
     <header class="entry-head">
       <Heading class="entry-kind">{text}</Heading>
       {excerpt !== "" && <span class="entry-excerpt">{excerpt}</span>}
-      <span class="entry-facts" title={facts}>
-        {facts}
+      <span class="entry-facts" title={known.join(" · ")}>
+        {known.join(" · ")}
       </span>
       {label !== undefined && <span class="chip is-label">{label}</span>}
       {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
@@ -47,6 +56,12 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: Ent
       </span>
     </header>
   );
+}
+
+/** What came of a message of the user: calls of models, what they cost, and how long all took. */
+function turnText({ used: { count: calls, cost }, milliseconds }: Turn): string {
+  const time = milliseconds > 0 ? duration(milliseconds) : "";
+  return ["turn:", [counted(calls, "call"), dollars(cost), time].filter(Boolean).join(" · ")].join(" ");
 }
 
 /** Where the conversation goes on in several ways: which one this is, and the way to the others. */

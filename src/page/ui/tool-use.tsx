@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import type { ContentPart } from "../../view/entry-content.ts";
@@ -5,11 +6,14 @@ import { isFailure } from "../../view/entry-kind.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
 import { tellingArgument } from "../../view/telling-argument.ts";
+import { duration } from "../../view/times.ts";
+import { filesOfCall } from "../../view/touched-files.ts";
 import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
 import { textToCopy } from "../model/entry-text.ts";
 import { errorLineOf, failureLine } from "../model/failure-line.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
+import { tookMs } from "../model/turns.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
@@ -78,7 +82,7 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
         </>
       }
     >
-      {() => (edits.length > 0 ? <Edits input={input} edits={edits} /> : <Arguments input={input} />)}
+      {() => (edits.length > 0 ? <Edits call={call} edits={edits} /> : <Arguments input={input} />)}
     </Fold>
   );
 }
@@ -100,6 +104,7 @@ export function CopyCommand({ command }: { command: string }) {
 
 function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart; isEnd: boolean }) {
   const { entry, ordinal, state } = item;
+  const took = tookMs(usePage().session, ordinal);
   const stateWord = STATE_WORDS[state];
   const parts = partsOfItem(item);
   const [output] = parts;
@@ -113,7 +118,16 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
           failure={failureLine(entry)}
           line={errorLineOf(entry)}
           language={output.isError ? undefined : languageOfResult(call)}
-          notes={stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
+          notes={
+            <>
+              {took !== undefined && (
+                <span class="fold-size" title="From the call to its result">
+                  {duration(took)}
+                </span>
+              )}
+              {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
+            </>
+          }
           actions={
             <>
               <EntryId id={entry.id} />
@@ -150,13 +164,21 @@ function pathIn(input: unknown): string {
   return typeof found === "string" ? found : "";
 }
 
-function Edits({ input, edits }: { input: unknown; edits: ReturnType<typeof editsIn> }) {
-  const path = pathIn(input);
+function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof editsIn> }) {
+  const paths = filesOfCall(call).map(({ path }) => path);
+  const files =
+    paths.length > 1
+      ? paths.map((path) => ({ path, own: editsIn(call.input, path) }))
+      : [{ path: paths[0], own: edits }];
   return (
     <>
-      {path !== "" && <div class="argument-name">{path}</div>}
-      {edits.map((lines, index) => (
-        <Diff key={index} lines={lines} />
+      {files.map(({ path, own }) => (
+        <Fragment key={path}>
+          {path !== undefined && <div class="argument-name">{path}</div>}
+          {own.map((lines, index) => (
+            <Diff key={index} lines={lines} />
+          ))}
+        </Fragment>
       ))}
     </>
   );

@@ -52,7 +52,7 @@ function addressOf(hash: string): string {
   return hash === "" ? location.pathname + location.search : hash;
 }
 
-const VIEWS: readonly View[] = ["path", "model", "usage", "issues"];
+const VIEWS: readonly View[] = ["path", "model", "changes", "usage", "issues"];
 
 /** Writes a position as the part of an address behind `#`. */
 export function hashOf(session: SessionModel, { end, focus, view, asked }: Position): string {
