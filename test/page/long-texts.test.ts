@@ -46,7 +46,7 @@ test("of a long text its beginning is shown, and what stands around spots that a
   expect(shown(at(2000))).toEqual([few, lines(1940, 2240).trimEnd()]);
   // A piece can hold several spots, and pieces that touch are one.
   expect(shown(at(2010), at(2000))).toHaveLength(2);
-  expect(shown(at(2250), at(2000), at(60))[1]).toBe(lines(1940, 2540).trimEnd());
+  expect(shown(at(2250), at(2000), at(60))[1]).toBe(lines(1940, 2539).trimEnd());
   expect(shown(at(4990), at(2000)).map((piece) => piece.split("\n")[0])).toEqual([
     "line 0",
     "line 1940",

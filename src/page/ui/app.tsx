@@ -5,6 +5,7 @@ import { viewPath } from "../model/path-items.ts";
 import { finderOf } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { turnsOf } from "../model/turns.ts";
+import { BesideView } from "./beside-view.tsx";
 import { ChangesView } from "./changes-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -167,6 +168,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
               ) : (
                 <SearchPanel
                   hits={search.hits}
+                  problem={search.problem}
                   current={search.current}
                   path={path}
                   onChoose={search.choose}
@@ -182,6 +184,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
                 <Conversation path={path} position={position} sight={sight} />
               </>
             )}
+            {view === "beside" && <BesideView path={path} position={position} />}
             {view === "changes" && <ChangesView path={path} />}
             {view === "usage" && <UsageView path={path} />}
             {view === "issues" && <IssuesView />}

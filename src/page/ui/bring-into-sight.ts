@@ -60,16 +60,20 @@ function scrollToResult(list: HTMLElement, result: HTMLElement): void {
   shown.scrollIntoView({ block: fits ? "nearest" : "start" });
 }
 
-/** Scrolls the text in which a spot stands, and the list only if that does not show the spot. */
+/** Scrolls the text in which a spot stands, and the list only as far as that does not show the spot. */
 function scrollToSpot(list: HTMLElement, spot: Range): void {
   const text = spot.startContainer.parentElement?.closest(".code > *");
-  for (const scroller of text ? [text, list] : [list]) {
-    const [{ top, bottom }, frame] = [spot.getBoundingClientRect(), scroller.getBoundingClientRect()];
-    const whole = list.getBoundingClientRect();
+  const whole = list.getBoundingClientRect();
+  if (text) {
+    const frame = text.getBoundingClientRect();
+    const { top, bottom } = spot.getBoundingClientRect();
     const [from, to] = [Math.max(frame.top, whole.top), Math.min(frame.bottom, whole.bottom)];
     const isOutside = top < from + SCROLL_MARGIN || bottom > to - SCROLL_MARGIN;
-    // Of a text of which nothing is in sight the list shows the upper part.
+    // Of a text of which nothing is in sight the list will show the upper part.
     const [seen, height] = to - from < LEAST_SEEN ? [frame.top, frame.height] : [from, to - from];
-    if (isOutside) scroller.scrollTop += top - seen - height / 3;
+    if (isOutside) text.scrollTop += top - seen - height / 3;
   }
+  const { top, bottom } = spot.getBoundingClientRect();
+  if (bottom > whole.bottom - SCROLL_MARGIN) list.scrollTop += bottom - whole.bottom + whole.height / 3;
+  else if (top < whole.top + SCROLL_MARGIN) list.scrollTop -= whole.top - top + whole.height / 3;
 }

@@ -29,7 +29,7 @@ export function Code({ text, language, line = "" }: CodeProps) {
   const { plain } = coloured;
   const pieces = useMemo((): Piece[] => {
     if (isWhole) return [[0, plain.length]];
-    const spots = [find(plain)[0]?.start, line === "" ? undefined : plain.lastIndexOf(line)];
+    const spots = [find.best(plain)?.start, line === "" ? undefined : plain.lastIndexOf(line)];
     return shownPieces(
       plain,
       spots.filter((spot) => spot !== undefined),

@@ -69,7 +69,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   useLayoutEffect(() => {
     if (reveal === undefined || focused === undefined) return undefined;
     const spotIn = (shown: HTMLElement) =>
-      reveal.isHit ? firstIn(rangesOfEntry(shown, find)) : errorRange(shown, errorLine);
+      reveal.isHit ? hitRange(shown, find) : errorRange(shown, errorLine);
     return bringIntoSight(() => drawn.current, { id: focused.id, spotIn });
   }, [reveal]);
   const onDrawn = useCallback(
@@ -77,7 +77,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       drawn.current = list;
       cancelAnimationFrame(marked.current);
       marked.current = requestAnimationFrame(() => {
-        mark("found", rangesIn(list, find));
+        mark("found", rangesIn(list, find.all));
         const shown = list.querySelector(".is-focused");
         const range = shown === null ? undefined : errorRange(shown, errorLine);
         mark("error-line", range === undefined ? [] : [range]);
@@ -122,7 +122,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
 }
 
 /** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
-function rangesOfEntry(shown: Element, find: Finder): Range[] {
+function rangesOfEntry(shown: Element, find: Parameters<typeof rangesIn>[1]): Range[] {
   const isResult = shown.matches(".tool-use");
   return rangesIn(shown, find, (element) =>
     isResult
@@ -131,9 +131,14 @@ function rangesOfEntry(shown: Element, find: Finder): Range[] {
   );
 }
 
-/** The first of some ranges that stands in what was opened, else the first one in the lines that are always shown. */
-function firstIn(ranges: readonly Range[]): Range | undefined {
-  return ranges.find((range) => !isInSummary(range)) ?? ranges[0];
+/** Where an entry has what was looked for: all of it if possible, and in what was opened rather than in a line that is always shown. */
+function hitRange(shown: Element, { best, all }: Finder): Range | undefined {
+  const ranges = rangesOfEntry(shown, (text) => {
+    const match = best(text);
+    return match === undefined ? [] : [match];
+  });
+  const [first] = ranges;
+  return ranges.find((range) => !isInSummary(range)) ?? first ?? rangesOfEntry(shown, all)[0];
 }
 
 function isInSummary({ startContainer }: Range): boolean {
@@ -172,7 +177,8 @@ const COMPACTED_HEIGHT = 56;
 const LINE = 24;
 const CHARACTERS_PER_LINE = 90;
 
-function estimateHeight(session: SessionModel, row: ConversationRow): number {
+/** Guesses the height of a row, in pixels. */
+export function estimateHeight(session: SessionModel, row: ConversationRow): number {
   if (row.kind !== "entry") return row.kind === "states" ? SMALL : COMPACTED_HEIGHT;
   const { item, results } = row;
   if (kindAt(session, item.ordinal).tone === "quiet") return SMALL;

@@ -7,7 +7,7 @@ import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { kindAt, siblingsOf } from "../model/session-model.ts";
 import { type Turn, tookMs } from "../model/turns.ts";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
-import { BackIcon, ChevronIcon, IconButton } from "./icons.tsx";
+import { BackIcon, BesideIcon, ChevronIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { usePage } from "./page-context.ts";
 
@@ -70,10 +70,8 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
   const siblings = siblingsOf(session, ordinal);
   if (siblings.length < 2) return null;
   const at = siblings.indexOf(ordinal);
-  const toOther = (step: number) => {
-    const other = siblings[(at + step + siblings.length) % siblings.length] ?? ordinal;
-    go({ go: "entry", ordinal: other });
-  };
+  const otherAt = (step: number) => siblings[(at + step + siblings.length) % siblings.length] ?? ordinal;
+  const toOther = (step: number) => go({ go: "entry", ordinal: otherAt(step) });
   return (
     <span class="branch-switch">
       <IconButton icon={BackIcon} class="no-print" label="Previous branch" onClick={() => toOther(-1)} />
@@ -81,6 +79,13 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
         branch {count(at + 1)} of {count(siblings.length)}
       </span>
       <IconButton icon={ChevronIcon} class="no-print" label="Next branch" onClick={() => toOther(1)} />
+      <IconButton
+        icon={BesideIcon}
+        class="no-print"
+        label="Next branch beside this one"
+        hint="Show the next branch beside this one"
+        onClick={() => go({ go: "beside", ordinal, sibling: otherAt(1) })}
+      />
     </span>
   );
 }

@@ -61,6 +61,7 @@ export function TopBar(props: TopBarProps) {
   const views: (readonly [View, string, string])[] = [
     ["path", "Everything", "Every entry on this path"],
     ["model", "Model's view", "Exactly what the model sees at the end of this path"],
+    ...(view === "beside" ? [["beside", "Side by side", "Two branches, from where they part"] as const] : []),
     ["changes", "Changes", "Files that were changed on this path, with the edits in their order"],
     ["usage", "Usage", "Tokens, cache and cost (u)"],
     ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
