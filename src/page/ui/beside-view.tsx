@@ -60,7 +60,7 @@ function Column({ end, items, focus }: ColumnProps) {
   ];
   const name = `Path to ${endName(session, end)}`;
   return (
-    <section class="beside-column" aria-label={name}>
+    <div class="beside-column">
       <p>
         <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: end })}>
           {name}
@@ -80,6 +80,6 @@ function Column({ end, items, focus }: ColumnProps) {
         )}
         jump={undefined}
       />
-    </section>
+    </div>
   );
 }

@@ -74,6 +74,9 @@ function scrollToSpot(list: HTMLElement, spot: Range): void {
     if (isOutside) text.scrollTop += top - seen - height / 3;
   }
   const { top, bottom } = spot.getBoundingClientRect();
-  if (bottom > whole.bottom - SCROLL_MARGIN) list.scrollTop += bottom - whole.bottom + whole.height / 3;
-  else if (top < whole.top + SCROLL_MARGIN) list.scrollTop -= whole.top - top + whole.height / 3;
+  // What is near stays where it is as far as possible, with the heading of its turn.
+  const [below, above] = [bottom - whole.bottom + SCROLL_MARGIN, whole.top + SCROLL_MARGIN - top];
+  const margin = Math.max(below, above) < whole.height / 2 ? 2 * SCROLL_MARGIN : whole.height / 3;
+  if (below > 0) list.scrollTop += below + margin;
+  else if (above > 0) list.scrollTop -= above + margin;
 }
