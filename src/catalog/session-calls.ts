@@ -160,7 +160,7 @@ export function decodeCalls(text: string): SessionCalls | undefined {
       timeMs,
       provider,
       model,
-      count: 1,
+      count: numberOf(numbers[at + 8]) > 0 ? 1 : 0,
       input: numberOf(numbers[at + 2]),
       output: numberOf(numbers[at + 3]),
       cacheRead: numberOf(numbers[at + 4]),

@@ -231,6 +231,7 @@ class Grouping {
   readonly #calendar: Calendar;
   readonly #total = newGroup();
   readonly #groups = new Map<string, GrowingGroup>();
+  readonly #bills = new Map<Node, Bills>();
 
   constructor(options: GroupOptions, descent: Descent<Node>) {
     this.#options = options;
@@ -244,18 +245,21 @@ class Grouping {
     const fromMs = since?.getTime() ?? Number.NEGATIVE_INFINITY;
     const toMs = until?.getTime() ?? Number.POSITIVE_INFINITY;
     const isBounded = since !== undefined || until !== undefined;
-    const line = this.#by.includes("session") ? this.#lineOf(node) : [node];
+    const starters = this.#lineOf(node);
+    const bills = starters.map((one) => this.#billsOf(one));
+    const line = this.#by.includes("session") ? starters : [node];
     let groups: GrowingGroup[] = [];
     let before: RecordedCall | undefined;
     for (const call of calls) {
       const { timeMs } = call;
       if (isBounded && (timeMs === null || timeMs < fromMs || timeMs >= toMs)) continue;
-      const estimated = call.cost === null ? priceOf(call, prices) : undefined;
-      addCall(this.#total, node, call, estimated);
+      const isStated = call.cost !== null || bills.some((bill) => isBilled(call, bill));
+      const price: Price = isStated ? "stated" : priceOf(call, prices);
+      addCall(this.#total, node, call, price);
       if (before === undefined || !isAlike(call, before))
         groups = line.map((of, i) => this.#groupOf(node, call, of, line[i + 1]));
       before = call;
-      for (const group of groups) addCall(group, node, call, estimated);
+      for (const group of groups) addCall(group, node, call, price);
     }
   }
 
@@ -287,6 +291,12 @@ class Grouping {
       if (starter !== undefined) line.add(starter);
     }
     return [...line];
+  }
+
+  #billsOf(node: Node): Bills {
+    const known = this.#bills.get(node) ?? billsIn(node.recorded.calls);
+    this.#bills.set(node, known);
+    return known;
   }
 
   #groupOf(node: Node, call: RecordedCall, of: Node, parent: Node | undefined): GrowingGroup {
@@ -334,11 +344,31 @@ function spent({ sum, estimated }: GrowingGroup): number {
   return (sum.cost ?? 0) + (estimated ?? 0);
 }
 
-function addCall(group: GrowingGroup, node: Node, call: RecordedCall, estimated: number | undefined): void {
+/** An estimate; undefined without a price. */
+type Price = number | "stated" | undefined;
+
+function addCall(group: GrowingGroup, node: Node, call: RecordedCall, price: Price): void {
   group.sessions.add(node);
   addTo(group.sum, call);
-  if (estimated !== undefined) group.estimated = (group.estimated ?? 0) + estimated;
-  else if (call.cost === null) group.unpriced += call.totalTokens;
+  if (price === undefined) group.unpriced += call.totalTokens;
+  else if (price !== "stated") group.estimated = (group.estimated ?? 0) + price;
+}
+
+/** When each model was last billed for earlier calls: programs such as Claude Code record dollars apart from tokens. */
+type Bills = ReadonlyMap<string, number>;
+
+function billsIn(calls: readonly RecordedCall[]): Bills {
+  const bills = new Map<string, number>();
+  for (const call of calls) {
+    if (call.totalTokens > 0 || call.cost === null || call.timeMs === null) continue;
+    bills.set(modelName(call), Math.max(call.timeMs, bills.get(modelName(call)) ?? call.timeMs));
+  }
+  return bills;
+}
+
+function isBilled(call: RecordedCall, bills: Bills): boolean {
+  if (bills.size === 0 || call.timeMs === null) return false;
+  return call.timeMs <= (bills.get(modelName(call)) ?? Number.NEGATIVE_INFINITY);
 }
 
 function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: GrowingGroup): UsageGroup {

@@ -197,8 +197,9 @@ function writeTable(
     unpriced,
   }: UsageGroup) => [
     ...[sessions, calls, input + cacheRead + cacheWrite, output].map(count),
+    ...(hasEstimates ? [count(unpriced)] : []),
     dollars(cost),
-    ...(hasEstimates ? [dollars(estimated), count(unpriced)] : []),
+    ...(hasEstimates ? [dollars(estimated)] : []),
   ];
   const isPriced = total.cost !== null || hasEstimates;
   const names = namesOf(groups, by);
@@ -212,8 +213,9 @@ function writeTable(
     "calls",
     "all input",
     "output",
+    ...(hasEstimates ? ["unpriced"] : []),
     "cost",
-    ...(hasEstimates ? ["estimated", "unpriced"] : []),
+    ...(hasEstimates ? ["estimated"] : []),
   ];
   writeUsageTable(
     [by.join(", "), ...titles],
