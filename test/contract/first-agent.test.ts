@@ -13,7 +13,9 @@ import { install, link } from "./support/run-programs.ts";
 import { RunningAgent } from "./support/running-agent.ts";
 
 const PAGE = "docs/first-agent.md";
-const files = readDocPrograms(PAGE, readText(PAGE)).filter(({ name }) => name !== undefined);
+const files = readDocPrograms(PAGE, readText(PAGE)).filter(
+  ({ name, isUnpacked }) => name !== undefined && isUnpacked !== true,
+);
 
 /** The files of the page that are programs, and the packages that they are written with. */
 const AGENTS: readonly { readonly file: string; readonly packages: readonly string[] }[] = [
