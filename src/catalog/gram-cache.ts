@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { readToEnd, writeAtomicBytes } from "../fs/atomic-json.ts";
 import { sha256 } from "../fs/digest.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
@@ -39,7 +39,7 @@ export function readFilters(path: string): { folder: string; filters: Map<string
   const bytes = readToEnd(path);
   if (bytes === undefined || bytes.length < CRC_BYTES) return undefined;
   const body = bytes.subarray(CRC_BYTES);
-  if (bytes.readUInt32LE(0) !== crc32(body)) return undefined;
+  if (bytes.readUInt32LE(0) !== checksumOf(body)) return undefined;
   const head = body.subarray(0, body.indexOf(LF));
   const { version, folder, files } = headOf(head.toString());
   if (version !== VERSION || typeof folder !== "string" || !Array.isArray(files)) return undefined;
@@ -179,6 +179,12 @@ export function filterBytes(folder: string, filters: ReadonlyMap<string, KnownFi
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, folder, files })}\n`);
   const body = Buffer.concat([head, ...Array.from(filters.values(), ({ filter }) => filter)]);
   const crc = Buffer.alloc(CRC_BYTES);
-  crc.writeUInt32LE(crc32(body));
+  crc.writeUInt32LE(checksumOf(body));
   return Buffer.concat([crc, body]);
+}
+
+function checksumOf(bytes: Uint8Array): number {
+  // Loaded when filters are read or written, not when a session is opened.
+  const { crc32 }: typeof import("node:zlib") = createRequire(import.meta.url)("node:zlib");
+  return crc32(bytes);
 }

@@ -5,6 +5,7 @@ import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
 import type { CliStream } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
 import { cli, temporaryFolder, widest } from "./support/cli.ts";
+import { wordsOf } from "./support/console.ts";
 import { Scribe } from "./support/sessions.ts";
 import { endedTerminal } from "./support/terminal.ts";
 
@@ -33,7 +34,7 @@ describe("help", () => {
         expect(line.split(" ")[0]).toBe(name);
         expect(result.stdout).toContain(`sessiontree ${line}`);
         // Without the sessions that they name they fail, but none is wrong usage.
-        const words = (line.split(" | ")[0] ?? "").split(" ");
+        const words = wordsOf(line.split(" | ")[0] ?? "");
         // What would go on until an interrupt is interrupted at once.
         const untilInterrupted = () => AbortSignal.abort();
         const settings = { cwd: temporaryFolder(), terminal: endedTerminal(), untilInterrupted };

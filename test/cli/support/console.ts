@@ -185,7 +185,7 @@ function moved(timeMs: number, days: number): Date {
 }
 
 /** Splits a command line as a shell does, quotes included and nothing else. */
-function wordsOf(line: string): string[] {
+export function wordsOf(line: string): string[] {
   const words = line.match(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g) ?? [];
   return words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));
 }
