@@ -36,6 +36,8 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "string-width": ["src/cli/"],
   fuzzysort: ["src/cli/picker/"],
   pg: ["src/postgres/open-postgres-store.ts"],
+  "@langchain/core": ["src/adapters/langgraph/"],
+  "@langchain/langgraph-checkpoint": ["src/adapters/langgraph/"],
 };
 
 /** Packages that are bundled into the page when it is built: they are no dependencies of who installs the library. */
