@@ -26,7 +26,13 @@ import type { SessionStore } from "../../stores/session-store.ts";
 import { type OpenSession, OpenSessions } from "../open-sessions.ts";
 import { Turns } from "../turns.ts";
 import { appendCheckpoint, type NewCheckpoint } from "./append-checkpoint.ts";
-import { type StoredWrite, type TaskWrites, threadDraft, valuesIn, writesDraft } from "./checkpoint-entries.ts";
+import {
+  type StoredWrite,
+  type TaskWrites,
+  threadDraft,
+  valuesIn,
+  writesDraft,
+} from "./checkpoint-entries.ts";
 import { recordIn } from "./message-entries.ts";
 import { dumpValue, loadValue, type StoredValue } from "./stored-value.ts";
 import { type Checkpoint, ThreadState } from "./thread-state.ts";
@@ -123,7 +129,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       (id === undefined || one.id === id) && (beforeId === undefined || String(one.id) < beforeId);
     const found: Address[] = [];
     for await (const thread of threadId === undefined ? this.#threadIds() : [threadId])
-      found.push(...(await this.#addresses(thread, typeof ns === "string" ? ns : undefined)).filter(isWanted));
+      found.push(
+        ...(await this.#addresses(thread, typeof ns === "string" ? ns : undefined)).filter(isWanted),
+      );
     found.sort((a, b) => (String(a.id) < String(b.id) ? 1 : -1));
     let left = limit;
     for (const address of found) {
@@ -161,11 +169,20 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     ]);
     await this.#inTurn(threadId, dumped, async ([values, dumpedMetadata]) => {
       const id = this.sessionIdOf(threadId);
-      const lacking = await this.#threads.read(id, ({ state }) => lackingIn(state, copy, ns, parentId, changed));
+      const lacking = await this.#threads.read(id, ({ state }) =>
+        lackingIn(state, copy, ns, parentId, changed),
+      );
       if (lacking === undefined && parentId !== undefined) throw threadDeleted(threadId);
       const all = new Map([...values, ...(await this.#dumpChannels(copy, lacking ?? []))]);
       const parents: JsonRecord = fieldsOf(metadata.parents);
-      const made: NewCheckpoint = { ns, parentId, parents, checkpoint: copy, values: all, metadata: dumpedMetadata };
+      const made: NewCheckpoint = {
+        ns,
+        parentId,
+        parents,
+        checkpoint: copy,
+        values: all,
+        metadata: dumpedMetadata,
+      };
       await this.#write(threadId, (open) => appendCheckpoint(open, made, this.#showsMessages));
     });
     return configOf({ threadId, ns, id: copy.id });
@@ -188,7 +205,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     const dumped = Promise.all(
       writes.map(async ([channel, value], at): Promise<StoredWrite> => {
         const stored = await dumpValue(this.serde, value, `A write to channel ${JSON.stringify(channel)}`);
-        return [WRITES_IDX_MAP[channel] ?? at, channel, stored];
+        return [indexOf(channel, at), channel, stored];
       }),
     );
     await this.#inTurn(threadId, dumped, async (stored) => {
@@ -206,10 +223,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     await this.#turns.take(threadId, () => this.#threads.delete(this.sessionIdOf(threadId)));
   }
 
-  #write(
-    threadId: string,
-    work: (open: OpenSession<ThreadState>) => void,
-  ): Promise<void> {
+  #write(threadId: string, work: (open: OpenSession<ThreadState>) => void): Promise<void> {
     return this.#threads.write(this.sessionIdOf(threadId), `LangGraph ${threadId}`, (open) => {
       if (open.state.thread === undefined) open.session.append(threadDraft(threadId));
       work(open);
@@ -248,10 +262,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /** Reads a thread, behind what is being written. */
-  #inOrder<T>(
-    threadId: string,
-    read: (open: OpenSession<ThreadState>) => T,
-  ): Promise<T | undefined> {
+  #inOrder<T>(threadId: string, read: (open: OpenSession<ThreadState>) => T): Promise<T | undefined> {
     return this.#turns.take(threadId, () => this.#threads.read(this.sessionIdOf(threadId), read));
   }
 
@@ -268,7 +279,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     const { head } = snapshot.checkpoint;
     const { ns, id, parentId, v, ts, versions, seen } = head;
     const values = await Promise.all(
-      Array.from(snapshot.values, async ([channel, stored]) => [channel, await loadValue(this.serde, stored)]),
+      Array.from(snapshot.values, async ([channel, stored]) => [
+        channel,
+        await loadValue(this.serde, stored),
+      ]),
     );
     const checkpoint: LangGraphCheckpoint = {
       v,
@@ -321,6 +335,11 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 }
 
+/** Returns the index of a write: of special ones there is one for each task. */
+function indexOf(channel: string, at: number): number {
+  return Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? at) : at;
+}
+
 const ADVICE = 'Run the graph with { configurable: { thread_id: "…" } }.';
 
 /** Reads an address of which the thread may be missing. */
@@ -342,7 +361,9 @@ function threadAddress(config: RunnableConfig): Address {
 
 function textIn(name: string, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new TypeError(`${name} must be a text that is not empty, and is ${value === "" ? "empty" : typeof value}.`);
+  throw new TypeError(
+    `${name} must be a text that is not empty, and is ${value === "" ? "empty" : typeof value}.`,
+  );
 }
 
 function configOf({ threadId, ns, id }: Address): RunnableConfig {
@@ -398,7 +419,9 @@ function snapshotOf(
     const own = valuesIn(entryOf(holder.entryId)).values;
     if (Object.hasOwn(own, channel)) values.set(channel, own[channel]);
     else if (holder.lists.has(channel))
-      values.set(channel, { json: state.listAt(holder, channel).map((entryId) => messageIn(entryOf, entryId)) });
+      values.set(channel, {
+        json: state.listAt(holder, channel).map((entryId) => messageIn(entryOf, entryId)),
+      });
   }
   return {
     checkpoint,

@@ -7,7 +7,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 /** Runs the public suite for checkpointers, also what it asks of channels that keep writes alone. */
 export function validateSaver(name: string, newStore: () => SessionStore | Promise<SessionStore>): void {
   // The suite takes the runner's functions from the global scope, where this project does not put them.
-  for (const [key, value] of Object.entries({ afterAll, afterEach, beforeAll, beforeEach, describe, expect, it }))
+  for (const [key, value] of Object.entries({
+    afterAll,
+    afterEach,
+    beforeAll,
+    beforeEach,
+    describe,
+    expect,
+    it,
+  }))
     vi.stubGlobal(key, value);
   const stores = new Map<BaseCheckpointSaver, SessionStore>();
   const initializer = {
