@@ -393,6 +393,12 @@ describe("bad input", () => {
     await session.flush();
     const again = new SessionTreeSaver(store);
     expect((await again.get(thread("t")))?.channel_values).toEqual({ note: "x" });
+    expect((await again.issuesOf("t")).map(({ code, entryId }) => [code, entryId])).toEqual(
+      session
+        .getEntries()
+        .slice(-2)
+        .map(({ id }) => ["STATE_INVALID", id]),
+    );
   });
 
   test("a later format of checkpoints comes back with its version", async () => {

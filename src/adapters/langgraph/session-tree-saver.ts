@@ -21,6 +21,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
 import { SessionError } from "../../schema/errors.ts";
 import { digestOf } from "../../schema/ids.ts";
+import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { type OpenSession, OpenSessions } from "../open-sessions.ts";
@@ -221,6 +222,11 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   /** Deletes a thread: a file goes to the system's trash, unless its store has `deletesForGood`. */
   async deleteThread(threadId: string): Promise<void> {
     await this.#turns.take(threadId, () => this.#threads.delete(this.sessionIdOf(threadId)));
+  }
+
+  /** Returns what is wrong with the data of a thread, such as a checkpoint of a later version, which is left out. */
+  async issuesOf(threadId: string): Promise<SessionIssue[]> {
+    return (await this.#inOrder(threadId, ({ session }) => session.issues)) ?? [];
   }
 
   #write(threadId: string, work: (open: OpenSession<ThreadState>) => void): Promise<void> {
