@@ -7,6 +7,8 @@ import { changesBetween, type ListChange } from "./list-changes.ts";
 import {
   editableTarget,
   editDraft,
+  type HeldMessage,
+  holdMessage,
   type ListedMessage,
   messageDraft,
   messageIdIn,
@@ -35,10 +37,10 @@ export function appendCheckpoint(
   const above = checkpointAbove(state, ns, parentId, parents);
   const { v, id, ts, channel_versions: versions, versions_seen: seen } = checkpoint;
   const timestamp = Number.isFinite(Date.parse(ts)) ? Date.parse(ts) : Date.now();
-  const lists = new Lists(state, above, (entryId) => session.getEntry(entryId));
+  const lists = new Lists(state, above, timestamp, (entryId) => session.getEntry(entryId));
   const others = new Map<string, StoredValue>();
   for (const [channel, value] of values) {
-    const messages = showsMessages && "json" in value ? readMessageList(value.json, timestamp) : undefined;
+    const messages = showsMessages && "json" in value ? readMessageList(value.json) : undefined;
     if (messages === undefined || !lists.add(channel, messages)) others.set(channel, value);
   }
   const isSameGraph = above?.head.ns === ns;
@@ -72,6 +74,7 @@ type Element = { readonly entryId: string } | { readonly made: NewMessage };
 /** A message that gets an entry with this append. */
 interface NewMessage {
   readonly listed: ListedMessage;
+  readonly held: HeldMessage;
   /** The message entry that it changes. */
   readonly targetId?: string;
   /** Known once the entry is made. */
@@ -81,17 +84,20 @@ interface NewMessage {
 /** The lists of messages of a new checkpoint, compared with those of the one above. */
 class Lists {
   readonly #state: ThreadState;
+  readonly #timestamp: number;
   readonly #entryOf: (id: string) => Parameters<typeof editableTarget>[0];
-  readonly #before = new Map<string, string[]>();
+  readonly #before = new Map<string, readonly string[]>();
   readonly #after = new Map<string, Element[]>();
   readonly #made: NewMessage[] = [];
 
   constructor(
     state: ThreadState,
     above: Checkpoint | undefined,
+    timestamp: number,
     entryOf: (id: string) => Parameters<typeof editableTarget>[0],
   ) {
     this.#state = state;
+    this.#timestamp = timestamp;
     this.#entryOf = entryOf;
     for (const channel of state.listsAt(above)) this.#before.set(channel, state.listAt(above, channel));
   }
@@ -137,15 +143,16 @@ class Lists {
     if (listed.id !== undefined) formerOnes.delete(listed.id);
     if (formerId !== undefined && this.#state.isRedacted(formerId)) return { entryId: formerId };
     const former = formerId === undefined ? undefined : editableTarget(this.#entryOf(formerId));
-    const target = former?.role === listed.message.role ? former : undefined;
-    const made = { listed, entryId: "", ...(target && { targetId: target.id }) };
+    const held = holdMessage(listed, this.#timestamp);
+    const target = former?.role === held.message.role ? former : undefined;
+    const made = { listed, held, entryId: "", ...(target && { targetId: target.id }) };
     this.#made.push(made);
     return { made };
   }
 
   /** Makes the entries of new messages as such, for a branch that another graph's conversation precedes. */
   newMessages(): DraftMaker[] {
-    return this.#made.map((made) => noting(made, () => messageDraft(made.listed, this.#isCopy(made))));
+    return this.#made.map((made) => noting(made, () => messageDraft(made.held, this.#isCopy(made))));
   }
 
   /** Makes the entries of new messages, of changed ones, and of those that are gone from all lists. */
@@ -158,8 +165,8 @@ class Lists {
     const made = this.#made.map((one) =>
       noting(one, () =>
         one.targetId === undefined
-          ? messageDraft(one.listed, this.#isCopy(one))
-          : editDraft(one.targetId, one.listed),
+          ? messageDraft(one.held, this.#isCopy(one))
+          : editDraft(one.targetId, one.held),
       ),
     );
     return [...removed, ...made];

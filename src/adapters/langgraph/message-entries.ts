@@ -3,9 +3,6 @@ import { usageOf } from "../../convert/answer.ts";
 import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
 import {
   plainMessage,
-  readAnswer,
-  readResult,
-  readUser,
   recordOf,
   writeAnswer,
   writeResult,
@@ -34,12 +31,17 @@ const CLASS_OF_ROLE: ReadonlyMap<unknown, string> = new Map([
 /** Roles of messages whose content a context edit can change. */
 const EDITABLE: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
-/** A message of LangChain, and what a session holds of it. */
+/** A message of a list, as LangGraph's serializer made it. */
 export interface ListedMessage {
   /** Id that LangGraph has given it. */
   readonly id: string | undefined;
   /** Equal for equal messages. */
   readonly digest: string;
+  readonly record: JsonRecord;
+}
+
+/** What a session holds of a message of LangChain. */
+export interface HeldMessage {
   readonly message: Message;
   /** What the entry keeps beside the message. */
   readonly kept: JsonRecord;
@@ -48,20 +50,21 @@ export interface ListedMessage {
 /**
  * Reads a list of messages from what LangGraph's serializer made of it.
  *
- * @param timestamp - Time of the messages, in Unix milliseconds.
  * @returns Undefined if it is not a list of messages, or holds one that no session can.
  */
-export function readMessageList(json: unknown, timestamp: number): ListedMessage[] | undefined {
+export function readMessageList(json: unknown): ListedMessage[] | undefined {
   if (!Array.isArray(json) || !json.every(isMessage)) return undefined;
-  return json.map((record) => readMessage(record, timestamp));
+  return json.map((record) => {
+    const { id } = fieldsOf(record["kwargs"]);
+    return { id: typeof id === "string" ? id : undefined, digest: digestOfRecord(record), record };
+  });
 }
 
 function isMessage(json: unknown): json is JsonRecord {
-  if (!CLASSES.test(classOf(json))) return false;
-  const record = recordOf(json);
-  return (
-    record?.type === "system" || [readUser, readAnswer, readResult].some((read) => read(record) !== undefined)
-  );
+  const name = classOf(json);
+  const { tool_call_id, content } = fieldsOf(fieldsOf(json)["kwargs"]);
+  const isSaid = listOf(content).every((part) => typeof part === "string" || isJsonRecord(part));
+  return isSaid && CLASSES.test(name) && (!name.startsWith("Tool") || typeof tool_call_id === "string");
 }
 
 function classOf(json: unknown): string {
@@ -69,27 +72,27 @@ function classOf(json: unknown): string {
   return lc === 1 && isJsonRecord(kwargs) ? String(listOf(id).at(-1)) : "";
 }
 
-function readMessage(json: JsonRecord, timestamp: number): ListedMessage {
-  const { data } = plainMessage(recordOf(json) ?? {});
-  const { id, ...said } = data;
-  const name = classOf(json);
-  const [read] = fromLangChain([{ type: "constructor", ...json }], { timestamp }).messages;
-  const { details: _, ...message } = read ?? { role: "user", content: "", timestamp };
+/**
+ * Converts a message for a session.
+ *
+ * @param timestamp - Its time, in Unix milliseconds.
+ */
+export function holdMessage({ id, record }: ListedMessage, timestamp: number): HeldMessage {
+  const { id: _, ...said } = plainMessage(recordOf(record) ?? {}).data;
+  const name = classOf(record);
+  const [read] = fromLangChain([{ type: "constructor", ...record }], { timestamp }).messages;
+  const { details: __, ...message } = read ?? { role: "user", content: "", timestamp };
   const written = writeData(message);
   const rest = Object.entries(said).filter(([key, value]) => !isSameJson(written[key], value));
   const isWhole = Object.keys(written).some((key) => !(key in said));
-  const held: JsonRecord = isWhole ? said : Object.fromEntries(rest);
-  return {
-    id: typeof id === "string" ? id : undefined,
-    digest: digestOf(spelled([name, data])),
-    message,
-    kept: {
-      ...(typeof id === "string" && { id }),
-      ...(name !== CLASS_OF_ROLE.get(message.role) && { class: name }),
-      ...(Object.keys(held).length > 0 && { data: held }),
-      ...(isWhole && { isWhole }),
-    },
+  const data: JsonRecord = isWhole ? said : Object.fromEntries(rest);
+  const kept = {
+    ...(id !== undefined && { id }),
+    ...(name !== CLASS_OF_ROLE.get(message.role) && { class: name }),
+    ...(Object.keys(data).length > 0 && { data }),
+    ...(isWhole && { isWhole }),
   };
+  return { message, kept };
 }
 
 function writeData(message: Message): JsonRecord {
@@ -110,13 +113,13 @@ function writeData(message: Message): JsonRecord {
  *
  * @param isCopy - Whether another branch holds the message as well, and counts its tokens.
  */
-export function messageDraft({ message, kept }: ListedMessage, isCopy: boolean): EntryDraft {
+export function messageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
   const counted = isCopy && message.role === "assistant" ? { ...message, usage: usageOf() } : message;
   return { type: "message", message: counted, details: { [LANGGRAPH_DETAIL]: kept } };
 }
 
 /** Makes the draft of an entry that changes a message of the branch; null removes it. */
-export function editDraft(targetId: string, changed: ListedMessage | null): EntryDraft {
+export function editDraft(targetId: string, changed: HeldMessage | null): EntryDraft {
   if (changed === null) return { type: "context_edit", targetId, replacement: null };
   const { message, kept } = changed;
   const { content, role } = message;

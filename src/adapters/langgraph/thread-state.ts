@@ -42,6 +42,11 @@ export class ThreadState implements EntryTaker {
   readonly #messageIds = new Set<string>();
   readonly #digests = new Map<string, string>();
   readonly #redacted = new Set<string>();
+  /** By channel, the list that was asked for last: a run asks for that of each checkpoint in turn. */
+  readonly #latestLists = new Map<
+    string,
+    { readonly checkpoint: Checkpoint; readonly list: readonly string[] }
+  >();
   /** The thread, and the entry that names it. */
   thread: { readonly id: string; readonly entryId: string } | undefined;
 
@@ -134,14 +139,22 @@ export class ThreadState implements EntryTaker {
   }
 
   /** Returns the entries of the messages in a channel's list at a checkpoint, or above it; empty if there is none. */
-  listAt(checkpoint: Checkpoint | undefined, channel: string): string[] {
-    const changes = [];
+  listAt(checkpoint: Checkpoint | undefined, channel: string): readonly string[] {
+    const latest = this.#latestLists.get(channel);
+    const changes: (readonly ListChange[])[] = [];
+    let list: readonly string[] = [];
     for (let at = checkpoint; at !== undefined; at = at.above) {
+      if (at === latest?.checkpoint) {
+        list = latest.list;
+        break;
+      }
       const own = at.lists.get(channel);
       if (own !== undefined) changes.push(own);
       else if (at.stored.has(channel)) break;
     }
-    return changes.reverse().reduce<string[]>((list, one) => applyChanges(list, one), []);
+    for (const one of changes.reverse()) list = applyChanges(list, one);
+    if (checkpoint !== undefined) this.#latestLists.set(channel, { checkpoint, list });
+    return list;
   }
 
   /** Returns the names of channels that have had lists of messages at a checkpoint or above it. */

@@ -1,16 +1,13 @@
 import { diffLines } from "diff";
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
+import { editsOfCall } from "../../view/edits.ts";
 
 /** A line of a comparison. */
 export interface DiffLine {
   readonly sign: "+" | "-" | " ";
   readonly text: string;
 }
-
-/** Names that tools have for the text before and after. */
-const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", "old"];
-const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
 
 /** Longer texts are not compared: that can take long. */
 const LONGEST_COMPARED = 200_000;
@@ -21,24 +18,40 @@ const MOST_CHANGES = 2000;
 /**
  * Returns the changes that an edit tool was asked to make, if the arguments are those of one.
  *
- * @param input - Arguments of a tool call: an old and a new text, or a list `edits` of such.
+ * @param input - Arguments of a tool call: an old and a new text, a list `edits` of such, or a patch in an envelope.
+ * @param path - Only changes to this file, where a patch names several; default: all.
  * @returns A comparison for each edit; empty if this is no edit.
  */
-export function editsIn(input: unknown): DiffLine[][] {
+export function editsIn(input: unknown, path?: string): DiffLine[][] {
+  const compared = editsOfCall(input).map(({ before, after }) => compare(before, after));
+  if (compared.length > 0) return compared;
   const fields = fieldsOf(input);
-  const edits = Array.isArray(fields["edits"]) ? listOf(fields["edits"]) : [input];
-  return edits.flatMap((edit) => {
-    const texts = oldAndNew(edit);
-    return texts === undefined ? [] : [compare(...texts)];
-  });
+  return patchedIn([fields["input"], fields["patch"]].map(textOf).join("\n"), path);
 }
 
-function oldAndNew(edit: unknown): [before: string, after: string] | undefined {
-  const fields = fieldsOf(edit);
-  const pick = (names: readonly string[]) => names.find((name) => typeof fields[name] === "string");
-  const [before, after] = [pick(OLD_NAMES), pick(NEW_NAMES)];
-  if (before === undefined || after === undefined) return undefined;
-  return [textOf(fields[before]), textOf(fields[after])];
+/** Returns the lines of a text that was written whole, as added ones. */
+export function writtenLines(text: string): DiffLine[] {
+  return linesOf(text, "+");
+}
+
+const SIGNS: readonly DiffLine["sign"][] = ["+", "-", " "];
+
+/** Reads the hunks of a patch in an envelope (`*** Begin Patch`). */
+function patchedIn(patch: string, path: string | undefined): DiffLine[][] {
+  if (!patch.includes("*** ")) return [];
+  return patch
+    .split(/^\*\*\* (?=(?:Add|Update|Delete) File: )/m)
+    .slice(1)
+    .flatMap((part) => {
+      const [head = "", ...lines] = part.split("\n");
+      const isMeant =
+        path === undefined || head.endsWith(`: ${path}`) || lines[0]?.endsWith(`to: ${path}`) === true;
+      const changed = lines.flatMap((line): DiffLine[] => {
+        const sign = SIGNS.find((one) => line.startsWith(one));
+        return sign === undefined ? [] : [{ sign, text: line.slice(1) }];
+      });
+      return isMeant && changed.length > 0 ? [changed] : [];
+    });
 }
 
 function compare(before: string, after: string): DiffLine[] {
