@@ -120,8 +120,9 @@ async function* repair(): AsyncGenerator<void, void> {
 async function* merge(): AsyncGenerator<void, void> {
   for (;;) {
     const copy = `${path}.${name}`;
-    const [header = ""] = readFileSync(path, "utf8").split("\n", 1);
-    writeFileSync(copy, `${header}\n`);
+    // Opened, since without links the path has no file for moments.
+    const header = SessionManager.open(path, { mode: "read-only" }).getHeader();
+    writeFileSync(copy, `${JSON.stringify(header)}\n`);
     SessionManager.open(copy).appendMessage({ role: "user", content: "copied", timestamp: Date.now() });
     mergeSessions(path, copy, { inPlace: true });
     tell({ replaced: "merge" });
