@@ -26,7 +26,7 @@ test("two branches stand side by side from where they part, at an address of the
   ]) {
     const { page, complaints } = await open(text, { viewport, hash: `#entry=${left}` });
     await page.locator(`.entry[data-entry="${left}"]`).hover();
-    await page.getByLabel("Next branch beside this one").first().click();
+    await page.getByLabel("Compare two branches").first().click();
     const columns = page.locator(".beside-column");
     await columns.nth(1).waitFor();
     const said = () =>

@@ -82,7 +82,7 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
       <IconButton
         icon={BesideIcon}
         class="no-print"
-        label="Next branch beside this one"
+        label="Compare two branches"
         hint="Show the next branch beside this one"
         onClick={() => go({ go: "beside", ordinal, sibling: otherAt(1) })}
       />
