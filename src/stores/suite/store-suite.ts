@@ -6,6 +6,7 @@ import type { PartsUnderTest, StorePart, StoreUnderTest, SuiteTest } from "./kit
 import { MANY_SESSIONS } from "./many-sessions.ts";
 import { ONE_SESSION } from "./one-session.ts";
 import { SESSION_ROWS } from "./rows.ts";
+import { SEARCHES } from "./searches.ts";
 import { WRITERS } from "./writers.ts";
 
 /** What the suite is run with. */
@@ -26,6 +27,7 @@ const TESTS: readonly SuiteTest[] = [
   ...WRITERS,
   ...FAULTS,
   ...BACKEND_CONTRACT,
+  ...SEARCHES,
 ];
 
 /**

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { IMPORT_CUSTOM_TYPE } from "../../schema/import-origin.ts";
+import type { SearchInStoreOptions, SessionStore } from "../session-store.ts";
+import { all, CWD, cut, headerText, START_MS, type SuiteTest } from "./kit.ts";
+
+const at = (seconds: number) => new Date(START_MS + seconds * 1_000);
+
+/** The line of an entry that is known by one letter. */
+function line(letter: string, parent: string | null, seconds: number, fields: object): string {
+  const [id, parentId] = [idOf(letter), parent === null ? null : idOf(parent)];
+  return JSON.stringify({ type: "message", id, parentId, timestamp: at(seconds).toISOString(), ...fields });
+}
+
+const idOf = (letter: string) => letter.charCodeAt(0).toString(16).padStart(8, "0");
+const letterOf = (id: string) => String.fromCharCode(Number.parseInt(id, 16));
+
+const said = (role: string, ...texts: string[]) => ({
+  message: { role, content: texts.map((text) => ({ type: "text", text })) },
+});
+
+const call = { type: "toolCall", id: "c1", name: "Shell", arguments: { command: "cat src/deep/a.ts" } };
+
+/** A session in which a branch was left, a call failed, and one that was imported. */
+const SEARCHED = [
+  headerText("searched"),
+  line("a", null, 0, said("user", "The Quick brown fox", "jumps over the dog")),
+  line("b", "a", 1, {
+    message: { role: "assistant", content: [{ type: "text", text: "quickly now" }, call] },
+  }),
+  line("c", "b", 2, {
+    message: {
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "Shell",
+      content: [{ type: "text", text: "quick: no such file" }],
+      isError: true,
+    },
+  }),
+  line("d", "a", 3, said("user", "left with a quick 日本語 and ÉTÉ")),
+  line("e", "c", 4, said("user", "a phrase\n\t broken over lines, x=1;")),
+  line("f", "e", 5, {
+    type: "compaction",
+    summary: "quick work was done",
+    firstKeptEntryId: idOf("a"),
+    tokensBefore: 1,
+  }),
+];
+
+const IMPORTED = [
+  headerText("imported"),
+  line("i", null, 0, {
+    type: "custom",
+    customType: IMPORT_CUSTOM_TYPE,
+    data: { source: "codex", sourceId: "one" },
+  }),
+  line("j", "i", 1, said("user", "imported fox")),
+];
+
+type Case = readonly [query: string, options: SearchInStoreOptions, expected: string];
+
+/** What is found: the letters of the entries, in capitals if they are on a branch that was left. */
+const CASES: readonly Case[] = [
+  // Words stand in any order and in any text of the entry, and are parts of texts.
+  ["fox quick", {}, "a"],
+  ["dog QUICK jumps", {}, "a"],
+  ["quick", {}, "abcDf"],
+  ["quick absent", {}, ""],
+  ["ick own", {}, "a"],
+  ["quick", { caseSensitive: true }, "bcDf"],
+  // A phrase is in one text, and its white space stands for any other.
+  ['"brown fox"', {}, "a"],
+  ['"fox jumps"', {}, ""],
+  ['"a phrase broken  over"', {}, "e"],
+  ['"brown fox" dog', {}, "a"],
+  // Short words, other scripts, and characters that mean something elsewhere.
+  ["x", {}, "aej"],
+  ["日本", {}, "D"],
+  ["本 été", {}, "D"],
+  ["été", { caseSensitive: true }, ""],
+  ["x=1;", {}, "e"],
+  ["%", {}, ""],
+  ["_", {}, ""],
+  ["qu.ck", {}, ""],
+  ["qu.ck\\s", { regex: true }, "aDf"],
+  ["^QUICK", { regex: true }, "bcf"],
+  ["^quick(?!l)", { regex: true, caseSensitive: true }, "cf"],
+  // Filters, alone where they name entries.
+  ["quick", { roles: ["toolResult", "compactionSummary"] }, "cf"],
+  ["quick", { roles: [] }, ""],
+  ["quick", { tools: ["shell"] }, "c"],
+  ["cat", { tools: ["SHELL"] }, "b"],
+  ["", { tools: ["shell"] }, "bc"],
+  ["", { tools: ["read"] }, ""],
+  ["quick", { path: "deep/a.ts" }, "c"],
+  ["", { path: `${CWD}/src` }, "bc"],
+  ["", { path: "a.t" }, ""],
+  ["", { failed: true }, "c"],
+  ["cat", { failed: true }, "c"],
+  ["quick", { failed: true, roles: ["user"] }, ""],
+  ["quick", { since: at(2) }, "cDf"],
+  ["quick", { until: at(2) }, "ab"],
+  ["quick", { since: at(1), until: at(3) }, "bc"],
+  ["quick", { branch: "active" }, "abcf"],
+  ["", { tools: ["shell"], branch: "active" }, "bc"],
+  ["日本", { branch: "active" }, ""],
+  ["fox", {}, "aj"],
+  ["fox", { source: "codex" }, "j"],
+  ["fox", { source: "any" }, "j"],
+  ["fox", { source: "claude-code" }, ""],
+  ["fox", { cwd: "/projects/none" }, ""],
+];
+
+async function found(store: SessionStore, query: string, options: SearchInStoreOptions): Promise<string[]> {
+  const hits = await all(store.search(query, options));
+  return hits.map(({ entryId, branch }) =>
+    branch === "left" ? letterOf(entryId).toUpperCase() : letterOf(entryId),
+  );
+}
+
+async function put(store: SessionStore, lines: readonly string[]): Promise<void> {
+  await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 1_000));
+}
+
+/** What a search finds, the same in every store. */
+export const SEARCHES: readonly SuiteTest[] = [
+  {
+    name: "finds by words, phrases, expressions and filters what a search in files finds",
+    async run({ store }) {
+      await put(store, SEARCHED);
+      await put(store, IMPORTED);
+      for (const [query, options, expected] of CASES) {
+        for (const ranked of [false, true]) {
+          const letters = await found(store, query, { ...options, ranked });
+          const sorted = letters.sort((a, b) => a.localeCompare(b, "en")).join("");
+          assert.equal(sorted, expected, `${query} ${JSON.stringify({ ...options, ranked })}`);
+        }
+      }
+    },
+  },
+  {
+    name: "ranks closer words, what was said, and what is new before the rest",
+    async run({ store }) {
+      const far = `needle ${"and more of the same ".repeat(20)} hay`;
+      const output = { role: "toolResult", toolCallId: "x", toolName: "read", isError: false };
+      const texts = [{ type: "text", text: "needle hay" }];
+      await put(store, [
+        headerText("ranked"),
+        line("o", null, 0, { message: { ...output, content: texts } }),
+        line("f", "o", 0, said("user", far)),
+        line("c", "f", 0, said("user", "a needle, hay")),
+        line("n", "c", (Date.now() - START_MS) / 1_000, said("user", "a needle, hay")),
+      ]);
+      const ranked = await found(store, "hay needle", { ranked: true });
+      assert.deepEqual(ranked.slice(0, 2), ["n", "c"]);
+      assert.deepEqual(ranked.slice(2).sort(), ["f", "o"]);
+      assert.deepEqual(await found(store, "hay needle", { ranked: true, limit: 1 }), ["n"]);
+      const [hit] = await all(store.search("hay needle", { ranked: true }));
+      assert.equal(hit?.snippet, "a needle, hay");
+      assert.ok(hit !== undefined && hit.score > 0 && hit.score <= 1);
+      assert.equal(hit.session.id, "ranked");
+    },
+  },
+];
