@@ -1,48 +1,32 @@
-import { fieldsOf, listOf, numberOf } from "../context/entry-fields.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
-import { parseJson } from "../jsonl/decode.ts";
+import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { callFields, usageOf } from "../view/usage.ts";
-import { nameOrNull, type UsageTotals } from "../view/usage-tally.ts";
-
-/** A call of a model that a session records: what it used, when, and of which model. */
-export interface RecordedCall extends Readonly<UsageTotals> {
-  /** Id of its entry; undefined in files of version 1, which hold none. */
-  readonly id: string | undefined;
-  /** Unix milliseconds; null if no time is recorded. */
-  readonly timeMs: number | null;
-  readonly provider: string | null;
-  readonly model: string | null;
-  /** The part of `cacheWrite` that is kept for an hour. */
-  readonly cacheWrite1h: number;
-}
+import { nameOrNull } from "../view/usage-tally.ts";
+import { CallTable, type ModelNames } from "./call-table.ts";
 
 /** The calls of a session, and what its first entries say of where it is from. */
 export interface SessionCalls {
-  readonly calls: readonly RecordedCall[];
+  readonly calls: CallTable;
   /** The program that it was imported from. */
   readonly source: string | null;
   /** Whether a subagent of another session had it. */
   readonly isSubagent: boolean;
+  /** How many of the entries were read that may say so. */
+  readonly frontEntries: number;
 }
+
+const LF = 0x0a;
 
 /** The entries that may say where a session is from: imports write them first. */
 const FRONT_ENTRIES = 3;
 
-/** Parts of the cached form. */
-const CACHED_PARTS = 6;
-
-/** Whole numbers of a call in the cached form. */
-const STRIDE = 9;
-
-/** Ids that one text can hold, with spaces between them: that is read faster than a list. */
-const PLAIN_ID = /^[\w-]+$/;
-
 /** Gathers the calls of a session from its entries, one by one in file order. */
 export class CallRecorder {
   readonly #createdMs: number;
-  readonly #calls: RecordedCall[];
+  readonly #calls: CallTable;
   #entriesSeen: number;
   #source: string | null;
   #isSubagent: boolean;
@@ -53,10 +37,10 @@ export class CallRecorder {
    */
   constructor(createdMs: number | null, before?: SessionCalls) {
     this.#createdMs = createdMs ?? Number.NaN;
-    this.#calls = [...(before?.calls ?? [])];
+    this.#calls = CallTable.from(before?.calls);
     this.#source = before?.source ?? null;
     this.#isSubagent = before?.isSubagent ?? false;
-    this.#entriesSeen = before === undefined ? 0 : FRONT_ENTRIES;
+    this.#entriesSeen = before?.frontEntries ?? 0;
   }
 
   /** Whether the next entry may say where the session is from. */
@@ -80,7 +64,7 @@ export class CallRecorder {
     const usage = usageOf(entry);
     if (usage === undefined) return;
     const { provider, model, timestamp, usage: stored } = callFields(entry);
-    this.#calls.push({
+    this.#calls.add({
       id,
       timeMs: entry["type"] === "message" ? (wholeOf(timestamp) ?? wholeOf(entryMs)) : wholeOf(entryMs),
       ...this.#modelOf(provider, model),
@@ -91,14 +75,19 @@ export class CallRecorder {
 
   /** What was found so far. */
   get found(): SessionCalls {
-    return { calls: this.#calls, source: this.#source, isSubagent: this.#isSubagent };
+    const frontEntries = Math.min(this.#entriesSeen, FRONT_ENTRIES);
+    return { calls: this.#calls, source: this.#source, isSubagent: this.#isSubagent, frontEntries };
   }
 
   /** Summaries name no model: programs have them written by the model that is in use. */
-  #modelOf(provider: unknown, model: unknown): Pick<RecordedCall, "provider" | "model"> {
+  #modelOf(provider: unknown, model: unknown): ModelNames {
     const named = { provider: nameOrNull(provider), model: nameOrNull(model) };
-    const last = named.model === null ? this.#calls.findLast((call) => call.model !== null) : undefined;
-    return last === undefined ? named : { provider: last.provider, model: last.model };
+    if (named.model !== null) return named;
+    for (let i = this.#calls.size - 1; i >= 0; i--) {
+      const last = this.#calls.models[this.#calls.modelAt(i)];
+      if (last !== undefined && last.model !== null) return last;
+    }
+    return named;
   }
 
   #readFront(entry: JsonRecord, entryMs: number | undefined): void {
@@ -111,75 +100,36 @@ export class CallRecorder {
   }
 }
 
+/** Days of later years have no name of four digits. */
+const MOST_TIME_MS = Date.UTC(9999, 0);
+
 function wholeOf(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) ? Math.trunc(value) : null;
+  return typeof value === "number" && Math.abs(value) <= MOST_TIME_MS ? Math.trunc(value) : null;
 }
 
-/**
- * Writes calls as a text for the cache, which is only parsed where calls are asked for.
- *
- * Times are differences and costs stand apart, since small whole numbers are read several times as fast as others.
- */
-export function encodeCalls({ calls, source, isSubagent }: SessionCalls): string {
-  const names: string[] = [];
-  const places = new Map<string, number>();
-  const numbers: (number | null)[] = [];
-  let lastMs = 0;
-  for (const call of calls) {
-    const { provider, model, timeMs } = call;
-    const name = JSON.stringify([provider, model]);
-    const place = places.get(name) ?? names.push(name) - 1;
-    places.set(name, place);
-    numbers.push(place, timeMs === null ? null : timeMs - lastMs, call.input, call.output, call.cacheRead);
-    numbers.push(call.cacheWrite, call.cacheWrite1h, call.reasoning, call.totalTokens);
-    lastMs = timeMs ?? lastMs;
-  }
-  const list = calls.map(({ id = null }) => id);
-  const ids = list.every((id) => id !== null && PLAIN_ID.test(id)) ? list.join(" ") : list;
-  const costs = calls.map(({ cost }) => cost);
-  return JSON.stringify([source, isSubagent, names, ids, numbers, costs]);
+/** Writes calls for the cache, where they are only read if they are asked for: a line of JSON, and bytes. */
+export function encodeCalls({ calls, source, isSubagent, frontEntries }: SessionCalls): Uint8Array {
+  const { json, bytes } = calls.encode();
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify([source, isSubagent, frontEntries, ...json])}\n`),
+    bytes,
+  ]);
 }
 
 /** Reads what `encodeCalls` wrote; undefined if it is anything else. */
-export function decodeCalls(text: string): SessionCalls | undefined {
-  const parsed = parseJson(text)?.value;
-  if (!Array.isArray(parsed) || parsed.length !== CACHED_PARTS) return undefined;
-  const [source, isSubagent, named, idsAsText, ...lists] = parsed;
-  const names = listOf(named);
-  const ids = typeof idsAsText === "string" && idsAsText !== "" ? idsAsText.split(" ") : listOf(idsAsText);
-  const [numbers = [], costs = []] = lists.map(listOf);
-  if (numbers.length !== ids.length * STRIDE || costs.length !== ids.length) return undefined;
-  const models = names.map((name) => listOf(parseJson(String(name))?.value).map(nameOrNull));
-  const calls: RecordedCall[] = [];
-  let lastMs = 0;
-  for (let i = 0; i < ids.length; i++) {
-    const at = i * STRIDE;
-    const [provider = null, model = null] = models[numberOf(numbers[at])] ?? [];
-    const [id, cost, sinceLast] = [ids[i], costs[i], numbers[at + 1]];
-    const timeMs = typeof sinceLast === "number" ? lastMs + sinceLast : null;
-    lastMs = timeMs ?? lastMs;
-    calls.push({
-      id: typeof id === "string" ? id : undefined,
-      timeMs,
-      provider,
-      model,
-      count: 1,
-      input: numberOf(numbers[at + 2]),
-      output: numberOf(numbers[at + 3]),
-      cacheRead: numberOf(numbers[at + 4]),
-      cacheWrite: numberOf(numbers[at + 5]),
-      cacheWrite1h: numberOf(numbers[at + 6]),
-      reasoning: numberOf(numbers[at + 7]),
-      totalTokens: numberOf(numbers[at + 8]),
-      cost: typeof cost === "number" ? cost : null,
-    });
-  }
-  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true };
+export function decodeCalls(bytes: Uint8Array): SessionCalls | undefined {
+  const end = bytes.indexOf(LF);
+  const parsed = end === -1 ? undefined : parseJson(decodeText(bytes.subarray(0, end)))?.value;
+  if (!Array.isArray(parsed)) return undefined;
+  const [source, isSubagent, frontEntries, ...table] = parsed;
+  const calls = CallTable.decode(table, bytes.subarray(end + 1));
+  if (calls === undefined || typeof frontEntries !== "number") return undefined;
+  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true, frontEntries };
 }
 
 /** Returns the texts of sessions that `encodeCalls` has written: names of providers and models. */
-export function namesInCalls(text: string): string[] {
-  const { calls = [] } = decodeCalls(text) ?? {};
-  const names = new Set(calls.flatMap(({ provider, model }) => [provider, model]));
+export function namesInCalls(bytes: Uint8Array): string[] {
+  const { models = [] } = decodeCalls(bytes)?.calls ?? {};
+  const names = new Set(models.flatMap(({ provider, model }) => [provider, model]));
   return [...names].filter((name) => name !== null);
 }

@@ -83,8 +83,8 @@ export class SummaryCache {
         for (const [name, known] of cache.files) {
           if (!isStillTrue(join(folder, name), known)) cache.files.delete(name);
         }
-        const { content, text } = contentOf({ folder, files: cache.files });
-        await writeAtomicJson(cache.path, content, text);
+        const { content, beside } = contentOf({ folder, files: cache.files });
+        await writeAtomicJson(cache.path, content, beside);
       });
     }
     await this.#guarded(async () => this.#sweep());

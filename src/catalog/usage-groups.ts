@@ -1,9 +1,10 @@
 import type { Usage } from "../schema/content.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
 import { modelName } from "../view/usage.ts";
-import { addTo, noUsage, type UsageTotals } from "../view/usage-tally.ts";
+import { noUsage, type UsageTotals } from "../view/usage-tally.ts";
+import type { CallTable, ModelNames } from "./call-table.ts";
 import { Descent } from "./descent.ts";
-import type { RecordedCall, SessionCalls } from "./session-calls.ts";
+import type { SessionCalls } from "./session-calls.ts";
 import type { SessionRow } from "./session-row.ts";
 
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
@@ -114,20 +115,22 @@ export function groupCalls(
   sessions: readonly CallsOfSession[],
   options: GroupOptions,
 ): { groups: UsageGroup[]; total: UsageGroup } {
-  const nodes = sessions.map(({ row, ...rest }): Node => {
-    const { path = row.id, id, parentSession } = row;
-    return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
-  });
+  const nodes = sessions.map(nodeOf);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
   const seen = new SeenCalls();
   for (const node of parentsFirst(nodes, descent)) {
-    const own = node.recorded.calls.filter((call) => !seen.has(call));
-    for (const call of own) seen.add(call);
+    const own = seen.add(node.recorded.calls);
     if (node.isOutside !== true && isWanted(node, options.source)) grouping.add(node, own);
   }
   const { groups, total } = grouping;
   return { groups, total };
+}
+
+function nodeOf({ row, recorded, isOutside = false }: CallsOfSession): Node {
+  const { path = row.id, id, parentSession } = row;
+  const node = { row, recorded, isOutside, path, id };
+  return parentSession === undefined ? node : { ...node, parentSession };
 }
 
 function isWanted({ recorded: { source } }: Node, wanted: string | undefined): boolean {
@@ -141,6 +144,10 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   );
   const ordered = new Set<Node>();
   for (const node of oldest) {
+    if (node.parentSession === undefined) {
+      ordered.add(node);
+      continue;
+    }
     // Elements added during the walk are walked as well, so that headers in a cycle end it.
     const line = new Set([node]);
     for (const one of line) for (const parent of descent.parentsOf(one)) line.add(parent);
@@ -151,32 +158,53 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
 
 /** The calls of the sessions so far, to know copies of them. */
 class SeenCalls {
-  readonly #firsts = new Map<number, RecordedCall>();
-  /** Calls of the same time as another one: few, so that most times take no list. */
-  readonly #others = new Map<number, RecordedCall[]>();
+  /** The tables, and how many calls there are before each. */
+  readonly #tables: { readonly calls: CallTable; readonly start: number }[] = [];
+  #count = 0;
+  /** By time, the number of the first call of all. */
+  readonly #firsts = new Map<number, number>();
+  /** Further calls of the same time: few, so that most times take no list. */
+  readonly #others = new Map<number, number[]>();
 
-  has(call: RecordedCall): boolean {
-    if (call.timeMs === null) return false;
-    const first = this.#firsts.get(call.timeMs);
-    if (first === undefined) return false;
-    return (
-      isCopy(call, first) || this.#others.get(call.timeMs)?.some((other) => isCopy(call, other)) === true
-    );
+  /** Adds the calls of a session; returns the indexes of those that no earlier session has. */
+  add(calls: CallTable): number[] {
+    const own: number[] = [];
+    for (let i = 0; i < calls.size; i++) if (!this.#has(calls, i)) own.push(i);
+    for (const i of own) this.#note(calls.timeAt(i), this.#count + i);
+    this.#tables.push({ calls, start: this.#count });
+    this.#count += calls.size;
+    return own;
   }
 
-  add(call: RecordedCall): void {
-    const { timeMs } = call;
-    if (timeMs === null) return;
-    if (!this.#firsts.has(timeMs)) this.#firsts.set(timeMs, call);
-    else this.#others.set(timeMs, [...(this.#others.get(timeMs) ?? []), call]);
+  #has(calls: CallTable, i: number): boolean {
+    const timeMs = calls.timeAt(i);
+    const first = this.#firsts.get(timeMs);
+    // All unknown times are one key of a map.
+    if (first === undefined || Number.isNaN(timeMs)) return false;
+    return [first, ...(this.#others.get(timeMs) ?? [])].some((number) => this.#isCopy(calls, i, number));
   }
-}
 
-/** Whether two calls of the same time are one: a copy keeps its id, unless the file has none. */
-function isCopy(a: RecordedCall, b: RecordedCall): boolean {
-  if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
-  const isSameModel = a.model === b.model && a.provider === b.provider;
-  return isSameModel && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
+  #isCopy(calls: CallTable, i: number, number: number): boolean {
+    const { calls: other, start } = this.#tables[this.#tableOf(number)] ?? { calls, start: 0 };
+    return calls.isCopy(i, other, number - start);
+  }
+
+  /** Finds the last table that starts at or before a call. */
+  #tableOf(number: number): number {
+    let [low, high] = [0, this.#tables.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#tables[middle]?.start ?? 0) <= number) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #note(timeMs: number, number: number): void {
+    if (Number.isNaN(timeMs)) return;
+    if (!this.#firsts.has(timeMs)) this.#firsts.set(timeMs, number);
+    else this.#others.set(timeMs, [...(this.#others.get(timeMs) ?? []), number]);
+  }
 }
 
 /** A group while it grows. */
@@ -211,24 +239,41 @@ class Grouping {
     this.#calendar = new Calendar(options.utc === true);
   }
 
-  add(node: Node, calls: readonly RecordedCall[]): void {
+  /** @param own - Which of its calls count. */
+  add(node: Node, own: readonly number[]): void {
     const { since, until, prices } = this.#options;
+    const { calls } = node.recorded;
     const fromMs = since?.getTime() ?? Number.NEGATIVE_INFINITY;
     const toMs = until?.getTime() ?? Number.POSITIVE_INFINITY;
     const isBounded = since !== undefined || until !== undefined;
-    const line = this.#by.includes("session") ? this.#lineOf(node) : [node];
-    let groups: GrowingGroup[] = [];
-    let before: RecordedCall | undefined;
-    for (const call of calls) {
-      const { timeMs } = call;
-      if (isBounded && (timeMs === null || timeMs < fromMs || timeMs >= toMs)) continue;
-      const estimated = call.cost === null ? priceOf(call, prices) : undefined;
-      addCall(this.#total, node, call, estimated);
-      if (before === undefined || !isAlike(call, before))
-        groups = line.map((of, i) => this.#groupOf(node, call, of, line[i + 1]));
-      before = call;
-      for (const group of groups) addCall(group, node, call, estimated);
+    const groupsOf = this.#finderOf(node);
+    for (const i of own) {
+      const timeMs = calls.timeAt(i);
+      if (isBounded && !(timeMs >= fromMs && timeMs < toMs)) continue;
+      const estimated = Number.isNaN(calls.costAt(i)) ? priceOf(calls, i, prices) : undefined;
+      addCall(this.#total, node, i, estimated);
+      for (const group of groupsOf(i)) addCall(group, node, i, estimated);
     }
+  }
+
+  /** Makes the function that returns the groups of a session's call. Calls of one day and model are in the same ones. */
+  #finderOf(node: Node): (i: number) => readonly GrowingGroup[] {
+    const { calls } = node.recorded;
+    const line = this.#by.includes("session") ? this.#lineOf(node) : [node];
+    const hasTime = this.#by.some((name) => name === "day" || name === "week" || name === "month");
+    let times: CalendarNames | undefined;
+    let byModel: GrowingGroup[][] = [];
+    return (i) => {
+      const timeMs = hasTime ? calls.timeAt(i) : Number.NaN;
+      const at = Number.isNaN(timeMs) ? undefined : this.#calendar.of(timeMs);
+      if (at !== times) byModel = [];
+      times = at;
+      const model = calls.modelAt(i);
+      byModel[model] ??= line.map((of, n) =>
+        this.#groupOf({ node, times, model: calls.models[model] }, of, line[n + 1]),
+      );
+      return byModel[model];
+    };
   }
 
   get total(): UsageGroup {
@@ -261,8 +306,8 @@ class Grouping {
     return [...line];
   }
 
-  #groupOf(node: Node, call: RecordedCall, of: Node, parent: Node | undefined): GrowingGroup {
-    const values = this.#by.map((name) => (name === "session" ? null : this.#valueOf(name, node, call)));
+  #groupOf(call: CallKeys, of: Node, parent: Node | undefined): GrowingGroup {
+    const values = this.#by.map((name) => (name === "session" ? null : keyValue(name, call)));
     const keyFor = (session: Node) => JSON.stringify([session.path, ...values]);
     const hasSession = this.#by.includes("session");
     const key = hasSession ? keyFor(of) : JSON.stringify(values);
@@ -272,13 +317,6 @@ class Grouping {
     const group = newGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
     this.#groups.set(key, group);
     return group;
-  }
-
-  #valueOf(name: Exclude<UsageKey, "session">, node: Node, call: RecordedCall): string | null {
-    if (name === "model") return modelName(call.provider ?? "", call.model ?? "") || null;
-    if (name === "project") return node.row.cwd || null;
-    if (name === "source") return node.recorded.source;
-    return call.timeMs === null ? null : this.#calendar.of(call.timeMs)[name];
   }
 
   #compare(a: GrowingGroup, b: GrowingGroup): number {
@@ -291,12 +329,19 @@ class Grouping {
   }
 }
 
-/** Whether two calls of a session are in the same groups for sure. */
-function isAlike(a: RecordedCall, b: RecordedCall): boolean {
-  if (a.model !== b.model || a.provider !== b.provider) return false;
-  return a.timeMs === null || b.timeMs === null
-    ? a.timeMs === b.timeMs
-    : quarterOf(a.timeMs) === quarterOf(b.timeMs);
+/** What decides about the groups of a call. */
+interface CallKeys {
+  readonly node: Node;
+  /** Undefined if its time is not known, or does not matter. */
+  readonly times: CalendarNames | undefined;
+  readonly model: ModelNames | undefined;
+}
+
+function keyValue(name: Exclude<UsageKey, "session">, { node, times, model }: CallKeys): string | null {
+  if (name === "model") return modelName(model?.provider ?? "", model?.model ?? "") || null;
+  if (name === "project") return node.row.cwd || null;
+  if (name === "source") return node.recorded.source;
+  return times?.[name] ?? null;
 }
 
 /** Calls without a time come behind the others. */
@@ -306,11 +351,12 @@ function spent({ sum, estimated }: GrowingGroup): number {
   return (sum.cost ?? 0) + (estimated ?? 0);
 }
 
-function addCall(group: GrowingGroup, node: Node, call: RecordedCall, estimated: number | undefined): void {
+function addCall(group: GrowingGroup, node: Node, i: number, estimated: number | undefined): void {
+  const { calls } = node.recorded;
   group.sessions.add(node);
-  addTo(group.sum, call);
+  calls.addTo(group.sum, i);
   if (estimated !== undefined) group.estimated = (group.estimated ?? 0) + estimated;
-  else if (call.cost === null) group.unpriced += call.totalTokens;
+  else if (Number.isNaN(calls.costAt(i))) group.unpriced += calls.tokensAt(i);
 }
 
 function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: GrowingGroup): UsageGroup {
@@ -332,9 +378,10 @@ function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: Growin
 }
 
 /** @throws {SessionError} `PRICE_FAILED` */
-function priceOf(call: RecordedCall, prices: PriceFunction | undefined): number | undefined {
-  const { provider, model, timeMs, totalTokens } = call;
-  if (prices === undefined || model === null || totalTokens === 0) return undefined;
+function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined): number | undefined {
+  if (prices === undefined) return undefined;
+  const { provider, model, timeMs, totalTokens, ...call } = calls.call(i);
+  if (model === null || totalTokens === 0) return undefined;
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
@@ -363,35 +410,37 @@ interface CalendarNames {
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-function quarterOf(timeMs: number): number {
-  return Math.floor(timeMs / QUARTER_MS);
-}
-
-/** Names days, weeks and months, of this system or of UTC. */
+/** Names days, weeks and months, of this system or of UTC: each day by one object. */
 class Calendar {
   readonly #isUtc: boolean;
-  readonly #known = new Map<number, CalendarNames>();
+  readonly #byQuarter = new Map<number, CalendarNames>();
+  readonly #byDate = new Map<number, CalendarNames>();
 
   constructor(isUtc: boolean) {
     this.#isUtc = isUtc;
   }
 
   of(timeMs: number): CalendarNames {
-    const quarter = quarterOf(timeMs);
-    const known = this.#known.get(quarter) ?? this.#namesAt(new Date(timeMs));
-    this.#known.set(quarter, known);
-    return known;
-  }
-
-  #namesAt(time: Date): CalendarNames {
+    const quarter = Math.floor(timeMs / QUARTER_MS);
+    const known = this.#byQuarter.get(quarter);
+    if (known !== undefined) return known;
+    const time = new Date(timeMs);
     const dateMs = this.#isUtc
-      ? Math.floor(time.getTime() / DAY_MS) * DAY_MS
+      ? Math.floor(timeMs / DAY_MS) * DAY_MS
       : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-    const day = new Date(dateMs).toISOString().slice(0, 10);
-    // A week belongs to the year of its Thursday.
-    const thursday = new Date(dateMs + (3 - ((new Date(dateMs).getUTCDay() + 6) % 7)) * DAY_MS);
-    const year = thursday.getUTCFullYear();
-    const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
-    return { day, week: `${year}-W${String(week).padStart(2, "0")}`, month: day.slice(0, 7) };
+    const names = this.#byDate.get(dateMs) ?? namesOf(dateMs);
+    this.#byDate.set(dateMs, names);
+    this.#byQuarter.set(quarter, names);
+    return names;
   }
+}
+
+/** @param dateMs - Midnight, as if it were of UTC. */
+function namesOf(dateMs: number): CalendarNames {
+  const day = new Date(dateMs).toISOString().slice(0, 10);
+  // A week belongs to the year of its Thursday.
+  const thursday = new Date(dateMs + (3 - ((new Date(dateMs).getUTCDay() + 6) % 7)) * DAY_MS);
+  const year = thursday.getUTCFullYear();
+  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
+  return { day, week: `${year}-W${String(week).padStart(2, "0")}`, month: day.slice(0, 7) };
 }
