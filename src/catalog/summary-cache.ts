@@ -66,14 +66,15 @@ export class SummaryCache {
    * @param files - All files in them; summaries of other files in these folders are dropped.
    */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
-    const there = new Map<string, Set<string>>(folders.map((folder) => [folder, new Set()]));
-    for (const { folder, name } of files) there.get(folder)?.add(name);
-    for (const [folder, names] of there) {
+    const there = new Map<string, SessionFile[]>(folders.map((folder) => [folder, []]));
+    for (const file of files) there.get(file.folder)?.push(file);
+    for (const [folder, found] of there) {
       const cache = this.#cacheOf(folder);
       if (cache === undefined) return;
-      for (const name of cache.files.keys()) {
-        if (names.has(name)) continue;
-        cache.files.delete(name);
+      const known = found.filter(({ name }) => cache.files.has(name));
+      if (known.length < cache.files.size) {
+        const names = new Set(known.map(({ name }) => name));
+        for (const name of cache.files.keys()) if (!names.has(name)) cache.files.delete(name);
         cache.isDirty = true;
       }
       if (!cache.isDirty) continue;

@@ -118,7 +118,7 @@ export function groupCalls(
   const nodes = sessions.map(nodeOf);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
-  const seen = new SeenCalls();
+  const seen = new SeenCalls(repeatedTimes(nodes));
   for (const node of parentsFirst(nodes, descent)) {
     const own = seen.add(node.recorded.calls);
     if (node.isOutside !== true && isWanted(node, options.source)) grouping.add(node, own);
@@ -156,54 +156,55 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   return [...ordered];
 }
 
+/** Returns the times at which several calls are recorded: no other can be a copy. */
+function repeatedTimes(nodes: readonly Node[]): ReadonlySet<number> {
+  const times = new Float64Array(nodes.reduce((sum, { recorded }) => sum + recorded.calls.size, 0));
+  let count = 0;
+  for (const { recorded } of nodes)
+    for (let i = 0; i < recorded.calls.size; i++) times[count++] = recorded.calls.timeAt(i);
+  times.sort();
+  const repeated = new Set<number>();
+  for (let i = 1; i < count; i++) {
+    const time = times[i];
+    // Unknown times equal none.
+    if (time !== undefined && time === times[i - 1]) repeated.add(time);
+  }
+  return repeated;
+}
+
 /** The calls of the sessions so far, to know copies of them. */
 class SeenCalls {
-  /** The tables, and how many calls there are before each. */
-  readonly #tables: { readonly calls: CallTable; readonly start: number }[] = [];
-  #count = 0;
-  /** By time, the number of the first call of all. */
-  readonly #firsts = new Map<number, number>();
-  /** Further calls of the same time: few, so that most times take no list. */
-  readonly #others = new Map<number, number[]>();
+  readonly #repeated: ReadonlySet<number>;
+  /** By time, those that may have copies. */
+  readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
+
+  constructor(repeated: ReadonlySet<number>) {
+    this.#repeated = repeated;
+  }
 
   /** Adds the calls of a session; returns the indexes of those that no earlier session has. */
   add(calls: CallTable): number[] {
     const own: number[] = [];
-    for (let i = 0; i < calls.size; i++) if (!this.#has(calls, i)) own.push(i);
-    for (const i of own) this.#note(calls.timeAt(i), this.#count + i);
-    this.#tables.push({ calls, start: this.#count });
-    this.#count += calls.size;
+    const added: number[] = [];
+    for (let i = 0; i < calls.size; i++) {
+      const mayBeCopied = this.#repeated.size > 0 && this.#repeated.has(calls.timeAt(i));
+      if (mayBeCopied && this.#has(calls, i)) continue;
+      own.push(i);
+      if (mayBeCopied) added.push(i);
+    }
+    // Only now: two calls of one moment in a session are two.
+    for (const i of added) {
+      const timeMs = calls.timeAt(i);
+      const known = this.#byTime.get(timeMs);
+      if (known === undefined) this.#byTime.set(timeMs, [{ calls, i }]);
+      else known.push({ calls, i });
+    }
     return own;
   }
 
   #has(calls: CallTable, i: number): boolean {
-    const timeMs = calls.timeAt(i);
-    const first = this.#firsts.get(timeMs);
-    // All unknown times are one key of a map.
-    if (first === undefined || Number.isNaN(timeMs)) return false;
-    return [first, ...(this.#others.get(timeMs) ?? [])].some((number) => this.#isCopy(calls, i, number));
-  }
-
-  #isCopy(calls: CallTable, i: number, number: number): boolean {
-    const { calls: other, start } = this.#tables[this.#tableOf(number)] ?? { calls, start: 0 };
-    return calls.isCopy(i, other, number - start);
-  }
-
-  /** Finds the last table that starts at or before a call. */
-  #tableOf(number: number): number {
-    let [low, high] = [0, this.#tables.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#tables[middle]?.start ?? 0) <= number) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  #note(timeMs: number, number: number): void {
-    if (Number.isNaN(timeMs)) return;
-    if (!this.#firsts.has(timeMs)) this.#firsts.set(timeMs, number);
-    else this.#others.set(timeMs, [...(this.#others.get(timeMs) ?? []), number]);
+    const known = this.#byTime.get(calls.timeAt(i));
+    return known?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
   }
 }
 
