@@ -1,11 +1,5 @@
 import { listOf } from "../context/entry-fields.ts";
-import { nameOrNull, type UsageTotals } from "../view/usage-tally.ts";
-
-/** A model as a call names it; null where the record does not say. */
-export interface ModelNames {
-  readonly provider: string | null;
-  readonly model: string | null;
-}
+import { type ModelNames, nameOrNull, type UsageTotals } from "../view/usage-tally.ts";
 
 /** A call of a model that a session records: what it used, when, and of which model. */
 export interface RecordedCall extends ModelNames, Readonly<UsageTotals> {
@@ -114,13 +108,17 @@ export class CallTable {
     if (!Number.isNaN(cost)) sum.cost = (sum.cost ?? 0) + cost;
   }
 
-  /** Tells whether two calls of the same time are one: a copy keeps its id, unless the file has none. */
+  /**
+   * Tells whether two calls of the same time are one: a copy keeps its id, unless the file has none.
+   *
+   * A summary may count to another model in a copy, which has but one of the branches.
+   */
   isCopy(i: number, other: CallTable, j: number): boolean {
-    const [a, b] = [this.models[this.modelAt(i)], other.models[other.modelAt(j)]];
-    if (a?.model !== b?.model || a?.provider !== b?.provider) return false;
     if ([INPUT, OUTPUT, TOTAL].some((column) => this.#at(i, column) !== other.#at(j, column))) return false;
     const [id, itsId] = [this.#idList[i], other.#idList[j]];
-    return id === undefined || itsId === undefined || id === itsId;
+    if (id !== undefined && itsId !== undefined) return id === itsId;
+    const [a, b] = [this.models[this.modelAt(i)], other.models[other.modelAt(j)]];
+    return a?.model === b?.model && a?.provider === b?.provider;
   }
 
   /** Returns one call. */
@@ -186,10 +184,7 @@ export class CallTable {
       at += width * size;
     }
     if (at !== bytes.length || listOf(shapes).length !== COLUMNS) return undefined;
-    const models = listOf(named).map((names) => {
-      const [provider, model] = listOf(names);
-      return { provider: nameOrNull(provider), model: nameOrNull(model) };
-    });
+    const models = listOf(named).map(modelNamesIn);
     const idList = listOf(ids).map((id) => (typeof id === "string" ? id : undefined));
     return new CallTable(models, numbers, typeof ids === "string" && size > 0 ? ids : idList);
   }
@@ -202,6 +197,12 @@ export class CallTable {
     if (typeof this.#ids === "string") this.#ids = this.#ids.split(" ");
     return this.#ids;
   }
+}
+
+/** Reads the names of a model from a list of both. */
+export function modelNamesIn(names: unknown): ModelNames {
+  const [provider, model] = listOf(names);
+  return { provider: nameOrNull(provider), model: nameOrNull(model) };
 }
 
 /** Bytes that a number of a column may take. */

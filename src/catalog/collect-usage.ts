@@ -54,6 +54,18 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
     utc: FLAG,
     prices: CALLBACK,
   });
+  const { sessions, damaged } = await collectCalls(options);
+  return { ...groupCalls(sessions, options), damaged };
+}
+
+/**
+ * Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls.
+ *
+ * @throws {SessionError} `ABORTED`
+ */
+export async function collectCalls(
+  options: CatalogOptions,
+): Promise<{ readonly sessions: readonly CallsOfSession[]; readonly damaged: readonly string[] }> {
   const run = await CatalogRun.start(options, true);
   const sessions: CallsOfSession[] = [];
   const damaged: string[] = [];
@@ -68,8 +80,7 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
   } finally {
     await run.finish();
   }
-  const outside = await parentsOutside(sessions, run);
-  return { ...groupCalls([...sessions, ...outside], options), damaged };
+  return { sessions: [...sessions, ...(await parentsOutside(sessions, run))], damaged };
 }
 
 /** Reads the parents of forks that are not in the scope, to know which calls the forks have inherited. */

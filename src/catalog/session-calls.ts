@@ -3,9 +3,9 @@ import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
 import type { JsonRecord } from "../schema/json.ts";
-import { callFields, usageOf } from "../view/usage.ts";
-import { nameOrNull } from "../view/usage-tally.ts";
-import { CallTable, type ModelNames } from "./call-table.ts";
+import { callFields, ModelsInUse, usageOf } from "../view/usage.ts";
+import { type ModelNames, nameOrNull } from "../view/usage-tally.ts";
+import { CallTable, modelNamesIn } from "./call-table.ts";
 
 /** The calls of a session, and what its first entries say of where it is from. */
 export interface SessionCalls {
@@ -16,6 +16,8 @@ export interface SessionCalls {
   readonly isSubagent: boolean;
   /** How many of the entries were read that may say so. */
   readonly frontEntries: number;
+  /** The model that answered last. */
+  readonly answering: ModelNames | undefined;
 }
 
 const LF = 0x0a;
@@ -27,6 +29,7 @@ const FRONT_ENTRIES = 3;
 export class CallRecorder {
   readonly #createdMs: number;
   readonly #calls: CallTable;
+  readonly #models: ModelsInUse;
   #entriesSeen: number;
   #source: string | null;
   #isSubagent: boolean;
@@ -38,6 +41,7 @@ export class CallRecorder {
   constructor(createdMs: number | null, before?: SessionCalls) {
     this.#createdMs = createdMs ?? Number.NaN;
     this.#calls = CallTable.from(before?.calls);
+    this.#models = new ModelsInUse(before?.answering);
     this.#source = before?.source ?? null;
     this.#isSubagent = before?.isSubagent ?? false;
     this.#entriesSeen = before?.frontEntries ?? 0;
@@ -63,11 +67,11 @@ export class CallRecorder {
     this.#entriesSeen++;
     const usage = usageOf(entry);
     if (usage === undefined) return;
-    const { provider, model, timestamp, usage: stored } = callFields(entry);
+    const { timestamp, usage: stored } = callFields(entry);
     this.#calls.add({
       id,
       timeMs: entry["type"] === "message" ? (wholeOf(timestamp) ?? wholeOf(entryMs)) : wholeOf(entryMs),
-      ...this.#modelOf(provider, model),
+      ...this.#models.of(entry),
       cacheWrite1h: numberOf(fieldsOf(stored)["cacheWrite1h"]),
       ...usage,
     });
@@ -75,19 +79,9 @@ export class CallRecorder {
 
   /** What was found so far. */
   get found(): SessionCalls {
+    const [calls, source, isSubagent] = [this.#calls, this.#source, this.#isSubagent];
     const frontEntries = Math.min(this.#entriesSeen, FRONT_ENTRIES);
-    return { calls: this.#calls, source: this.#source, isSubagent: this.#isSubagent, frontEntries };
-  }
-
-  /** Summaries name no model: programs have them written by the model that is in use. */
-  #modelOf(provider: unknown, model: unknown): ModelNames {
-    const named = { provider: nameOrNull(provider), model: nameOrNull(model) };
-    if (named.model !== null) return named;
-    for (let i = this.#calls.size - 1; i >= 0; i--) {
-      const last = this.#calls.models[this.#calls.modelAt(i)];
-      if (last !== undefined && last.model !== null) return last;
-    }
-    return named;
+    return { calls, source, isSubagent, frontEntries, answering: this.#models.answering };
   }
 
   #readFront(entry: JsonRecord, entryMs: number | undefined): void {
@@ -108,12 +102,17 @@ function wholeOf(value: unknown): number | null {
 }
 
 /** Writes calls for the cache, where they are only read if they are asked for: a line of JSON, and bytes. */
-export function encodeCalls({ calls, source, isSubagent, frontEntries }: SessionCalls): Uint8Array {
+export function encodeCalls({
+  calls,
+  source,
+  isSubagent,
+  frontEntries,
+  answering,
+}: SessionCalls): Uint8Array {
   const { json, bytes } = calls.encode();
-  return Buffer.concat([
-    Buffer.from(`${JSON.stringify([source, isSubagent, frontEntries, ...json])}\n`),
-    bytes,
-  ]);
+  const last = answering && [answering.provider, answering.model];
+  const front = JSON.stringify([source, isSubagent, frontEntries, last, ...json]);
+  return Buffer.concat([Buffer.from(`${front}\n`), bytes]);
 }
 
 /** Reads what `encodeCalls` wrote; undefined if it is anything else. */
@@ -121,15 +120,17 @@ export function decodeCalls(bytes: Uint8Array): SessionCalls | undefined {
   const end = bytes.indexOf(LF);
   const parsed = end === -1 ? undefined : parseJson(decodeText(bytes.subarray(0, end)))?.value;
   if (!Array.isArray(parsed)) return undefined;
-  const [source, isSubagent, frontEntries, ...table] = parsed;
+  const [source, isSubagent, frontEntries, last, ...table] = parsed;
   const calls = CallTable.decode(table, bytes.subarray(end + 1));
   if (calls === undefined || typeof frontEntries !== "number") return undefined;
-  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true, frontEntries };
+  const answering = Array.isArray(last) ? modelNamesIn(last) : undefined;
+  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true, frontEntries, answering };
 }
 
 /** Returns the texts of sessions that `encodeCalls` has written: names of providers and models. */
 export function namesInCalls(bytes: Uint8Array): string[] {
-  const { models = [] } = decodeCalls(bytes)?.calls ?? {};
+  const { calls, answering } = decodeCalls(bytes) ?? {};
+  const models = [...(calls?.models ?? []), ...(answering === undefined ? [] : [answering])];
   const names = new Set(models.flatMap(({ provider, model }) => [provider, model]));
   return [...names].filter((name) => name !== null);
 }

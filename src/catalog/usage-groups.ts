@@ -1,8 +1,8 @@
 import type { Usage } from "../schema/content.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
 import { modelName } from "../view/usage.ts";
-import { noUsage, type UsageTotals } from "../view/usage-tally.ts";
-import type { CallTable, ModelNames } from "./call-table.ts";
+import { type ModelNames, noUsage, type UsageTotals } from "../view/usage-tally.ts";
+import type { CallTable } from "./call-table.ts";
 import { Descent } from "./descent.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import type { SessionRow } from "./session-row.ts";
@@ -127,10 +127,30 @@ export function groupCalls(
   return { groups, total };
 }
 
+/** Returns the session that started each subagent's, by the row of the latter, where both are among some sessions. */
+export function startersOf(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
+  const nodes = sessions.map(nodeOf);
+  const descent = new Descent(nodes);
+  const starters = new Map<SessionRow, SessionRow>();
+  for (const node of nodes) {
+    const starter = starterOf(node, descent)?.row;
+    let first = starter;
+    for (let above = starter; above !== undefined; above = starters.get(above)) first = above;
+    // Headers can name each other in a cycle.
+    if (starter !== undefined && first !== node.row) starters.set(node.row, starter);
+  }
+  return starters;
+}
+
 function nodeOf({ row, recorded, isOutside = false }: CallsOfSession): Node {
   const { path = row.id, id, parentSession } = row;
   const node = { row, recorded, isOutside, path, id };
   return parentSession === undefined ? node : { ...node, parentSession };
+}
+
+function starterOf(node: Node, descent: Descent<Node>): Node | undefined {
+  const [starter] = node.recorded.isSubagent ? descent.parentsOf(node) : [];
+  return starter?.isOutside === true ? undefined : starter;
 }
 
 function isWanted({ recorded: { source } }: Node, wanted: string | undefined): boolean {
@@ -301,8 +321,8 @@ class Grouping {
     const line = new Set([node]);
     // Elements added during the walk are walked as well.
     for (const one of line) {
-      const [parent] = one.recorded.isSubagent ? this.#descent.parentsOf(one) : [];
-      if (parent !== undefined && parent.isOutside !== true) line.add(parent);
+      const starter = starterOf(one, this.#descent);
+      if (starter !== undefined) line.add(starter);
     }
     return [...line];
   }
@@ -339,7 +359,7 @@ interface CallKeys {
 }
 
 function keyValue(name: Exclude<UsageKey, "session">, { node, times, model }: CallKeys): string | null {
-  if (name === "model") return modelName(model?.provider ?? "", model?.model ?? "") || null;
+  if (name === "model") return modelName(model ?? { provider: null, model: null }) || null;
   if (name === "project") return node.row.cwd || null;
   if (name === "source") return node.recorded.source;
   return times?.[name] ?? null;
@@ -381,12 +401,13 @@ function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: Growin
 /** @throws {SessionError} `PRICE_FAILED` */
 function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined): number | undefined {
   if (prices === undefined) return undefined;
-  const { provider, model, timeMs, totalTokens, ...call } = calls.call(i);
+  const call = calls.call(i);
+  const { provider, model, timeMs, totalTokens } = call;
   if (model === null || totalTokens === 0) return undefined;
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
-    const message = `The price of ${modelName(provider ?? "", model)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
+    const message = `The price of ${modelName(call)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
     return new SessionError("PRICE_FAILED", message, { details: { provider, model, usage, timeMs }, cause });
   };
   let price: unknown;

@@ -6,7 +6,23 @@ import { hasErrorCode } from "../fs/file-system.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { messageOf } from "../schema/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { CommandCall } from "./command.ts";
+import { textOption } from "./parameters.ts";
+import { pathOf } from "./session-argument.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** Names a file with prices, to estimate what calls cost of which no record says so. */
+export const PRICES = textOption(
+  "--prices <file>",
+  "JSON with dollars per million tokens, for calls without a stated cost",
+);
+
+/** Returns the prices of the file that a call names, else of the package that is installed, if there are any. */
+export function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
+  const path = get(PRICES);
+  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
+  return prices === undefined ? {} : { prices };
+}
 
 /** What can have a price in a file, in US dollars per million tokens. */
 const PRICED = ["input", "output", "cacheRead", "cacheWrite"] as const;
@@ -24,7 +40,7 @@ const REST = "*";
  *
  * @throws {UsageError} If the file cannot be read, or says anything else.
  */
-export function readPrices(path: string): PriceFunction {
+function readPrices(path: string): PriceFunction {
   const prices = pricesIn(path);
   const patterns = [...prices.keys()]
     .filter((name) => name.endsWith(REST))
@@ -82,7 +98,7 @@ function isPrice(value: unknown): value is number {
  *
  * A model that a provider does not list is looked for by its name alone, since others resell it.
  */
-export function installedPrices(): PriceFunction | undefined {
+function installedPrices(): PriceFunction | undefined {
   const calcPrice = loadCalcPrice();
   if (calcPrice === undefined) return undefined;
   const rates = new Map<string, Rates>();

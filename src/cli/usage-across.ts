@@ -1,22 +1,17 @@
 import { collectUsage, type UsageReport } from "../catalog/collect-usage.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SkippedFile } from "../catalog/skipping.ts";
-import {
-  type GroupOptions,
-  type PriceFunction,
-  USAGE_KEYS,
-  type UsageGroup,
-  type UsageKey,
-} from "../catalog/usage-groups.ts";
+import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from "../catalog/usage-groups.ts";
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
+import { UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { choiceOption, choicesOption, flag, numberOption, type Parameter, textOption } from "./parameters.ts";
-import { installedPrices, readPrices } from "./prices.ts";
+import { PRICES, pricesOf } from "./prices.ts";
 import { pathOf, sessionScope } from "./session-argument.ts";
 import { sessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
@@ -59,10 +54,6 @@ const LIMIT = numberOption(
   "only this many groups, the first ones; the total is that of all",
 );
 const UTC = flag("--utc", "days are those of UTC");
-const PRICES = textOption(
-  "--prices <file>",
-  "JSON with dollars per million tokens, for calls without a stated cost",
-);
 
 /** What the sums across sessions can be told. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
@@ -126,12 +117,6 @@ function momentsOf({ get, io }: CommandCall): Pick<GroupOptions, "since" | "unti
     ...(since && { since: new Date(since.fromMs) }),
     ...(until && { until: new Date(until.toMs) }),
   };
-}
-
-function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
-  const path = get(PRICES);
-  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
-  return prices === undefined ? {} : { prices };
 }
 
 function sourceOf({ get }: CommandCall): Pick<GroupOptions, "source"> {
@@ -262,7 +247,7 @@ const NOT_SAID = {
   day: "(no time)",
   week: "(no time)",
   month: "(no time)",
-  model: "(unknown model)",
+  model: UNKNOWN_MODEL,
   project: "(no project)",
   source: "(not imported)",
 } as const;

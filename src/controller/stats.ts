@@ -3,7 +3,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
-import { callFields } from "../view/usage.ts";
+import { ModelsInUse, usageOf } from "../view/usage.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "../view/usage-tally.ts";
 import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
@@ -47,7 +47,7 @@ export interface SessionStats {
   toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
   /** Usage of assistant messages, tool results, summaries and `usage` entries. */
   usage: UsageTotals;
-  /** The same by model, most expensive first. Summaries and tool results do not name their model. */
+  /** The same by model, most expensive first. A summary that names none counts to the model that answered last. */
   byModel: ModelUsage[];
   /** Share of the input that a cache served, 0 to 1; null if there was no input. */
   cacheHitRate: number | null;
@@ -75,8 +75,9 @@ export function collectStats(source: StatsSource, options: StatsOptions): Sessio
   });
   const { session } = source;
   const isInherited = source.isInherited ?? inheritedIn(session);
-  const own = new EntryTally();
-  const inherited = new EntryTally();
+  const models = new ModelsInUse();
+  const own = new EntryTally(models);
+  const inherited = new EntryTally(models);
   const entries = options.pathOnly === true ? session.getBranch() : session.getEntries();
   for (const entry of entries) (isInherited(entry) ? inherited : own).add(entry);
   const copied = { entries: inherited.entries, usage: inherited.usage.total };
@@ -129,13 +130,18 @@ class EntryTally {
   readonly usage = new UsageTally();
   readonly #roles = new Map<string, number>();
   readonly #calls = new Map<string, number>();
+  readonly #models: ModelsInUse;
   #failed = 0;
+
+  constructor(models: ModelsInUse) {
+    this.#models = models;
+  }
 
   add(entry: SessionEntry): void {
     this.entries++;
     const fields = fieldsOf(entry);
-    const { usage, provider, model } = callFields(entry);
-    this.usage.add(usage, provider, model);
+    const usage = usageOf(entry);
+    if (usage !== undefined) this.usage.add(usage, this.#models.of(entry));
     switch (fields["type"]) {
       case "message":
         this.#addMessage(fields["message"]);

@@ -1,5 +1,5 @@
 import type { Usage } from "../schema/content.ts";
-import type { AssistantMessage, StopReason } from "../schema/message.ts";
+import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../schema/message.ts";
 import type { ConversionIssue } from "./conversion-issue.ts";
 
 /** An answer made from a provider's response. */
@@ -37,9 +37,9 @@ export function assistantMessage(
   return {
     role: "assistant",
     content: blocks,
-    api: "unknown",
-    provider: "unknown",
-    model: "unknown",
+    api: UNKNOWN_NAME,
+    provider: UNKNOWN_NAME,
+    model: UNKNOWN_NAME,
     usage: usageOf(),
     stopReason: stopOrToolUse("stop", blocks),
     ...fields,

@@ -1,7 +1,13 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { ToolCall, Usage } from "../schema/content.ts";
 import { isJsonRecord, type JsonObject } from "../schema/json.ts";
-import type { AssistantMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type StopReason,
+  UNKNOWN_NAME,
+  type UserMessage,
+} from "../schema/message.ts";
 import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
 import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
 import { type MessageImportOptions, timesOf } from "./conversion-options.ts";
@@ -70,7 +76,7 @@ export class History {
    * @param model - The model that answered, if the options name none.
    * @throws {TypeError} If the options have no time.
    */
-  constructor(options: MessageImportOptions, form: SdkForm, model = "unknown") {
+  constructor(options: MessageImportOptions, form: SdkForm, model = UNKNOWN_NAME) {
     this.#form = form;
     this.timeOf = timesOf(options);
     this.#identity = {

@@ -1,4 +1,4 @@
-import type { Message } from "../schema/message.ts";
+import { type Message, UNKNOWN_NAME } from "../schema/message.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 
 /** Identifies a model: messages with the same identity can exchange thinking and signatures. */
@@ -27,11 +27,11 @@ export function findTarget(
 ): ModelIdentity | undefined {
   const all = messages.filter((message) => message.role === "assistant");
   // An answer without a provider does not tell whom the request is for.
-  const named = all.filter((answer) => answer.provider !== "unknown");
+  const named = all.filter((answer) => answer.provider !== UNKNOWN_NAME);
   const answers = named.length > 0 ? named : all;
   const speaks = (api: string) => apis === undefined || apis.has(api);
   const last = answers.findLast((answer) => speaks(answer.api));
-  const target = { apis, provider: options.provider ?? last?.provider ?? provider ?? "unknown" };
+  const target = { apis, provider: options.provider ?? last?.provider ?? provider ?? UNKNOWN_NAME };
   if (options.model !== undefined) return { ...target, model: options.model };
   return last !== undefined && last === answers.at(-1) ? { ...target, model: last.model } : undefined;
 }

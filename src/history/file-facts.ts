@@ -4,8 +4,9 @@ import { readOldCodexText } from "../import/codex/rollout.ts";
 import { type DetectedSource, detectSource } from "../import/detect-source.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { conversationIdOf } from "../import/messages/import-messages.ts";
+import { headerOf, readPi4Text } from "../import/pi-v4/read-pi4.ts";
 import { fieldOf, firstFolder, firstText, readSourceText, type SourceRecord } from "../import/source-text.ts";
-import { member, textOf } from "../import/source-values.ts";
+import { isoTimeOf, member, textOf } from "../import/source-values.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { digestOf } from "../schema/ids.ts";
 import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
@@ -28,7 +29,7 @@ export interface FileFacts {
   readonly begunAt?: string | undefined;
   /** Codex: the thread or file in which the history begins. */
   readonly baseId?: string | undefined;
-  /** Codex: the thread that this one was forked from, or that started it. */
+  /** The thread or session that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
 }
 
@@ -88,6 +89,8 @@ function factsIn(text: string, path: string): FileFacts | undefined {
       return geminiFacts(text, path);
     case "messages":
       return messagesFacts(text, path);
+    case "pi-v4":
+      return pi4Facts(text, path);
     default:
       return undefined;
   }
@@ -160,6 +163,18 @@ function messagesFacts(text: string, path: string): FileFacts {
   const name = basename(path).replace(/\.[^.]*$/, "");
   const sessionId = conversationIdOf(parseJson(text)?.value) ?? `${name}-${digestOf(path).slice(0, 8)}`;
   return { source: "messages", sessionId, cwd: dirname(path) };
+}
+
+/** Returns the facts of a session of pi's version 4; of one that has lost its header, the id from the file's name. */
+function pi4Facts(text: string, path: string): FileFacts {
+  const { id, cwd, createdAt, parentSessionId } = headerOf(readPi4Text(text).records)?.value ?? {};
+  return {
+    source: "pi-v4",
+    sessionId: textOf(id) ?? basename(path, ".jsonl").replace(/^[^_]*_/, ""),
+    parentId: textOf(parentSessionId),
+    cwd: firstFolder([cwd]).cwd,
+    startedAt: isoTimeOf(createdAt),
+  };
 }
 
 function geminiFacts(text: string, path: string): FileFacts | undefined {

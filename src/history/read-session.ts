@@ -6,6 +6,8 @@ import { readOldCodexText } from "../import/codex/rollout.ts";
 import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { importMessages } from "../import/messages/import-messages.ts";
+import { importPi4 } from "../import/pi-v4/import-pi4.ts";
+import { readPi4Text } from "../import/pi-v4/read-pi4.ts";
 import { leftOut, readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { textOf } from "../import/source-values.ts";
 import { parseJson } from "../jsonl/decode.ts";
@@ -15,7 +17,7 @@ import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
 import { SideFiles } from "./side-files.ts";
-import { readSourceAsText, readSourcePieces } from "./source-file.ts";
+import { readSource, readSourceAsText, readSourcePieces } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";
 
 /** Options to read the files of a session. */
@@ -70,6 +72,8 @@ function readFiles(session: SourceSession, options: ReadOptions): ImportedSessio
       return readGemini(session, options);
     case "messages":
       return readMessages(session, options);
+    case "pi-v4":
+      return readPi4(session, options);
     default:
       return session.source satisfies never;
   }
@@ -164,6 +168,13 @@ function readMessages(
     const message = `${path} holds an array that is none of messages: ${error.message} Take that out, or import the rest.`;
     throw new SessionError("NOT_A_SESSION", message, { details: { path }, cause: error });
   }
+}
+
+function readPi4({ files, sourceId }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
+  return files.flatMap(({ path }) => {
+    const imported = importPi4({ ...readPi4Text(readSource(path)), path, sourceId, importedAt });
+    return imported === undefined ? [] : [imported];
+  });
 }
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;

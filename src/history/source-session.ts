@@ -56,7 +56,8 @@ function byStart(one: SourceSession, other: SourceSession): number {
 }
 
 function groupKey({ path, facts: { source, sessionId } }: KnownFile): string {
-  const copyOf = source === "claude-code" ? projectFolderOf(path) : source === "messages" ? path : "";
+  const isAlone = source === "messages" || source === "pi-v4";
+  const copyOf = source === "claude-code" ? projectFolderOf(path) : isAlone ? path : "";
   return `${source} ${copyOf} ${sessionId}`;
 }
 

@@ -143,13 +143,14 @@ export class SessionBuilder {
    * @param key - Determines its id: a UUID gives its first eight characters, if they are free.
    * @param parent - Undefined for an entry that begins the conversation, even anew; null for a root.
    * @param time - As in the source.
+   * @param id - Id in the source, kept as it is if it is free.
    */
-  add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody): Draft {
+  add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody, id?: string): Draft {
     const timestamp = isoTimeOf(time) ?? this.#time;
     const { type, ...fields } = body;
     const draft: Draft = {
       type,
-      id: this.#makeId(key),
+      id: this.#makeId(key, id),
       parentId: parent === null ? null : this.lastBehind(parent ?? this.#entries[0]).id,
       timestamp,
       ...fields,
@@ -158,6 +159,7 @@ export class SessionBuilder {
     this.#entries.push(draft);
     this.counts.entries++;
     if (type === "compaction") this.counts.compactions++;
+    if (isStoredMessage(draft["message"])) this.#count(draft["message"]);
     return draft;
   }
 
@@ -165,14 +167,13 @@ export class SessionBuilder {
   addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: Untimed<AgentMessage>): Draft {
     const timestamp = isoTimeOf(time) ?? this.#time;
     const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
-    this.#count(message);
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
   /** Adds an entry without its own position after the last one; what would follow that one follows this one. */
-  addBehind(key: string, time: unknown, body: EntryBody): Draft {
+  addBehind(key: string, time: unknown, body: EntryBody, id?: string): Draft {
     const { tip } = this;
-    const draft = this.add(key, tip, time, body);
+    const draft = this.add(key, tip, time, body, id);
     this.#behind.set(tip, draft);
     return draft;
   }
@@ -207,6 +208,11 @@ export class SessionBuilder {
     this.counts.entries--;
     if (isStoredMessage(draft["message"])) this.#count(draft["message"], -1);
     return true;
+  }
+
+  /** Notes the id of an entry that a shorter version of the same records yields. */
+  withdraw(id: string): void {
+    this.#withdrawnIds.add(id);
   }
 
   /** Adds where the program would continue, if that is not the last entry; undefined for the beginning. */
@@ -250,8 +256,8 @@ export class SessionBuilder {
     };
   }
 
-  #makeId(key: string): string {
-    let id = entryIdOf(key);
+  #makeId(key: string, wanted = entryIdOf(key)): string {
+    let id = wanted;
     for (let attempt = 1; this.#ids.has(id); attempt++) id = inventEntryId(key, 0, attempt);
     this.#ids.add(id);
     return id;

@@ -14,8 +14,14 @@ export interface SourceRecord {
   readonly offset: number;
 }
 
+/** How a format writes its records. */
+interface SourceForm extends RecordForm {
+  /** Whether a line may be a list of records. */
+  readonly hasLists?: boolean;
+}
+
 /** Records of the programs whose sessions can be imported. */
-const SOURCE_FORM: RecordForm = {
+const SOURCE_FORM: SourceForm = {
   firstKey: /^"(?:[a-zA-Z]+|\$set|\$rewindTo)"\s*:/,
   isRecord: ({ type, sessionId, timestamp, payload, id, $rewindTo, $set }) => {
     if (isJsonRecord($set) || typeof $rewindTo === "string") return true;
@@ -45,17 +51,23 @@ export interface SourceText {
  * @remarks Cost: O(input).
  */
 export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>): SourceText {
+  return readRecords(input, SOURCE_FORM);
+}
+
+/** Does the same as `readSourceText` for records of one form. */
+export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, form: SourceForm): SourceText {
   const records: SourceRecord[] = [];
   const issues: SessionIssue[] = [];
   const scanner = new LineScanner({
     line: ({ bytes, start, end, line, offset, terminated }) => {
       const range = bytes.subarray(start, end);
-      const value = parseJson(decodeText(range))?.value;
-      if (isJsonRecord(value)) {
-        records.push({ value, line, offset });
+      const parsed = parseJson(decodeText(range))?.value;
+      const values = form.hasLists && Array.isArray(parsed) && parsed.length > 0 ? parsed : [parsed];
+      if (values.every(isJsonRecord)) {
+        for (const value of values) records.push({ value, line, offset });
         return true;
       }
-      const found = recoverRecords(range, SOURCE_FORM);
+      const found = recoverRecords(range, form);
       for (const { record } of found) records.push({ value: record, line, offset });
       issues.push(damage({ line, offset, length: end - start }, range, found, terminated));
       return true;

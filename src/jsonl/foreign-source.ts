@@ -1,14 +1,15 @@
 import { isKnownEntryType, type SessionEntry } from "../schema/entry.ts";
 import { readMessageDocument } from "../schema/foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { type RecordForm, recoverRecords } from "./concatenated-records.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 
 /** Formats of other programs that `import` reads. */
-export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages"] as const;
+export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages", "pi-v4"] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["pi-v4", "copilot", "kimi", "opencode", "qwen"] as const;
+const UNREAD_SOURCES = ["copilot", "kimi", "opencode", "qwen"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
@@ -64,8 +65,12 @@ export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSour
   const sink: LineSink = {
     line: ({ bytes, start, end }: ScannedLine) => {
       lines++;
-      const parsed = finder.isDecided ? undefined : parseJson(decodeText(bytes.subarray(start, end)));
+      if (finder.isDecided) return true;
+      const range = bytes.subarray(start, end);
+      const parsed = parseJson(decodeText(range));
       if (parsed !== undefined) finder.take(parsed.value);
+      // Its entries have the fields of a session's, and must not be taken for them where they stand on one line.
+      else for (const { record } of recoverRecords(range, VERSION_4_FORM)) finder.take(record);
       return true;
     },
     overlong: () => {
@@ -130,6 +135,12 @@ const VERSION_4_KINDS: ReadonlySet<unknown> = new Set([
 export function isVersion4Header({ kind, version, v }: JsonRecord): boolean {
   return kind === "header" && (typeof version === "number" || typeof v === "number");
 }
+
+/** Records of pi's version 4. */
+export const VERSION_4_FORM: RecordForm = {
+  firstKey: /^"(?:v|kind)"\s*:/,
+  isRecord: isVersion4Record,
+};
 
 function isVersion4Record(record: JsonRecord): boolean {
   const { kind, seq, entry } = record;

@@ -34,6 +34,7 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   IMAGE_MISSING: (about) =>
     `The image ${about} is not in the folder blobs/ beside the sessions; models get a note in its place.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
+  SEQUENCE_BROKEN: (about) => `Records of an imported file are out of order: ${about}`,
   SOURCE_LEFT_OUT: (about) => `An import left something out: ${about}`,
   VALUE_REPLACED: (about) =>
     `JSON cannot hold ${about}. The session in memory keeps it; its copies have a text in its place.`,

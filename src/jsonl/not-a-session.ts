@@ -23,11 +23,7 @@ export function aboutForeign(subject: string, source: ForeignSource): string {
   const isImported = IMPORTED_SOURCES.some((one) => one === source);
   const advice = isImported
     ? `Import it with "sessiontree import FILE" or importSessions(); the file stays as it is.`
-    : `This version of sessiontree does not read it, and leaves it alone. ${
-        source === "pi-v4"
-          ? "Only programs with the pi-agent-core that wrote it (0.84 to 0.99) open it."
-          : "Open it with the program that wrote it."
-      }`;
+    : "This version of sessiontree does not read it, and leaves it alone. Open it with the program that wrote it.";
   return `${subject} is ${NAMES[source]}. ${advice}`;
 }
 

@@ -23,6 +23,7 @@ export type IssueCode =
   | "MESSAGE_FOREIGN"
   | "IMAGE_MISSING"
   | "STATE_INVALID"
+  | "SEQUENCE_BROKEN"
   | "SOURCE_LEFT_OUT"
   | "VALUE_REPLACED"
   | "WRITES_LOST"

@@ -50,6 +50,9 @@ export type StopReason = "pending" | "stop" | "length" | "toolUse" | "error" | "
 /** How hard a model is asked to think. */
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
+/** What `api`, `provider` and `model` of an answer say if its writer does not know them: readers expect a text. */
+export const UNKNOWN_NAME = "unknown";
+
 /** What a model answered. */
 export interface AssistantMessage {
   role: "assistant";

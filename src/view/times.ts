@@ -1,4 +1,7 @@
-const MINUTE_MS = 60_000;
+import { count } from "./words.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -51,6 +54,23 @@ export function ago(timeMs: number, nowMs: number): string {
   if (passed < DAY_MS) return `${Math.floor(passed / HOUR_MS)} h ago`;
   const days = Math.floor(passed / DAY_MS);
   return days === 1 ? "1 day ago" : `${days} days ago`;
+}
+
+/** Writes a length of time in the two largest units that fit: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 9.95 * SECOND_MS) return `${(milliseconds / SECOND_MS).toFixed(1)} s`;
+  if (milliseconds < MINUTE_MS - SECOND_MS / 2) return `${Math.round(milliseconds / SECOND_MS)} s`;
+  if (milliseconds < HOUR_MS - SECOND_MS / 2) return inUnits(milliseconds, MINUTE_MS, "min", SECOND_MS, "s");
+  if (milliseconds < DAY_MS - MINUTE_MS / 2) return inUnits(milliseconds, HOUR_MS, "h", MINUTE_MS, "min");
+  return inUnits(milliseconds, DAY_MS, "d", HOUR_MS, "h");
+}
+
+function inUnits(value: number, largeMs: number, large: string, smallMs: number, small: string): string {
+  const all = Math.round(value / smallMs);
+  const perLarge = largeMs / smallMs;
+  const rest = all % perLarge;
+  const whole = `${count(Math.floor(all / perLarge))} ${large}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${small}`;
 }
 
 const UNITS_MS: { readonly [unit: string]: number } = {

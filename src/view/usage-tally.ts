@@ -1,6 +1,7 @@
 import { fieldsOf, numberOf } from "../context/entry-fields.ts";
-import { calculateContextTokens, isUsage } from "../context/usage.ts";
+import { calculateContextTokens } from "../context/usage.ts";
 import type { Usage } from "../schema/content.ts";
+import { UNKNOWN_NAME } from "../schema/message.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
@@ -17,6 +18,12 @@ export interface UsageTotals {
   totalTokens: number;
   /** In US dollars, as the records state it; null if none does. A zero that no provider has billed states nothing. */
   cost: number | null;
+}
+
+/** Who made a call; null if the session does not say. */
+export interface ModelNames {
+  readonly provider: string | null;
+  readonly model: string | null;
 }
 
 /** Tokens and cost of one model; null if the session does not name it. */
@@ -41,31 +48,19 @@ export class UsageTally {
     return models.sort(byCost);
   }
 
-  /**
-   * Adds a usage.
-   *
-   * @param usage - As stored: missing numbers count as 0, and anything but an object is ignored.
-   */
-  add(usage: unknown, provider: unknown, model: unknown): void {
-    if (!isUsage(usage)) return;
-    const names = { provider: nameOrNull(provider), model: nameOrNull(model) };
+  /** Adds the usage of a call, or of several calls of one model. */
+  add(usage: UsageTotals, { provider, model }: ModelNames): void {
+    const names = { provider, model };
     const key = JSON.stringify(names);
     const ofModel = this.#byModel.get(key) ?? { ...names, ...noUsage() };
     this.#byModel.set(key, ofModel);
-    const totals = usageTotals(usage);
-    addTo(this.#total, totals);
-    addTo(ofModel, totals);
+    addTo(this.#total, usage);
+    addTo(ofModel, usage);
   }
 
   /** Adds all usages of another tally. */
   addAll(other: UsageTally): void {
-    addTo(this.#total, other.#total);
-    for (const [key, usage] of other.#byModel) {
-      const { provider, model } = usage;
-      const ofModel = this.#byModel.get(key) ?? { provider, model, ...noUsage() };
-      this.#byModel.set(key, ofModel);
-      addTo(ofModel, usage);
-    }
+    for (const usage of other.#byModel.values()) this.add(usage, usage);
   }
 }
 
@@ -130,7 +125,7 @@ export function addTo(sum: UsageTotals, more: UsageTotals): void {
   if (more.cost !== null) sum.cost = (sum.cost ?? 0) + more.cost;
 }
 
-/** Returns a stored name; null if there is none. */
+/** Returns a stored name; null if there is none, or the writer did not know it. */
 export function nameOrNull(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
+  return typeof value === "string" && value !== "" && value !== UNKNOWN_NAME ? value : null;
 }

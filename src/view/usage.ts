@@ -1,27 +1,59 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { textOf } from "../context/message-parts.ts";
 import { isUsage } from "../context/usage.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { plainLine } from "./plain.ts";
-import { type UsageTotals, usageTotals } from "./usage-tally.ts";
+import { type ModelNames, nameOrNull, type UsageTotals, usageTotals } from "./usage-tally.ts";
 import { count, dollars } from "./words.ts";
 
-/** Returns what an answer, a summary or another call of a model used; undefined if the entry does not say. */
+/**
+ * Returns what an answer, a summary or another call of a model used; undefined if the entry does not say.
+ *
+ * Zeros say nothing: writers put them down for calls that failed, and where they do not know.
+ */
 export function usageOf(entry: JsonRecord | AnySessionEntry | undefined): UsageTotals | undefined {
   const { usage } = callFields(entry);
-  return isUsage(usage) ? usageTotals(usage) : undefined;
-}
-
-/** Names the model of an answer or another call, as `provider/model`; empty if the entry does not say. */
-export function modelOf(entry: AnySessionEntry | undefined): string {
-  const { provider, model } = callFields(entry);
-  return modelName(textOf(provider), textOf(model));
+  const totals = isUsage(usage) ? usageTotals(usage) : undefined;
+  return totals?.totalTokens === 0 && totals.cost === null ? undefined : totals;
 }
 
 /** Names a model as far as it is known. */
-export function modelName(provider: string, model: string): string {
-  return plainLine([provider, model].filter(Boolean).join("/"));
+export function modelName({ provider, model }: ModelNames): string {
+  return plainLine([provider, model].filter((name) => name !== null).join("/"));
+}
+
+/** Stands for the model of calls whose records do not name one. */
+export const UNKNOWN_MODEL = "(unknown model)";
+
+/** Summaries name no model: programs have them written by the one that answers. */
+const SUMMARIES: ReadonlySet<unknown> = new Set(["compaction", "branch_summary"]);
+
+/** Tells which model made each call of a session. It is shown those entries in the order of the file that say what a call used. */
+export class ModelsInUse {
+  #answering: ModelNames | undefined;
+
+  /** @param answering - The model that answered last, before the first of these entries. */
+  constructor(answering?: ModelNames) {
+    this.#answering = answering;
+  }
+
+  /** The model that answered last; undefined before the first answer. */
+  get answering(): ModelNames | undefined {
+    return this.#answering;
+  }
+
+  /** Returns the model that an entry names, and for a summary that names none the one that answered last. */
+  of(entry: JsonRecord | AnySessionEntry): ModelNames {
+    const names = namesOf(entry);
+    const { type, message } = fieldsOf(entry);
+    if (type === "message" && fieldsOf(message)["role"] === "assistant") this.#answering = names;
+    return names.model === null && SUMMARIES.has(type) ? (this.#answering ?? names) : names;
+  }
+}
+
+function namesOf(entry: JsonRecord | AnySessionEntry | undefined): ModelNames {
+  const { provider, model } = callFields(entry);
+  return { provider: nameOrNull(provider), model: nameOrNull(model) };
 }
 
 /** Returns the fields that tell of a call of a model: of a message its own, else those of the entry. */
@@ -64,5 +96,7 @@ function tokensText(usage: UsageTotals): string {
 /** Writes which model answered, and for how much: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
 export function answerText(entry: AnySessionEntry | undefined): string {
   const { tokens, cost } = usageTexts(entry);
-  return [modelOf(entry), tokens === "" ? "" : `tokens: ${tokens}`, cost].filter(Boolean).join(", ");
+  return [modelName(namesOf(entry)), tokens === "" ? "" : `tokens: ${tokens}`, cost]
+    .filter(Boolean)
+    .join(", ");
 }

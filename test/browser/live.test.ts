@@ -150,9 +150,11 @@ test("the list tells what failed and what it cost, marks what was found, and nam
   const { page, complaints } = await open(url);
   const row = (title: string) => page.locator(`.session-row:has-text("${title}")`);
   await row("Count the herons").locator(".chip.is-failed:text-is('2 failed')").waitFor();
-  expect(await row("Count the herons").locator("p").textContent()).toContain("5 messages · $1.25");
+  expect(await row("Count the herons").locator("p").textContent()).toContain("5 messages");
+  await row("Count the herons").locator(".session-cost:has-text('$1.25')").waitFor();
   expect(await row("Question 0").locator(".chip").count()).toBe(0);
-  expect(await row("Question 0").locator("p").textContent()).not.toContain("$");
+  // Zeros that no provider has billed state nothing.
+  expect(await row("Question 0").locator(".session-cost").textContent()).toBe("–450 tokens");
   // The key of the page of a session leads to the search here, too.
   await page.keyboard.press("/");
   await page.keyboard.type("the HERON");
@@ -168,6 +170,69 @@ test("the list tells what failed and what it cost, marks what was found, and nam
   good.result("no rule", true);
   await page.reload();
   await row("Question 0").locator(".chip.is-failed:text-is('1 failed')").waitFor();
+  expect(await findingsOn(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("the list adds up what sessions used, below those that started them, and can be chosen from and ordered", async () => {
+  const folder = temporaryFolder();
+  const spend = (dollars: number) => ({
+    usage: {
+      ...{ input: 1000, output: 500, cacheRead: 0, cacheWrite: 0, totalTokens: 1500 },
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: dollars },
+    },
+  });
+  const cheap = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000001", "/work/shop");
+  cheap.user("Fix the rounding");
+  cheap.assistant("Done.", spend(0.5));
+  const dear = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002", "/work/shop");
+  dear.user("Count the herons");
+  dear.assistant("I ask another one.", { ...spend(2), model: "heron-1" });
+  const child = new Scribe(folder, CHILD_ID, "/work/shop", dear.path);
+  child.session.appendCustomEntry("sessiontree.subagent", { toolCallId: "call-1" });
+  child.user("Look behind the lighthouse");
+  child.assistant("There is one.", spend(1));
+  const other = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000003", "/work/notes");
+  other.user("Write it down");
+  other.assistant("Written.", { ...spend(0), model: "acorn-2" });
+  const prices = join(folder, "prices.json");
+  writeFileSync(prices, JSON.stringify({ "acorn-2": { input: 100, output: 200 } }));
+  const { url } = await serve([folder, "--prices", prices]);
+  const { page, complaints } = await open(url);
+  const titles = () => page.locator(".session-row h2").allTextContents();
+  const tile = (name: string) => page.locator(`.tile:has(.tile-name:text-is("${name}")) .tile-value`);
+  await tile("Estimated").waitFor();
+  expect(await tile("Cost").textContent()).toBe("$3.50");
+  expect(await tile("Estimated").textContent()).toBe("$0.20");
+  expect(await page.locator(".index-summary .legend").textContent()).toBe(
+    "anthropic/heron-1anthropic/claudeanthropic/acorn-2faded: estimated",
+  );
+  expect(await page.locator(".session-row:has-text('Write it down') .session-cost").textContent()).toBe(
+    "–$0.20 estimated1.5k tokens",
+  );
+  await page.getByLabel("Order").selectOption("cost");
+  expect(await titles()).toEqual(["Count the herons", "Fix the rounding", "Write it down"]);
+  expect(await page.locator(".session-row:has-text('herons') .session-cost").textContent()).toContain(
+    "$3.00",
+  );
+  await page.locator(".subagents-line").click();
+  expect(await titles()).toContain("Look behind the lighthouse");
+  await page.getByLabel("Project").selectOption("/work/notes");
+  expect(await titles()).toEqual(["Write it down"]);
+  expect(await tile("Cost").textContent()).toBe("–");
+  // The address keeps what was chosen.
+  await page.reload();
+  await tile("Estimated").waitFor();
+  expect(await titles()).toEqual(["Write it down"]);
+  await page.getByLabel("Project").selectOption("");
+  // A bar of the graph asks for its day.
+  await page.locator(".bar").first().click();
+  await page.locator(".choice.is-chosen:has-text('2026-02-')").waitFor();
+  expect(await tile("Cost").textContent()).toBe("$3.50");
+  // A search that finds a subagent shows what started it.
+  await page.getByLabel("Time").selectOption("");
+  await page.getByRole("textbox").fill("lighthouse");
+  expect(await titles()).toEqual(["Count the herons", "Look behind the lighthouse"]);
   expect(await findingsOn(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });

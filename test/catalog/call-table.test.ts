@@ -39,7 +39,12 @@ const listOf = (table: CallTable) => Array.from({ length: table.size }, (_, i) =
 test("calls come back from their cached form as they were, and so do more behind them", () => {
   fc.assert(
     fc.property(fc.array(calls), fc.array(calls, { maxLength: 3 }), (list, more) => {
-      const source = { source: "codex", isSubagent: true, frontEntries: 2 };
+      const source = {
+        source: "codex",
+        isSubagent: true,
+        frontEntries: 2,
+        answering: { provider: "p", model: null },
+      };
       const read = decodeCalls(encodeCalls({ ...source, calls: tableOf(list) }));
       expect(read).toMatchObject(source);
       const table = CallTable.from(read?.calls);
@@ -55,7 +60,13 @@ test("anything else is no cached form", () => {
   const rest = { cacheWrite1h: 0, reasoning: 0, totalTokens: 10, cost: 0.5 };
   const list = [1, 2].map((timeMs) => ({ id: `${timeMs}`, timeMs, ...call, ...rest }));
   const whole = Buffer.from(
-    encodeCalls({ calls: tableOf(list), source: null, isSubagent: false, frontEntries: 3 }),
+    encodeCalls({
+      calls: tableOf(list),
+      source: null,
+      isSubagent: false,
+      frontEntries: 3,
+      answering: undefined,
+    }),
   );
   expect(decodeCalls(whole)?.calls.size).toBe(2);
   const text = whole.toString("latin1");

@@ -54,7 +54,7 @@ function session(id: string, fields: object = {}): Chain {
 
 const idsOf = (groups: readonly UsageGroup[]) => groups.map(({ by }) => by.session?.id);
 
-test("answers, tool results, summaries and other calls count, by the model that each names", async () => {
+test("answers, tool results, summaries and other calls count, by the model that each names or that answers", async () => {
   const { write, collect } = makeWorld();
   const chain = session("one")
     .user("Go")
@@ -77,8 +77,9 @@ test("answers, tool results, summaries and other calls count, by the model that 
     groups.map(({ by, calls, input, cost, unpriced }) => [by.model, calls, input, cost, unpriced]),
   ).toEqual([
     ["p/m", 1, 10, 0.5, 0],
-    ["q/n", 2, 23, null, 23],
-    ["p/small", 2, 11, null, 11],
+    ["q/n", 2, 27, null, 27],
+    ["p/small", 1, 4, null, 4],
+    [null, 1, 3, null, 3],
   ]);
   expect(total).toEqual({
     by: {},
@@ -108,6 +109,42 @@ test("a zero says that a call was free only if it was billed", async () => {
     }),
   );
   expect((await collect()).total).toMatchObject({ cost: 0, unpriced: 5 });
+});
+
+test("zeros, and names that a writer did not know, say nothing", async () => {
+  const { write, collect } = makeWorld();
+  const chain = session("one").assistant("failed", { usage: usage(0) });
+  chain.assistant("a", { provider: "unknown", model: "unknown", usage: usage(1) });
+  chain.assistant("b", { model: "unknown", timestamp: 2, usage: usage(2) });
+  write("one", chain);
+  write("none", session("none").assistant("c", { timestamp: 3, usage: usage(0) }));
+  const { groups, total } = await collect({ by: ["model"] });
+  expect(groups.map(({ by, calls }) => [by.model, calls])).toEqual([
+    ["p", 1],
+    [null, 1],
+  ]);
+  expect(total).toMatchObject({ sessions: 1, calls: 2 });
+});
+
+test("a summary that counts to another model in a fork is still one call", async () => {
+  const { folder, write, collect } = makeWorld();
+  const chain = session("parent")
+    .user("Go")
+    .assistant("a", { usage: usage(1) });
+  const leaf = chain.lastId;
+  chain.assistant("b", { model: "n", usage: usage(2) });
+  chain.add("branch_summary", { fromId: chain.lastId, summary: "s", usage: usage(4) }, { parentId: leaf });
+  const path = write("parent", chain);
+  const [, ask, first, , summary] = chain.records;
+  put(
+    join(folder, "fork.jsonl"),
+    linesOf([header({ id: "fork", parentSession: path }), ask, first, summary]),
+  );
+  const { groups } = await collect({ by: ["model"] });
+  expect(groups.map(({ by, calls, input }) => [by.model, calls, input])).toEqual([
+    ["p/n", 2, 6],
+    ["p/m", 1, 1],
+  ]);
 });
 
 test("what a fork, its fork or a copy has inherited counts once, in the session where it was made", async () => {

@@ -131,6 +131,32 @@ describe.each(FOREIGN_FILES)("%s (%s)", (what, source, text) => {
   });
 });
 
+describe.each(FOREIGN_FILES.filter(([, source]) => source === "pi-v4"))(
+  "%s beside sessions",
+  (what, _, text) => {
+    test.each([
+      ["list"],
+      ["stats", "--since", "2020-01-01"],
+      ["search", "Hello"],
+      ["redact", "--all", "--matching", "Hello", "--yes"],
+      ["prune", "--older-than", "1d", "--yes"],
+    ])("%s leaves it alone", async (...words) => {
+      const folder = temporaryFolder();
+      const scribe = new Scribe(folder, undefined, folder);
+      scribe.user("Ours");
+      const paths = ["x.jsonl", "y.jsonl"].map((name) => join(folder, name));
+      for (const path of paths) writeFileSync(path, text);
+      const before = paths.map(stateOf);
+      const { stderr, stdout } = await cli([...words, "--dir", folder], { cwd: folder });
+      const isTold = !["redact", "prune"].includes(words[0] ?? "");
+      expect(stderr.split(what).length - 1).toBe(isTold ? 1 : 0);
+      if (words[0] === "redact") expect(stdout + stderr).toContain("belongs to another program");
+      const now = paths.map(stateOf).map(({ names: _names, ...state }) => state);
+      expect(now).toEqual(before.map(({ names: _names, ...state }) => state));
+    });
+  },
+);
+
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array, void> {
   yield Buffer.from(text);
 }

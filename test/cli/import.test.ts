@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../../src/cli/run.ts";
@@ -6,6 +6,7 @@ import { SessionError } from "../../src/schema/errors.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn, usage } from "../import/support/codex-records.ts";
+import { FOREIGN_FILES } from "../support/foreign-files.ts";
 import { type CliSettings, cli, jsonLines, NOW_MS, temporaryFolder } from "./support/cli.ts";
 import { SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
@@ -270,19 +271,34 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
     "pi.jsonl",
     '{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}\n',
   );
-  const four = put("four.jsonl", '{"kind":"header","version":4,"id":"x","createdAt":1,"cwd":"/"}\n');
+  const kimi = put("kimi.jsonl", '{"type":"metadata","protocol_version":"1.5","created_at":1}\n');
   for (const [args, says] of [
     [["--from", "vim"], /--from takes one of claude-code, codex, gemini/],
     [["--since", "soon"], /--since takes a day/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
-    [[four], /pi's dropped version 4\. This version of sessiontree does not read it/],
+    [[kimi], /a Kimi transcript\. This version of sessiontree does not read it/],
   ] as const) {
     const done = await imported(args);
     expect([done.code, done.stdout]).toEqual([2, ""]);
     expect(done.stderr).toMatch(says);
   }
   expect(filesIn(sessions)).toEqual([]);
+});
+
+test("a session of pi's version 4 is imported by its name, in either dialect, and stays as it is", async () => {
+  const { put, imported, sessions } = homeWithSessions();
+  for (const [, source, text] of FOREIGN_FILES) {
+    if (source !== "pi-v4") continue;
+    const path = put("four.jsonl", text);
+    const done = await imported([path]);
+    expect([done.code, done.stdout, done.stderr]).toEqual([0, "pi-v4: 1 new, 0 grown, 0 unchanged\n", ""]);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    const [file = ""] = filesIn(sessions);
+    const verified = await cli(["verify", join(sessions, file)]);
+    expect([verified.code, verified.stderr]).toEqual([0, ""]);
+    rmSync(sessions, { recursive: true });
+  }
 });
 
 test("a file of messages that holds something else is named, with code 1, and the rest is imported", async () => {

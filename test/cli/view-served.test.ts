@@ -217,6 +217,47 @@ test("the list of a folder, or of all projects, leads to each session, and searc
   }
 });
 
+test("a list tells on demand what its sessions used, by day and model, and which are those of subagents", async () => {
+  const folder = temporaryFolder();
+  const scribe = story(folder);
+  scribe.session.appendCustomEntry("note");
+  const child = new Scribe(folder, CHILD_ID, folder, scribe.path);
+  child.session.appendCustomEntry("sessiontree.subagent", { toolCallId: "call-1" });
+  child.assistant("Something.", { model: "acorn-2" });
+  appendFileSync(child.path, "{ damaged\n");
+  const { url } = await serve([folder]);
+  const page = await (await fetch(url)).text();
+  const { sessions, usageUrl } = dataIn(page, "sessions") as {
+    sessions: { href: string; path: string }[];
+    usageUrl: string;
+  };
+  const hrefOf = (path: string) => sessions.find((one) => one.path === path)?.href ?? "";
+  const [parentHref, childHref] = [hrefOf(scribe.path), hrefOf(child.path)];
+  const told: unknown = await (await fetch(new URL(usageUrl, url))).json();
+  const sums = { calls: 1, total: 15, cost: null, estimated: null, unpriced: 15 };
+  const groupOf = (session: string, model: string) =>
+    expect.objectContaining({ session, model: `anthropic/${model}`, day: expect.any(String), ...sums });
+  expect(told).toMatchObject({
+    sessions: { [parentHref]: { source: null }, [childHref]: { source: null, startedBy: parentHref } },
+    damaged: 1,
+  });
+  const { groups } = told as { groups: unknown[] };
+  expect(groups).toHaveLength(3);
+  expect(groups).toEqual(
+    expect.arrayContaining([
+      groupOf(parentHref, "claude"),
+      groupOf(parentHref, "acorn-2"),
+      groupOf(childHref, "acorn-2"),
+    ]),
+  );
+  const prices = join(folder, "prices.txt");
+  writeFileSync(prices, "none");
+  const refused = await cli(["view", folder, "--prices", prices]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("has no prices")]);
+  const alone = await cli(["view", scribe.path, "--prices", prices]);
+  expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("--prices is for a list")]);
+});
+
 test("--live ends at an entry that is named, and --json gives the address", async () => {
   const scribe = story();
   const first = scribe.session.getEntries()[0]?.id ?? "";

@@ -96,9 +96,9 @@ describe("getStats", () => {
       cost: 4.5,
     });
     expect(byModel).toMatchObject([
-      { provider: "acme", model: "m2", count: 1, cost: 2 },
+      { provider: "acme", model: "m2", count: 3, input: 105, cost: 2.75 },
       { provider: "acme", model: "m1", count: 2, input: 105, cost: 1.5 },
-      { provider: null, model: null, count: 3, totalTokens: 12, cost: 1 },
+      { provider: null, model: null, count: 1, totalTokens: 2, cost: 0.25 },
     ]);
     expect(cacheHitRate).toBeCloseTo(300 / 611);
   });
@@ -118,14 +118,14 @@ describe("getStats", () => {
     const { controller } = stage({ session: SessionManager.inMemory("/work", {}, entries) });
     expect(controller.getStats().usage).toEqual({
       ...nothing,
-      count: 3,
+      count: 2,
       input: 1,
       output: 2,
       totalTokens: 3,
       cost: 3,
     });
     expect(controller.getStats().byModel).toMatchObject([
-      { provider: "acme", model: "m1", count: 2, cost: 3 },
+      { provider: "acme", model: "m1", count: 1, cost: 3 },
       { provider: null, model: null, count: 1 },
     ]);
   });

@@ -64,6 +64,18 @@ describe("a session that lost its header is repaired", () => {
   });
 });
 
+test.each(FOREIGN_FILES.filter(([, source]) => source === "pi-v4"))(
+  "%s (%s) whose records stand on one line, without the header, is left alone",
+  (_what, source, text) => {
+    const glued = text.split("\n").slice(1).join("").repeat(2);
+    const path = place(glued);
+    for (const call of [() => SessionManager.open(path), () => repairSession(path)])
+      expect(call).toThrow(notASession({ path, source }));
+    expect(readFileSync(path, "utf8")).toBe(glued);
+    expect(readdirSync(join(path, ".."))).toEqual(["file.jsonl"]);
+  },
+);
+
 test("a file with entries of no known type is not rebuilt as a session", () => {
   const path = place(
     lines(

@@ -14,6 +14,7 @@ import {
 import { contentOf } from "../../src/view/entry-content.ts";
 import { excerptOf } from "../../src/view/excerpt.ts";
 import { imageAddress } from "../../src/view/images.ts";
+import { duration } from "../../src/view/times.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { dollars } from "../../src/view/words.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
@@ -186,8 +187,7 @@ test("usage is added up by model, whatever numbers are missing", () => {
   );
   expect(sumUsage(calls)).toMatchObject({ count: 5, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
   expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.count])).toEqual([
-    ["p/m", 3],
-    ["(unknown model)", 1],
+    ["p/m", 4],
     ["p/n", 1],
   ]);
   expect(cacheShare(sumUsage(calls))).toBeCloseTo(30 / 41);
@@ -210,6 +210,20 @@ test("numbers are written short, and scales end above what they show", () => {
     "$0.25",
     "$3.00",
     "$12.50",
+  ]);
+  const seconds = [0.04, 9.94, 9.96, 59.4, 59.6, 200, 3599.6, 8040, 86_399, 273_600, 3e8];
+  expect(seconds.map((value) => duration(value * 1000))).toEqual([
+    "0.0 s",
+    "9.9 s",
+    "10 s",
+    "59 s",
+    "1 min",
+    "3 min 20 s",
+    "1 h",
+    "2 h 14 min",
+    "1 d",
+    "3 d 4 h",
+    "3,472 d 5 h",
   ]);
   expect([0, 0.0005, 0.25, 7.5].map(roundDollars)).toEqual(["$0", "$0.0005", "$0.25", "$7.5"]);
   for (const most of [0.003, 1, 7, 99, 100, 12_345]) {

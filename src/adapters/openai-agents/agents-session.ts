@@ -5,6 +5,7 @@ import type { SessionManager } from "../../manager/session-manager.ts";
 import { asSessionEntry, type SessionEntry } from "../../schema/entry.ts";
 import { SessionError } from "../../schema/errors.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
+import { UNKNOWN_NAME } from "../../schema/message.ts";
 import { loadData, spelled, storeData } from "../stored-data.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
 import type { Answerer } from "./item-message.ts";
@@ -60,7 +61,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
 
   /** @param session - You may use it directly as well, but not for two conversations at the same time. */
   constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
-    const { api = "openai-responses", provider = "openai", model = "unknown" } = options;
+    const { api = "openai-responses", provider = "openai", model = UNKNOWN_NAME } = options;
     this.#session = session;
     this.#answerer = { api, provider, model };
     session.on("foreign_entries", ({ entries }) => {

@@ -5,7 +5,7 @@ import { sessionOverLog } from "../../manager/session-manager.ts";
 import { contextSizeText } from "../../view/context-size.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { ago, dateAndTime } from "../../view/times.ts";
-import { modelName } from "../../view/usage.ts";
+import { modelName, UNKNOWN_MODEL } from "../../view/usage.ts";
 import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
@@ -166,7 +166,9 @@ function contextText({ size, context: { contextWindow } }: ShownStats): string {
 
 /** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
 function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
-  const rows: UsageRow[] = models.map((model) => ({ name: nameOf(model), numbers: usageCells(model) }));
+  const rows = models.map(
+    (model): UsageRow => ({ name: modelName(model) || UNKNOWN_MODEL, numbers: usageCells(model) }),
+  );
   if (models.length > 1) rows.push({ name: "total", numbers: usageCells(total), isTotal: true });
   out.line();
   writeUsageTable(["", "all input", "cache read", "written", "output", "cost"], rows, out);
@@ -175,10 +177,6 @@ function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Outp
 function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals): string[] {
   const all = input + cacheRead + cacheWrite;
   return [...[all, cacheRead, cacheWrite, output].map(count), dollars(cost)];
-}
-
-function nameOf({ provider, model }: ModelUsage): string {
-  return modelName(provider ?? "", model ?? "") || "(unknown model)";
 }
 
 function percent(part: number): string {

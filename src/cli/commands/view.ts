@@ -12,6 +12,7 @@ import { writePageAt } from "../export/page-file.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
+import { PRICES, pricesOf } from "../prices.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -36,11 +37,11 @@ replaced, and with --force only if it is a page.
 
 With --live, and of a folder or with --all, pages come from a server that only this
 machine can reach, at an address that nobody can guess. It ends with the command.`,
-  parameters: [SESSION, ALL, LIVE, LEAF, FILE, FORCE, OPEN],
+  parameters: [SESSION, ALL, LIVE, LEAF, PRICES, FILE, FORCE, OPEN],
   examples: [
     ["view @last", "the latest session of this project"],
     ["view @last --live", "what an agent is doing"],
-    ["view --all", "a list of all sessions, with search"],
+    ["view --all", "a list of all sessions, with search and what they cost"],
     ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
   ],
   run: async (call) => {
@@ -48,6 +49,8 @@ machine can reach, at an address that nobody can guess. It ends with the command
       throw new UsageError("--force replaces a file; name it with -o.");
     const index = indexOf(call);
     if (index !== undefined) await serve(call, new PageServer(index), (server) => server.indexUrl);
+    else if (call.get(PRICES) !== undefined)
+      throw new UsageError("--prices is for a list of sessions: name a folder, or give --all.");
     else if (call.get(LIVE)) await serveSession(call);
     else await writePage(call);
     return EXIT_CODES.ok;
@@ -68,9 +71,9 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
   if (get(FILE) !== undefined)
     throw new UsageError("A list of sessions is not written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
-  if (isFolder) return { scope: { sessionDir: folder }, name: folder };
+  if (isFolder) return { scope: { sessionDir: folder }, name: folder, ...pricesOf(call) };
   const scope = sessionScope(call, true);
-  return { scope, name: scope.sessionDir ?? "all projects" };
+  return { scope, name: scope.sessionDir ?? "all projects", ...pricesOf(call) };
 }
 
 /** Shows a session while it grows. */

@@ -2,9 +2,10 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { basename } from "node:path";
 import type { CatalogScope } from "../../catalog/session-files.ts";
+import type { PriceFunction } from "../../catalog/usage-groups.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { FileFollower, fileIdentity } from "./file-follower.ts";
-import { indexPage, searchIndex, TotalsReader } from "./session-index.ts";
+import { FailureCounter, indexPage, indexUsage, searchIndex } from "./session-index.ts";
 import { sessionPage } from "./session-page.ts";
 
 /** Only this machine can reach it. */
@@ -21,6 +22,8 @@ export interface ServedIndex {
   readonly scope: CatalogScope;
   /** What the list is called. */
   readonly name: string;
+  /** Prices calls whose records state no cost. */
+  readonly prices?: PriceFunction;
 }
 
 /** What a request is answered by. */
@@ -37,7 +40,7 @@ export class PageServer {
   readonly #index: ServedIndex | undefined;
   /** Paths of sessions by the key in their addresses. */
   readonly #paths = new Map<string, string>();
-  readonly #totals = new TotalsReader();
+  readonly #failures = new FailureCounter();
   readonly #server: Server;
   #port = 0;
 
@@ -106,7 +109,8 @@ export class PageServer {
     const path = this.#paths.get(key);
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
-      if (part === "totals") return (_, response) => writeJson(response, this.#totals.totalsOf(path));
+      if (part === "failures")
+        return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
@@ -114,6 +118,7 @@ export class PageServer {
     const index = this.#index;
     if (index === undefined) return undefined;
     if (what === "") return (_, response) => this.#writeIndex(response, index);
+    if (what === "usage") return (request, response) => this.#writeUsage(request, response, index);
     return what === "search"
       ? (request, response, url) => this.#search(request, response, url, index)
       : undefined;
@@ -134,8 +139,18 @@ export class PageServer {
   }
 
   async #writeIndex(response: ServerResponse, { scope, name }: ServedIndex): Promise<void> {
-    const searchUrl = `/${this.#token}/search`;
-    writeBody(response, 200, "text/html", await indexPage(scope, name, { hrefOf: this.#hrefOf, searchUrl }));
+    const [searchUrl, usageUrl] = [`/${this.#token}/search`, `/${this.#token}/usage`];
+    const addresses = { hrefOf: this.#hrefOf, searchUrl, usageUrl };
+    writeBody(response, 200, "text/html", await indexPage(scope, name, addresses));
+  }
+
+  async #writeUsage(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { scope, prices }: ServedIndex,
+  ): Promise<void> {
+    const options = { ...(prices && { prices }), signal: untilGone(request) };
+    writeJson(response, await indexUsage(scope, options, this.#hrefOf));
   }
 
   async #search(
@@ -144,10 +159,8 @@ export class PageServer {
     url: URL,
     index: ServedIndex,
   ): Promise<void> {
-    const gone = new AbortController();
-    request.once("close", () => gone.abort());
-    const hits = await searchIndex(index.scope, url.searchParams.get("q") ?? "", this.#hrefOf, gone.signal);
-    writeJson(response, hits);
+    const query = url.searchParams.get("q") ?? "";
+    writeJson(response, await searchIndex(index.scope, query, this.#hrefOf, untilGone(request)));
   }
 
   /** Tells a page what is appended, as events, until one of the two is gone. */
@@ -189,6 +202,13 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
 };
+
+/** Returns a signal that aborts once the client is gone. */
+function untilGone(request: IncomingMessage): AbortSignal {
+  const gone = new AbortController();
+  request.once("close", () => gone.abort());
+  return gone.signal;
+}
 
 /** The address that a request names; undefined if it is none. */
 function addressOf({ url = "/" }: IncomingMessage): URL | undefined {

@@ -1,11 +1,14 @@
 import { statSync } from "node:fs";
+import { collectCalls } from "../../catalog/collect-usage.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
+import type { SessionRow } from "../../catalog/session-row.ts";
 import type { TextMatch } from "../../catalog/text-matcher.ts";
+import { groupCalls, type PriceFunction, startersOf, type UsageGroup } from "../../catalog/usage-groups.ts";
 import { SessionView } from "../../manager/session-view.ts";
+import { countFailures } from "../../view/count-failures.ts";
 import { titleOf } from "../../view/session-title.ts";
-import { type SessionTotals, totalsOf } from "../../view/session-totals.ts";
 import { htmlIndex } from "./html-page.ts";
 
 /** Entries that a search through contents returns at most. */
@@ -15,15 +18,73 @@ const MOST_HITS = 200;
 export async function indexPage(
   scope: CatalogScope,
   name: string,
-  { hrefOf, searchUrl }: { readonly hrefOf: (path: string) => string; readonly searchUrl: string },
+  { hrefOf, ...urls }: IndexAddresses,
 ): Promise<string> {
   const sessions = await listSessions(scope);
   const rows = sessions.map((session) => {
-    const { path, id, cwd, modified, messageCount, issueCount = 0 } = session;
+    const { path, id, cwd, created, modified, messageCount, issueCount = 0 } = session;
     const title = titleOf(session);
-    return { href: hrefOf(path), path, id, cwd, title, modified, messageCount, issueCount };
+    return { href: hrefOf(path), path, id, cwd, title, created, modified, messageCount, issueCount };
   });
-  return htmlIndex({ name, searchUrl, sessions: rows });
+  return htmlIndex({ name, ...urls, sessions: rows });
+}
+
+/** Where the page of a list asks for more, and where it leads. */
+interface IndexAddresses {
+  readonly hrefOf: (path: string) => string;
+  readonly searchUrl: string;
+  readonly usageUrl: string;
+}
+
+/** What one model's calls in a session used on a day, those of its subagents included. */
+export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
+  /** Address of the session's page. */
+  readonly session: string;
+  readonly day: string | null;
+  readonly model: string | null;
+}
+
+/** What is known of listed sessions once their calls have been gathered. */
+export interface IndexUsage {
+  /** By address of the session's page. */
+  readonly sessions: {
+    readonly [href: string]: { readonly source: string | null; readonly startedBy?: string };
+  };
+  readonly groups: readonly IndexUsageGroup[];
+  /** How many sessions have damaged lines, so that calls on those lines are in no sum. */
+  readonly damaged: number;
+}
+
+/**
+ * Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents.
+ *
+ * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
+ */
+export async function indexUsage(
+  scope: CatalogScope,
+  options: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
+  hrefOf: (path: string) => string,
+): Promise<IndexUsage> {
+  const { signal, ...prices } = options;
+  const { sessions, damaged } = await collectCalls({ ...scope, signal });
+  const listed = sessions.filter(({ isOutside = false }) => !isOutside);
+  const hrefs = new Map(listed.map(({ row }) => [row, hrefOf(row.path ?? row.id)]));
+  const starters = startersOf(sessions);
+  const { groups } = groupCalls(sessions, { ...prices, by: ["day", "model", "session"] });
+  const hrefAt = (row: SessionRow | undefined) => (row === undefined ? undefined : hrefs.get(row));
+  return {
+    sessions: Object.fromEntries(
+      listed.map(({ row, recorded: { source } }) => {
+        const startedBy = hrefAt(starters.get(row));
+        return [hrefAt(row), { source, ...(startedBy !== undefined && { startedBy }) }];
+      }),
+    ),
+    groups: groups.map(({ by, subagentOf: _, sessions: __, ...sums }) => {
+      const { day = null, model = null, session } = by;
+      return { session: hrefAt(session) ?? "", day, model, ...sums };
+    }),
+    damaged: damaged.length,
+  };
 }
 
 /** An entry that holds what was searched for. */
@@ -69,22 +130,22 @@ export async function searchIndex(
   return hits;
 }
 
-/** Reads the totals of sessions, and remembers them until the file changes. */
-export class TotalsReader {
-  readonly #known = new Map<string, { readonly stamp: string; readonly totals: SessionTotals }>();
+/** Counts the failures of sessions, and remembers them until the file changes. */
+export class FailureCounter {
+  readonly #known = new Map<string, { readonly stamp: string; readonly failed: number }>();
 
   /**
    * @param path - Absolute path of a session.
    * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
    * @remarks Cost: O(bytes) the first time; O(1) while the file stays as it is.
    */
-  totalsOf(path: string): SessionTotals {
+  failuresOf(path: string): number {
     const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
     const stamp = `${size}:${mtimeMs}`;
     const known = this.#known.get(path);
-    if (known?.stamp === stamp) return known.totals;
-    const totals = totalsOf(SessionView.at(path));
-    this.#known.set(path, { stamp, totals });
-    return totals;
+    if (known?.stamp === stamp) return known.failed;
+    const failed = countFailures(SessionView.at(path));
+    this.#known.set(path, { stamp, failed });
+    return failed;
   }
 }

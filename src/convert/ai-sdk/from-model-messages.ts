@@ -1,5 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { Usage } from "../../schema/content.ts";
+import { UNKNOWN_NAME } from "../../schema/message.ts";
 import { type AnswerFields, type StopReasons, usageOf } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -79,7 +80,7 @@ class ModelMessageReader {
     this.history = new History(options, {
       name: "modelMessage",
       api: "ai-sdk",
-      provider: "unknown",
+      provider: UNKNOWN_NAME,
       writeUser: (content) => ({ role: "user", content: writeUser(content) }),
       writeAnswer: (content) => ({
         role: "assistant",

@@ -1,4 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { UNKNOWN_NAME } from "../../schema/message.ts";
 import type { AnswerFields } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -23,7 +24,7 @@ import {
 const FORM: SdkForm = {
   name: "uiMessage",
   api: "ai-sdk",
-  provider: "unknown",
+  provider: UNKNOWN_NAME,
   writeUser: (content) => ({ role: "user", parts: writeUserParts(content) }),
   // A message may become several answers and results, and is kept as a whole.
   writeAnswer: () => undefined,

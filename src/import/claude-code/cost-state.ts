@@ -2,6 +2,7 @@ import { countOf, usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
+import { UNKNOWN_NAME } from "../../schema/message.ts";
 import { custom, type Draft, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member } from "../source-values.ts";
@@ -138,7 +139,7 @@ export class CostState {
       summary["usage"] = usageOf(rest);
       return true;
     }
-    const [model = "unknown"] = this.#answered.keys();
+    const [model = UNKNOWN_NAME] = this.#answered.keys();
     this.#addUsage(`summary tokens ${this.#number++}`, "summaries", model, usageOf(rest));
     return true;
   }

@@ -2,6 +2,7 @@ import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { UNKNOWN_NAME } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { custom, type Draft, type SessionBuilder } from "../session-builder.ts";
 import { isJsonValue, member, textIn, textOf } from "../source-values.ts";
@@ -88,7 +89,7 @@ function emitAnswer(
   const parts = unit.nodes.map(({ message }) => convertAnswer(message["content"]));
   const content = parts.flatMap((part) => part.content);
   const { message } = node;
-  const model = textOf(message["model"]) ?? above?.model ?? "unknown";
+  const model = textOf(message["model"]) ?? above?.model ?? UNKNOWN_NAME;
   const isSynthetic = model === SYNTHETIC_MODEL;
   const stopReason = stopReasonOf(
     unit.nodes,

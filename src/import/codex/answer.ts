@@ -2,7 +2,7 @@ import { usageOf } from "../../convert/answer.ts";
 import type { AnswerBlock } from "../../convert/dialect.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../schema/message.ts";
 import type { Draft } from "../session-builder.ts";
 import type { ThreadState } from "./thread-state.ts";
 
@@ -29,7 +29,7 @@ export function emptyAnswer({ provider, model }: AnsweringModel, timestamp: numb
     content: [],
     api: provider === undefined ? "openai-codex-responses" : "openai-responses",
     provider: provider ?? "openai-codex",
-    model: model ?? "unknown",
+    model: model ?? UNKNOWN_NAME,
     usage: usageOf(),
     stopReason: "stop",
     timestamp,

@@ -4,7 +4,7 @@ import { imageOfDataUrl } from "../../convert/images.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import type { UserMessage } from "../../schema/message.ts";
+import { UNKNOWN_NAME, type UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { custom, type Draft, type EntryBody, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
@@ -188,7 +188,7 @@ export class ThreadWriter {
       // The answer itself was lost, as happens when the user interrupts it.
       const { provider = "openai-codex" } = this.#context;
       const key = `codex usage ${responseId ?? encodeParsed(record.value)}`;
-      const model = this.state.model ?? "unknown";
+      const model = this.state.model ?? UNKNOWN_NAME;
       const body = { type: "usage", kind: "codex.response", provider, model, usage };
       this.#add(key, record, { ...body, ...(responseId !== undefined && { note: responseId }) });
     }

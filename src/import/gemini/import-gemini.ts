@@ -3,6 +3,7 @@ import { countOf, usageOf } from "../../convert/answer.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
+import { UNKNOWN_NAME } from "../../schema/message.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { custom, type Draft, SessionBuilder } from "../session-builder.ts";
 import { readSourceText, type SourceText } from "../source-text.ts";
@@ -157,7 +158,7 @@ function emitAnswer(node: LogNode, parent: Draft | undefined, builder: SessionBu
     content: answer.content,
     api: "google-generative-ai",
     provider: "google",
-    model: textOf(message["model"]) ?? "unknown",
+    model: textOf(message["model"]) ?? UNKNOWN_NAME,
     ...(responseId !== undefined && { responseId }),
     usage: isCopy ? usageOf() : usageOfTokens(member(message, "tokens")),
     stopReason: answer.calls.length > 0 ? "toolUse" : "stop",

@@ -1,7 +1,6 @@
 import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
-import type { SessionTotals } from "../../view/session-totals.ts";
 
 /** A session of a list. */
 export interface ListedSession {
@@ -11,6 +10,7 @@ export interface ListedSession {
   readonly id: string;
   readonly cwd: string;
   readonly title: string;
+  readonly created: string;
   readonly modified: string;
   readonly messageCount: number;
   readonly issueCount: number;
@@ -22,6 +22,8 @@ export interface SessionList {
   readonly name: string;
   /** Address that searches through contents, without the text to look for. */
   readonly searchUrl: string;
+  /** Address that tells what the sessions used. */
+  readonly usageUrl: string;
   /** Latest first. */
   readonly sessions: readonly ListedSession[];
 }
@@ -39,18 +41,20 @@ export interface ListHit {
 
 /** Reads the list that a server put into the page. */
 export function readSessionList(json: string): SessionList {
-  const { name, searchUrl, sessions } = fieldsOf(JSON.parse(json));
+  const { name, searchUrl, usageUrl, sessions } = fieldsOf(JSON.parse(json));
   return {
     name: textOf(name),
     searchUrl: textOf(searchUrl),
+    usageUrl: textOf(usageUrl),
     sessions: listOf(sessions).map((one) => {
-      const { href, path, id, cwd, title, modified, messageCount, issueCount } = fieldsOf(one);
+      const { href, path, id, cwd, title, created, modified, messageCount, issueCount } = fieldsOf(one);
       return {
         href: textOf(href),
         path: textOf(path),
         id: textOf(id),
         cwd: textOf(cwd),
         title: textOf(title),
+        created: textOf(created),
         modified: textOf(modified),
         messageCount: numberOf(messageCount),
         issueCount: numberOf(issueCount),
@@ -73,12 +77,6 @@ export function readHits(json: unknown): ListHit[] {
       snippet: [snippet.slice(0, start), snippet.slice(start, end), snippet.slice(end)],
     };
   });
-}
-
-/** Reads what a server tells of one session. */
-export function readTotals(json: unknown): SessionTotals {
-  const { failed, cost } = fieldsOf(json);
-  return { failed: numberOf(failed), cost: typeof cost === "number" ? cost : null };
 }
 
 /** Returns the words of a text, in small letters. */

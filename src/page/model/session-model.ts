@@ -1,5 +1,6 @@
 import { type AnySessionEntry, readSession, type SessionHeader, type SessionIssue } from "../../core.ts";
 import { idKeyOf } from "../../schema/id-key.ts";
+import { importOriginIn } from "../../schema/import-origin.ts";
 import { EntryTree, NONE } from "../../tree/entry-tree.ts";
 import { LabelsAndName } from "../../tree/labels-and-name.ts";
 import { newestTips, parentsFirst } from "../../view/ancestry.ts";
@@ -103,6 +104,13 @@ function firstPrompt(entries: readonly AnySessionEntry[], kinds: readonly EntryK
 /** Returns what an entry is. */
 export function kindAt({ kinds }: Pick<SessionModel, "kinds">, ordinal: number): EntryKind {
   return kinds[ordinal] ?? KINDS.damaged;
+}
+
+/** Returns the program that a session was imported from; undefined if it was not, or is a fork of one that was. */
+export function sourceOf({ entries, header }: SessionModel): string | undefined {
+  const [first] = entries;
+  // A fork begins later than the entries that it has copied.
+  return first?.timestamp === header?.timestamp ? importOriginIn(first)?.source : undefined;
 }
 
 /** Returns the ordinals root → entry; empty for NONE. */

@@ -1,5 +1,6 @@
-import { modelOf, tokensIn, usageOf } from "../../view/usage.ts";
+import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../../view/usage.ts";
 import { byCost, sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
+import { groupBy } from "./group-by.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What one call of a model used. */
@@ -11,9 +12,11 @@ export interface ModelCall extends UsageTotals {
 
 /** Returns all calls of models that say what they used, in the order of the file: of messages, summaries and others. */
 export function modelCalls({ entries }: SessionModel): ModelCall[] {
+  const models = new ModelsInUse();
   return entries.flatMap((entry, ordinal): ModelCall[] => {
     const usage = usageOf(entry);
-    return usage === undefined ? [] : [{ ordinal, model: modelOf(entry) || "(unknown model)", ...usage }];
+    if (entry === undefined || usage === undefined) return [];
+    return [{ ordinal, model: modelName(models.of(entry)) || UNKNOWN_MODEL, ...usage }];
   });
 }
 
@@ -29,12 +32,7 @@ export function orderCalls(calls: readonly ModelCall[], order: CallOrder): Model
 
 /** Adds calls up by model, the dearest first. */
 export function sumsByModel(calls: readonly ModelCall[]): { model: string; sum: UsageTotals }[] {
-  const byModel = new Map<string, ModelCall[]>();
-  for (const call of calls) {
-    const some = byModel.get(call.model);
-    if (some === undefined) byModel.set(call.model, [call]);
-    else some.push(call);
-  }
+  const byModel = groupBy(calls, ({ model }) => model);
   const sums = Array.from(byModel, ([model, some]) => ({ model, sum: sumUsage(some) }));
   return sums.sort((a, b) => byCost(a.sum, b.sum));
 }

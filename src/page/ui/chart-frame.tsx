@@ -23,15 +23,17 @@ interface ChartFrameProps {
   readonly legend: readonly (readonly [series: string, word: string])[];
   readonly most: number;
   readonly write: (value: number) => string;
+  /** Height of the plot, in its units. */
+  readonly height?: number;
   /** Draws into the plot; `y` gives the height of a value, from the top. */
   readonly children: (y: (value: number) => number) => ComponentChildren;
 }
 
 /** A chart: title, legend, lines across, and what is drawn between them. */
-export function ChartFrame({ title, legend, most, write, children }: ChartFrameProps) {
+export function ChartFrame(props: ChartFrameProps) {
+  const { title, legend, most, write, height = PLOT.height, children } = props;
   const values = roundValues(most);
   const greatest = values.at(-1) ?? 1;
-  const { height } = PLOT;
   const { width, character } = FRAME;
   const labels = values.map(write);
   const left = Math.max(...labels.map((label) => label.length)) * character + GAP;

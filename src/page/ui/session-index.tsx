@@ -1,31 +1,19 @@
-import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { folderName } from "../../view/session-title.ts";
-import type { SessionTotals } from "../../view/session-totals.ts";
-import { count, counted, dollars } from "../../view/words.ts";
-import { dateAndTimeOf } from "../model/format.ts";
-import {
-  cutAtWords,
-  type ListedSession,
-  type ListHit,
-  readHits,
-  readTotals,
-  type SessionList,
-  sessionsNamed,
-} from "../model/session-list.ts";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { counted } from "../../view/words.ts";
+import { chooseSessions } from "../model/choose-sessions.ts";
+import { groupBy } from "../model/group-by.ts";
+import { isWithin, periodOf, readIndexUsage, sumsBy } from "../model/index-usage.ts";
+import { type SessionList, sessionsNamed } from "../model/session-list.ts";
+import { ChoiceBar, NOT_IMPORTED, sortOf, useChoices } from "./index-choices.tsx";
+import { IndexSummary } from "./index-summary.tsx";
 import { commandOf } from "./keys.ts";
 import { SearchBox } from "./search-box.tsx";
-import { ThemeButton } from "./theme-button.tsx";
+import { SessionRow } from "./session-row.tsx";
+import { ThemeButton, toggleTheme } from "./theme-button.tsx";
+import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
 
-/** Hits of a session that are shown. */
-const MOST_HITS = 3;
-
-/** What a search through contents has come to. */
-type Contents =
-  | { readonly state: "idle" }
-  | { readonly state: "searching"; readonly text: string }
-  | { readonly state: "found"; readonly text: string; readonly hits: readonly ListHit[] }
-  | { readonly state: "failed"; readonly text: string; readonly reason: string };
+/** Nothing was found in contents. */
+const NO_HITS = [] as const;
 
 /** A list of sessions, with a filter by name as one writes and a search through contents on Enter. */
 export function SessionIndex({ list }: { list: SessionList }) {
@@ -34,16 +22,31 @@ export function SessionIndex({ list }: { list: SessionList }) {
   useEffect(() => {
     document.title = "Sessions · sessiontree";
   }, []);
-  const hits = contents.state === "found" ? contents.hits : [];
-  const found = new Set(hits.map(({ session }) => session));
-  const sessions =
-    contents.state === "found"
-      ? list.sessions.filter(({ href }) => found.has(href))
-      : sessionsNamed(list.sessions, text);
+  const answer = useAnswer(list.usageUrl, readIndexUsage);
+  const usage = answer.state === "there" ? answer.value : undefined;
+  const [choices, choose] = useChoices();
+  const { project, source, time = "" } = choices;
+  const period = useMemo(() => periodOf(time, new Date()), [time]);
+  const inPeriod = useMemo(() => usage?.groups.filter(({ day }) => isWithin(day, period)), [usage, period]);
+  const spent = useMemo(() => inPeriod && sumsBy(inPeriod, ({ session }) => session), [inPeriod]);
+  const hits = contents.state === "found" ? contents.hits : NO_HITS;
+  const bySession = useMemo(() => groupBy(hits, ({ session }) => session), [hits]);
+  const named = new Set(sessionsNamed(list.sessions, text));
+  const nodes = chooseSessions(list.sessions, usage, {
+    isFound: (session) => (contents.state === "found" ? bySession.has(session.href) : named.has(session)),
+    project,
+    source: source === NOT_IMPORTED ? "" : source,
+    period,
+    spent,
+    sort: sortOf(choices),
+  });
+  const roots = new Set(nodes.map(({ session }) => session.href));
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (commandOf(event, false) !== "search") return;
+      const command = commandOf(event, false);
+      if (command === "theme") toggleTheme();
+      if (command !== "search") return;
       event.preventDefault();
       field.current?.focus();
     };
@@ -76,23 +79,34 @@ export function SessionIndex({ list }: { list: SessionList }) {
       </header>
       <main class="index-main">
         <div class="index-bar">
-          <span role="status">{statusOf(contents, sessions.length, hits.length)}</span>
+          <span role="status">{statusOf(contents, nodes.length, hits.length)}</span>
           {text.trim() !== "" && contents.state === "idle" && (
             <button type="button" class="link-button" onClick={() => search(text)}>
               Search contents for “{text.trim()}”
             </button>
           )}
+          <span class="choices">
+            <ChoiceBar sessions={list.sessions} usage={usage} choices={choices} onChange={choose} />
+          </span>
         </div>
-        {sessions.length === 0 ? (
+        <UsageState answer={answer} />
+        {inPeriod !== undefined && (
+          <IndexSummary
+            groups={inPeriod.filter(({ session }) => roots.has(session))}
+            sessions={nodes.length}
+            onSpan={(name) => choose({ time: name })}
+          />
+        )}
+        {nodes.length === 0 ? (
           <NoSessions list={list} contents={contents} text={text.trim()} />
         ) : (
           <ul class="session-list">
-            {sessions.map((session) => (
+            {nodes.map((node) => (
               <SessionRow
-                key={session.href}
-                session={session}
+                key={node.session.href}
+                node={node}
                 wanted={contents.state === "found" ? "" : text}
-                hits={hits.filter((hit) => hit.session === session.href)}
+                hits={bySession}
               />
             ))}
           </ul>
@@ -113,6 +127,19 @@ function statusOf(contents: Contents, sessions: number, hits: number): string {
     case "idle":
       return counted(sessions, "session", "sessions");
   }
+}
+
+/** Says why sums are missing, or less than they could be. */
+function UsageState({ answer }: { answer: Answer<ReturnType<typeof readIndexUsage>> }) {
+  if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
+  if (answer.state === "failed") return <p class="index-note">The usage is not known: {answer.reason}</p>;
+  const { damaged } = answer.value;
+  if (damaged === 0) return null;
+  return (
+    <p class="index-note">
+      {counted(damaged, "session has", "sessions have")} damaged lines; calls on those lines are in no sum.
+    </p>
+  );
 }
 
 interface NoSessionsProps {
@@ -138,6 +165,8 @@ function NoSessions({ list, contents, text }: NoSessionsProps) {
         </>
       ) : contents.state === "found" ? (
         <p>No session says “{contents.text}”. Try fewer words: they are looked for exactly as they stand.</p>
+      ) : text === "" ? (
+        <p>No session is of this project, source and time.</p>
       ) : (
         <p>
           No title, project or id has “{text}”. Press Enter to search what was said in{" "}
@@ -146,145 +175,4 @@ function NoSessions({ list, contents, text }: NoSessionsProps) {
       )}
     </div>
   );
-}
-
-interface SessionRowProps {
-  readonly session: ListedSession;
-  /** Words that it was found by. */
-  readonly wanted: string;
-  readonly hits: readonly ListHit[];
-}
-
-function SessionRow({ session, wanted, hits }: SessionRowProps) {
-  const { href, title, cwd, modified, messageCount, issueCount, path } = session;
-  const row = useRef<HTMLLIElement>(null);
-  const totals = useTotals(row, href);
-  const said = [dateAndTimeOf(modified), counted(messageCount, "message", "messages")].filter(Boolean);
-  return (
-    <li class="session-row" ref={row}>
-      <a href={href} title={path}>
-        <h2>
-          <Marked line={title} wanted={wanted} />
-        </h2>
-        <p>
-          <Marked line={folderName(cwd)} wanted={wanted} />
-          {cwd !== "" && " · "}
-          {said.join(" · ")}
-          <Totals totals={totals} />
-          {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
-        </p>
-      </a>
-      {hits.slice(0, MOST_HITS).map(({ href: address, word, snippet: [before, match, after] }) => (
-        <a key={address} class="session-hit" href={address}>
-          <span class="tree-kind">{word}</span> {before}
-          <mark>{match}</mark>
-          {after}
-        </a>
-      ))}
-      {hits.length > MOST_HITS && (
-        <p class="session-more">and {count(hits.length - MOST_HITS)} more in this session</p>
-      )}
-    </li>
-  );
-}
-
-/** A line in which the words that were looked for are marked. */
-function Marked({ line, wanted }: { line: string; wanted: string }) {
-  return (
-    <>
-      {cutAtWords(line, wanted).map((piece, index) =>
-        index % 2 === 1 ? <mark key={index}>{piece}</mark> : piece,
-      )}
-    </>
-  );
-}
-
-/** What a session cost, and how often something failed in it; nothing until that is known. */
-function Totals({ totals }: { totals: SessionTotals | string | undefined }) {
-  if (totals === undefined) return null;
-  if (typeof totals === "string") return <span title={totals}> · cost unknown</span>;
-  const { failed, cost } = totals;
-  return (
-    <>
-      {cost !== null && (
-        <span title="What its calls of models cost, on all branches"> · {dollars(cost)}</span>
-      )}
-      {failed > 0 && (
-        <span class="chip is-failed" title="Tools, commands and answers that failed, on all branches">
-          {count(failed)} failed
-        </span>
-      )}
-    </>
-  );
-}
-
-/**
- * Asks for the totals of a session once its row comes into sight, since they need the whole file.
- *
- * @returns Undefined until they are known; a text says why they are not.
- */
-function useTotals(row: RefObject<HTMLElement | null>, href: string): SessionTotals | string | undefined {
-  const [totals, setTotals] = useState<SessionTotals | string>();
-  useEffect(() => {
-    const element = row.current;
-    if (element === null) return;
-    const controller = new AbortController();
-    const observer = new IntersectionObserver((seen) => {
-      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
-      observer.disconnect();
-      fetchJson(`${href}/totals`, controller.signal).then(
-        (json) => setTotals(readTotals(json)),
-        (error: unknown) => {
-          if (!controller.signal.aborted) setTotals(reasonOf(error));
-        },
-      );
-    });
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      controller.abort();
-    };
-  }, [href]);
-  return totals;
-}
-
-/** Searches through contents, one search at a time. */
-function useContents(searchUrl: string): [Contents, (text: string) => void, () => void] {
-  const [contents, setContents] = useState<Contents>({ state: "idle" });
-  const running = useRef<AbortController | undefined>(undefined);
-  const forget = () => {
-    running.current?.abort();
-    setContents({ state: "idle" });
-  };
-  const search = (wanted: string) => {
-    const text = wanted.trim();
-    forget();
-    if (text === "") return;
-    const controller = new AbortController();
-    running.current = controller;
-    setContents({ state: "searching", text });
-    findHits(searchUrl, text, controller.signal).then(
-      (hits) => setContents({ state: "found", text, hits }),
-      (error: unknown) => {
-        if (controller.signal.aborted) return;
-        setContents({ state: "failed", text, reason: reasonOf(error) });
-      },
-    );
-  };
-  return [contents, search, forget];
-}
-
-async function findHits(searchUrl: string, text: string, signal: AbortSignal): Promise<ListHit[]> {
-  return readHits(await fetchJson(`${searchUrl}?${new URLSearchParams({ q: text })}`, signal));
-}
-
-/** @throws {Error} With what the server said, if that is no answer. */
-async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { signal });
-  if (!response.ok) throw new Error(await response.text());
-  return response.json();
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : "unknown";
 }

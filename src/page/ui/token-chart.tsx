@@ -4,7 +4,8 @@ import { tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
 import { groupCalls, type ModelCall } from "../model/usage.ts";
-import { ChartFrame, PLOT } from "./chart-frame.tsx";
+import { type Bar, Bars } from "./bars.tsx";
+import { ChartFrame } from "./chart-frame.tsx";
 import { usePage } from "./page-context.ts";
 
 /** The parts of a bar, from the bottom. */
@@ -25,12 +26,24 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
   const sizes = groups.map(
     ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
   );
-  const step = PLOT.width / groups.length;
-  const width = Math.min(28, Math.max(1.5, step - 1.5));
   const together = groups[0]?.group.length ?? 1;
   const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
   const mean = together > 1 ? ` (mean of ${together} calls)` : "";
   const aside = `not on the path to ${endName(session, path.end)}`;
+  const bars = groups.flatMap(({ group, sum }): Bar[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const isAside = !isOnPath(group, path);
+    return [
+      {
+        key: first.ordinal,
+        title: [barTitle(group, sum), ...(isAside ? [aside] : [])].join("\n"),
+        parts: PARTS.map(([name, series]) => [series, sum[name] / group.length] as const),
+        isAside,
+        onChoose: () => go({ go: "entry", ordinal: first.ordinal }),
+      },
+    ];
+  });
   return (
     <ChartFrame
       title={`Tokens per model call, whole session${mean}`}
@@ -41,36 +54,7 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
       most={Math.max(...sizes)}
       write={tokens}
     >
-      {(y) =>
-        groups.map(({ group, sum }, index) => {
-          const [first] = group;
-          if (first === undefined) return null;
-          const isHere = isOnPath(group, path);
-          const x = index * step + (step - width) / 2;
-          let value = 0;
-          return (
-            // biome-ignore lint/a11y/noStaticElementInteractions: a short cut; keys reach the entries themselves
-            <g
-              key={first.ordinal}
-              class={isHere ? "bar" : "bar is-aside"}
-              onClick={() => go({ go: "entry", ordinal: first.ordinal })}
-            >
-              <title>{[barTitle(group, sum), ...(isHere ? [] : [aside])].join("\n")}</title>
-              <rect class="bar-room" x={index * step} y={0} width={step} height={PLOT.height} />
-              {PARTS.map(([name, series]) => {
-                const from = y(value);
-                value += sum[name] / group.length;
-                const height = from - y(value);
-                return (
-                  height > 0 && (
-                    <rect key={name} class={series} x={x} y={y(value)} width={width} height={height} />
-                  )
-                );
-              })}
-            </g>
-          );
-        })
-      }
+      {(y) => <Bars y={y} bars={bars} />}
     </ChartFrame>
   );
 }

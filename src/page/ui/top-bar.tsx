@@ -1,7 +1,13 @@
 import type { RefObject } from "preact";
-import { count, counted } from "../../view/words.ts";
+import { useMemo } from "preact/hooks";
+import { timeRange } from "../../view/time-range.ts";
+import { duration } from "../../view/times.ts";
+import { sumUsage } from "../../view/usage-tally.ts";
+import { count, counted, dollars } from "../../view/words.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
+import { sourceOf } from "../model/session-model.ts";
+import { modelCalls } from "../model/usage.ts";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
@@ -50,7 +56,7 @@ export function TopBar(props: TopBarProps) {
   const { unfolded, onUnfold } = props;
   const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
-  const { header, issues } = session;
+  const { issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
   const views: (readonly [View, string, string])[] = [
     ["path", "Everything", "Every entry on this path"],
@@ -68,9 +74,7 @@ export function TopBar(props: TopBarProps) {
       )}
       <div class="title">
         <h1 title={session.title}>{session.title}</h1>
-        <p title={header?.cwd}>
-          {[header?.cwd, dateAndTimeOf(header?.timestamp)].filter(Boolean).join(" · ")}
-        </p>
+        <SessionFacts />
       </div>
       {following !== "never" && (
         <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
@@ -116,6 +120,38 @@ export function TopBar(props: TopBarProps) {
         <IconButton icon={HelpIcon} label={HELP_TITLE} hint={`${HELP_TITLE} (?)`} onClick={onHelp} />
       </div>
     </header>
+  );
+}
+
+/** What is known of the session as a whole: when it was, how long it took, what it cost, and where it is from. */
+function SessionFacts() {
+  const { session } = usePage();
+  const { header, tree } = session;
+  const all = useMemo(() => sumUsage(modelCalls(session)), [session]);
+  const [firstMs, lastMs] = useMemo(() => timeRange(tree), [tree]);
+  const source = sourceOf(session);
+  const facts: readonly (readonly [text: string, hint: string])[] = [
+    [dateAndTimeOf(header?.timestamp), "When it was begun"],
+    [lastMs > firstMs ? duration(lastMs - firstMs) : "", "From its first entry to its last, with all pauses"],
+    [
+      all.count === 0 ? "" : `cost ${dollars(all.cost)}`,
+      all.cost === null
+        ? "No record says what its calls of models cost"
+        : "What its calls of models cost, on all branches",
+    ],
+    [source === undefined ? "" : `from ${source}`, "The program that it was imported from"],
+    [header?.cwd ?? "", header?.cwd ?? ""],
+  ];
+  const shown = facts.filter(([text]) => text !== "");
+  return (
+    <p>
+      {shown.map(([text, hint], index) => (
+        <span key={hint} title={hint}>
+          {index > 0 && " · "}
+          {text}
+        </span>
+      ))}
+    </p>
   );
 }
 

@@ -52,7 +52,8 @@ export function UsageView({ path }: { path: PathView }) {
   );
 }
 
-function Tile({ name, value, note }: { name: string; value: string; note: string }) {
+/** A number, and what it counts. */
+export function Tile({ name, value, note }: { name: string; value: string; note: string }) {
   return (
     <div class="tile">
       <div class="tile-name">{name}</div>

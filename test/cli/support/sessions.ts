@@ -22,12 +22,21 @@ export class Scribe {
   #timeMs = START_MS;
 
   /** @param folder - Where its file is made. */
-  constructor(folder: string, id = "0198aaaa-0000-7000-8000-000000000001", cwd = folder) {
+  constructor(
+    folder: string,
+    id = "0198aaaa-0000-7000-8000-000000000001",
+    cwd = folder,
+    parentSession?: string,
+  ) {
     const now = () => {
       this.#timeMs += STEP_MS;
       return this.#timeMs;
     };
-    this.session = SessionManager.create(cwd, { sessionDir: folder, now }, { id });
+    this.session = SessionManager.create(
+      cwd,
+      { sessionDir: folder, now },
+      { id, ...(parentSession && { parentSession }) },
+    );
     this.path = this.session.getSessionFile() ?? "";
   }
 

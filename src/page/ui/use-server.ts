@@ -1,0 +1,94 @@
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ListHit, readHits } from "../model/session-list.ts";
+
+/** What a server answered: nothing so far, a value, or why there is none. */
+export type Answer<T> =
+  | { readonly state: "waiting" }
+  | { readonly state: "there"; readonly value: T }
+  | { readonly state: "failed"; readonly reason: string };
+
+/**
+ * Asks the server that the page came from.
+ *
+ * @param read - Reads its answer; the same function each time.
+ * @param within - Asks only once this is in sight.
+ */
+export function useAnswer<T>(
+  url: string,
+  read: (json: unknown) => T,
+  within?: RefObject<HTMLElement | null>,
+): Answer<T> {
+  const [answer, setAnswer] = useState<Answer<T>>({ state: "waiting" });
+  useEffect(() => {
+    const controller = new AbortController();
+    const ask = () =>
+      fetchJson(url, controller.signal)
+        .then(read)
+        .then(
+          (value) => setAnswer({ state: "there", value }),
+          (error: unknown) => {
+            if (!controller.signal.aborted) setAnswer({ state: "failed", reason: reasonOf(error) });
+          },
+        );
+    const observer = new IntersectionObserver((seen) => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      void ask();
+    });
+    const element = within?.current;
+    if (element) observer.observe(element);
+    else void ask();
+    return () => {
+      observer.disconnect();
+      controller.abort();
+    };
+  }, [url, read]);
+  return answer;
+}
+
+/** What a search through contents has come to. */
+export type Contents =
+  | { readonly state: "idle" }
+  | { readonly state: "searching"; readonly text: string }
+  | { readonly state: "found"; readonly text: string; readonly hits: readonly ListHit[] }
+  | { readonly state: "failed"; readonly text: string; readonly reason: string };
+
+/** Searches through contents, one search at a time. */
+export function useContents(searchUrl: string): [Contents, (text: string) => void, () => void] {
+  const [contents, setContents] = useState<Contents>({ state: "idle" });
+  const running = useRef<AbortController | undefined>(undefined);
+  const forget = () => {
+    running.current?.abort();
+    setContents({ state: "idle" });
+  };
+  const search = (wanted: string) => {
+    const text = wanted.trim();
+    forget();
+    if (text === "") return;
+    const controller = new AbortController();
+    running.current = controller;
+    setContents({ state: "searching", text });
+    fetchJson(`${searchUrl}?${new URLSearchParams({ q: text })}`, controller.signal)
+      .then(readHits)
+      .then(
+        (hits) => setContents({ state: "found", text, hits }),
+        (error: unknown) => {
+          if (controller.signal.aborted) return;
+          setContents({ state: "failed", text, reason: reasonOf(error) });
+        },
+      );
+  };
+  return [contents, search, forget];
+}
+
+/** @throws {Error} With what the server said, if that is no answer. */
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { signal });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : "unknown";
+}
