@@ -1,8 +1,8 @@
-import { fieldsOf, numberOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf, numberOf } from "../context/entry-fields.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
-import type { JsonRecord } from "../schema/json.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { callFields, ModelsInUse, usageOf } from "../view/usage.ts";
 import { type ModelNames, nameOrNull } from "../view/usage-tally.ts";
 import { CallTable, modelNamesIn } from "./call-table.ts";
@@ -92,6 +92,47 @@ export class CallRecorder {
     // The other side of the link names the subagent's session.
     if (entry["customType"] === SUBAGENT_CUSTOM_TYPE && sessionId === undefined) this.#isSubagent = true;
   }
+}
+
+/**
+ * Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry.
+ *
+ * @returns Undefined if it tells nothing.
+ */
+export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
+  const told = toldIn(entry);
+  return told && JSON.stringify([id, entryMs, told]);
+}
+
+/** Returns as much of an entry as `CallRecorder` reads. */
+function toldIn(entry: JsonRecord): object | undefined {
+  const { type, customType, data } = entry;
+  if (customType === SUBAGENT_CUSTOM_TYPE || importOriginIn(entry) !== undefined) {
+    const { source, sourceId, sessionId } = fieldsOf(data);
+    return { type, customType, data: { source, sourceId, sessionId } };
+  }
+  const totals = usageOf(entry);
+  if (totals === undefined) return undefined;
+  const { provider, model, timestamp, role, usage: stored } = callFields(entry);
+  const { cacheWrite1h } = fieldsOf(stored);
+  // A zero states a cost only if it was billed.
+  const cost = totals.cost === null ? undefined : { total: totals.cost, totalFromProvider: true };
+  const usage = { ...totals, cacheWrite1h, cost };
+  const names = { provider: nameOrNull(provider), model: nameOrNull(model) };
+  return type === "message"
+    ? { type, message: { role, ...names, timestamp: wholeOf(timestamp), usage } }
+    : { type, ...names, usage };
+}
+
+/** Reads the calls of a session from what `encodeUsage` wrote of its entries; undefined if any of that is something else. */
+export function decodeUsage(told: readonly string[], createdMs: number | null): SessionCalls | undefined {
+  const recorder = new CallRecorder(createdMs);
+  for (const text of told) {
+    const [id, entryMs, entry] = listOf(parseJson(text)?.value);
+    if (typeof id !== "string" || !isJsonRecord(entry)) return undefined;
+    recorder.add(entry, id, typeof entryMs === "number" ? entryMs : undefined);
+  }
+  return recorder.found;
 }
 
 /** Days of later years have no name of four digits. */

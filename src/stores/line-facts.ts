@@ -1,4 +1,5 @@
 import { searchedText } from "../catalog/search-text.ts";
+import { encodeUsage } from "../catalog/session-calls.ts";
 import {
   type EntryFacts,
   factsAdded,
@@ -31,6 +32,7 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
   if (!isStorable(id) || typeof type !== "string" || type === "" || type === "session") return undefined;
   const timestampMs = recordTime(record);
   const { sessionName, messageMs, userText } = factsAdded(type, record, timestampMs);
+  const usage = encodeUsage(record, id, timestampMs ?? null);
   return {
     id,
     parentId: isStorable(parentId) ? parentId : null,
@@ -39,6 +41,7 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
     ...(sessionName !== undefined && { sessionName: storableName(sessionName) }),
     ...(messageMs !== undefined && { messageMs }),
     ...(userText !== undefined && { userText: beginningOf(userText) }),
+    ...(usage !== undefined && { usage }),
     ...(withSearchText && searchTextIn(record, type)),
   };
 }
