@@ -16,10 +16,15 @@ export {
   type RetentionPlan,
   type RetentionPolicy,
 } from "./catalog/retention.ts";
-export { type FileHit, type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
+export {
+  type FileHit,
+  type SearchHit,
+  type SearchOptions,
+  type SearchSessionOptions,
+  searchSessions,
+} from "./catalog/search.ts";
 export type { FileRow, SessionRow } from "./catalog/session-row.ts";
 export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
-export type { TextMatch } from "./catalog/text-matcher.ts";
 export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash.ts";
 export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage-groups.ts";
 export { type MergeFilesOptions, type MergeFilesResult, mergeSessions } from "./manager/merge-files.ts";
@@ -27,3 +32,7 @@ export { type MergedContent, mergeSessionContents } from "./merge/merge-content.
 export type { HeaderDifference } from "./merge/merge-headers.ts";
 export type { MergeConflict, MergeOptions, MergeReport } from "./merge/merge-plan.ts";
 export type { MergeSide } from "./merge/merge-source.ts";
+export type { EntryHit } from "./search/entry-search.ts";
+export type { SearchFilters } from "./search/search-filters.ts";
+export type { QueryOptions } from "./search/search-query.ts";
+export type { TextMatch } from "./search/text-matcher.ts";

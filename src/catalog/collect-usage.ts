@@ -1,5 +1,5 @@
 import { namedSessionPath } from "../log/session-paths.ts";
-import { assertOptions, CALLBACK, FLAG, type OptionRule, TEXT } from "../schema/options.ts";
+import { assertOptions, CALLBACK, DATE, FLAG, type OptionRule, TEXT } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { callsIn, fileRow, summarizeFile } from "./file-summary.ts";
 import { reportSkipped } from "./skipping.ts";
@@ -27,11 +27,6 @@ export interface UsageReport {
 const KEYS: OptionRule = {
   fits: (value) => Array.isArray(value) && value.every((one) => USAGE_KEYS.some((key) => key === one)),
   words: `a list of ${USAGE_KEYS.join(", ")}`,
-};
-
-const DATE: OptionRule = {
-  fits: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
-  words: "a valid Date",
 };
 
 /**

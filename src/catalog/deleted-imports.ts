@@ -61,6 +61,11 @@ export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined
   return header?.["timestamp"] === first?.["timestamp"] ? importOriginIn(first) : undefined;
 }
 
+/** Tells whether a session was imported from a program; `any` stands for all of them. */
+export function isFromSource(origin: ImportOrigin | undefined, source: string): boolean {
+  return origin !== undefined && (source === "any" || source === origin.source);
+}
+
 /** Returns the first entry from the first bytes of a session. */
 export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");

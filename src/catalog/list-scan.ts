@@ -7,11 +7,12 @@ import { isKnownEntryType } from "../schema/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { isNameType } from "../schema/session-name.ts";
+import { recordTime } from "../schema/times.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { IdIndex } from "../tree/id-index.ts";
 import { MessageBodyReader, timeInBody } from "./message-bytes.ts";
 import { CallRecorder, type SessionCalls } from "./session-calls.ts";
-import { factsAdded, factsOfHeader, recordTime, type SessionFacts, Summarizer } from "./session-facts.ts";
+import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
 
 /** Where an earlier scan of a file ended, so that a later one can continue there. */
 export interface ScannedBefore {

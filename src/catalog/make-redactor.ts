@@ -1,6 +1,6 @@
 import { literalPattern, TextRedactor } from "../jsonl/text-redactor.ts";
 import { REDACTED_TEXT } from "../schema/redact-entry.ts";
-import { expressionPattern } from "./text-matcher.ts";
+import { expressionPattern } from "./expression-matcher.ts";
 
 /**
  * Makes the redactor of a text or an expression.

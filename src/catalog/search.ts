@@ -1,46 +1,45 @@
-import { fieldsOf } from "../context/entry-fields.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
-import type { SessionIndex } from "../jsonl/session-index.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
-import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
-import { failureText } from "../view/failure-text.ts";
-import { outcomeOf } from "../view/outcome.ts";
+import {
+  assertOptions,
+  COUNT,
+  choice,
+  DATE,
+  FLAG,
+  type OptionRules,
+  TEXT,
+  TEXTS,
+} from "../schema/options.ts";
+import { BestHits } from "../search/best-hits.ts";
+import { type EntryHit, findsNothing, planSearch, type SearchPlan } from "../search/entry-search.ts";
+import type { SearchFilters } from "../search/search-filters.ts";
+import { parseQuery, type QueryOptions } from "../search/search-query.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
+import { importOriginOf, isFromSource } from "./deleted-imports.ts";
+import { expressionMatcher, TooSlowError } from "./expression-matcher.ts";
 import { summarizeSession } from "./file-summary.ts";
 import { rowOfLines } from "./full-summary.ts";
 import { Pace } from "./pace.ts";
-import { entriesOnLines, type FoundEntry, readEntries, readSource, type WholeLine } from "./read-entries.ts";
+import { readSource } from "./read-entries.ts";
 import { closeFile, openToScan, type ScannedFile } from "./scanned-file.ts";
-import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
-import { callsOf, failureTexts, SEARCHED_TYPES, searchedText } from "./search-text.ts";
+import { branchesOf, type FoundHit, findInFile, findInSource, withBranches } from "./search-file.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { FileRow, SessionRow } from "./session-row.ts";
-import { ignoreSkipped, reportSkipped } from "./skipping.ts";
-import { snippetOf } from "./snippet.ts";
-import { type TextPatterns, textPatterns } from "./text-bytes.ts";
-import {
-  expressionMatcher,
-  literalMatcher,
-  type TextMatch,
-  type TextMatcher,
-  TooSlowError,
-} from "./text-matcher.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
+
+/** How hits are looked for in one session. */
+export interface SearchSessionOptions
+  extends QueryOptions,
+    SearchFilters,
+    Pick<CatalogOptions, "onSkipped" | "signal"> {
+  /** At most this many hits; with `ranked`, the best ones. */
+  readonly limit?: number;
+  /** Whether the best hits come first; at most 10,000 then, and none before all are found. Default false. */
+  readonly ranked?: boolean;
+}
 
 /** What is searched, and how. */
-export interface SearchOptions extends CatalogOptions {
-  /** Only messages of these roles; summaries are `compactionSummary` and `branchSummary`. Default: all. */
-  readonly roles?: readonly string[];
-  /** Whether the query is a regular expression. Default false. */
-  readonly regex?: boolean;
-  /** Default false. */
-  readonly caseSensitive?: boolean;
-  /**
-   * Only failures, as `outcomeOf` tells them; an empty query then finds all of them, another one those that hold it in
-   * their output, the tool's name or the arguments of its call. Default false.
-   */
-  readonly failed?: boolean;
-  /** At most this many hits. */
-  readonly limit?: number;
+export interface SearchOptions extends CatalogOptions, SearchSessionOptions {
   /**
    * Whether sessions come latest first, by their latest message. All are then read before the first
    * hit, unless a list has read them. Default false: by the time of the file.
@@ -48,26 +47,27 @@ export interface SearchOptions extends CatalogOptions {
   readonly latestFirst?: boolean;
 }
 
-const SEARCH_RULES: OptionRules<SearchOptions> = {
-  ...CATALOG_RULES,
-  roles: TEXTS,
+/** What these options may be, wherever sessions are kept. */
+export const HIT_RULES: OptionRules<Omit<SearchSessionOptions, "onSkipped" | "signal">> = {
   regex: FLAG,
   caseSensitive: FLAG,
+  roles: TEXTS,
+  tools: TEXTS,
+  path: TEXT,
   failed: FLAG,
+  since: DATE,
+  until: DATE,
+  source: TEXT,
+  branch: choice("active", "any"),
   limit: COUNT,
-  latestFirst: FLAG,
+  ranked: FLAG,
 };
 
 /** An entry that holds what was searched for. */
-export interface SearchHit {
+export interface SearchHit extends EntryHit {
   readonly session: SessionRow;
-  readonly entryId: string;
-  /** Role of the message that the entry is or becomes. */
-  readonly role: string;
-  /** One line of text around the first match; of a failure without a query: what failed, and the line that names the error. */
-  readonly snippet: string;
-  /** The match within the snippet, in UTF-16 units. */
-  readonly match: TextMatch;
+  /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
+  readonly branch: "active" | "left";
   /** Byte offset of the entry's line in the session's file; absent if it is kept elsewhere. */
   readonly offset?: number;
 }
@@ -78,130 +78,138 @@ export interface FileHit extends SearchHit {
   readonly offset: number;
 }
 
-/** What a search looks for. */
-interface Wanted {
-  readonly match: TextMatcher;
-  /** Undefined if any line can hold it. */
-  readonly patterns: TextPatterns | undefined;
-  readonly roles: ReadonlySet<string> | undefined;
-  /** Whether only failures are wanted. */
-  readonly isFailed: boolean;
-  /** Whether any text will do, so that a failure is shown by what failed. */
-  readonly isAnyText: boolean;
-}
+/** The most hits that are ranked. */
+const MOST_RANKED = 10_000;
 
 /**
- * Searches the text of sessions, most recently written files first, and yields each entry that holds it as it is found.
+ * Searches the text of sessions and yields each entry that holds all words of a query: as they are found, most recently
+ * written files first, or with `ranked` the best first.
  *
- * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. A text
- * is first searched in the bytes of the files, in every way in which JSON can spell it, and only lines that may hold it
+ * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. Words are
+ * first searched in the bytes of the files, in every way in which JSON can spell them, and only lines that may hold them
  * are parsed. A regular expression is tried on every entry. A file on which it takes more than a quarter of a second for
  * one batch is skipped and reported to `onSkipped` as `too-slow`: an expression can delay the process, but not hang it.
  *
- * @param query - Text, or a regular expression with `regex`; an empty one matches nothing, unless with `failed`. Composed
- *   and decomposed accents are different texts.
- * @returns One hit per entry, in the order of the files and of the entries in them.
- * @throws {TypeError} At once, if it is no regular expression, or an option is invalid.
- * @throws {SessionError} `ABORTED`, from the iteration.
+ * @param query - Words in any order, `"a phrase"` in quotes, or with `regex` a regular expression. An empty one matches
+ *   nothing, unless with `failed`, `tools` or `path`: then everything that passes these. Composed and decomposed accents are
+ *   different texts.
+ * @returns One hit per entry, unless `ranked` in the order of the files and of the entries in them.
+ * @throws {TypeError} At once, if an option is invalid.
+ * @throws {SessionError} `INVALID_QUERY`, at once; `ABORTED`, from the iteration.
  * @remarks Cost: O(bytes), most of which are skipped, but for a regular expression and an empty query; each file with hits
- *   is read into a tree, unless a list has found it in order. With `failed`, each file that holds the query is read whole.
+ *   is read into a tree. With `failed` and `path`, each file that holds the words is parsed whole.
  */
 export function searchSessions(
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<FileHit, void, undefined> {
-  assertOptions(options, SEARCH_RULES);
-  return first(limitOf(query, options), search(wantedBy(query, options), options));
+  assertOptions<SearchOptions>(options, { ...CATALOG_RULES, ...HIT_RULES, latestFirst: FLAG });
+  const plan = planFor(query, options);
+  const { ranked: isMixed = false, onSkipped = ignoreSkipped, signal } = options;
+  const read = ({ session: { path } }: PendingHit) => readBranches(path, onSkipped, new Pace(signal));
+  const hits = ordered(plan, options, search(plan, options));
+  return withBranches(hits, { isMixed, sessionOf: ({ session }) => session.path, read });
 }
 
 /**
  * Searches one session file, as `searchSessions` searches many.
  *
- * @throws {TypeError} At once, if the query is no regular expression.
- * @throws {SessionError} `NOT_A_SESSION`, from the iteration.
+ * @throws {SessionError} `INVALID_QUERY`, at once; `NOT_A_SESSION` or `ABORTED`, from the iteration.
  * @throws The system's error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes).
  */
 export function searchSession(
   path: string,
   query: string,
-  options: Pick<
-    SearchOptions,
-    "roles" | "regex" | "caseSensitive" | "failed" | "limit" | "onSkipped" | "signal"
-  > = {},
+  options: SearchSessionOptions = {},
 ): AsyncGenerator<FileHit, void, undefined> {
-  return searchAt(path, wantedBy(query, options), options, limitOf(query, options));
+  return searchAt(path, planFor(query, options), options);
 }
 
-function wantedBy(
+/**
+ * Searches the lines of a session, wherever they are, as `searchSessions` searches files.
+ *
+ * @throws {SessionError} `INVALID_QUERY`, at once; `ABORTED`, from the iteration.
+ * @remarks Cost: O(bytes), parsed.
+ */
+export function searchLines(
+  source: LineSource,
   query: string,
-  { roles, regex = false, caseSensitive = false, failed = false }: SearchOptions,
-): Wanted {
-  return {
-    // An empty expression fits nothing; an empty text fits everywhere.
-    match: (regex && query !== "" ? expressionMatcher : literalMatcher)(query, caseSensitive),
-    patterns: regex || query === "" ? undefined : textPatterns(query, caseSensitive),
-    roles: roles && new Set(roles),
-    isFailed: failed,
-    isAnyText: query === "",
-  };
+  options: SearchSessionOptions = {},
+): AsyncGenerator<SearchHit, void, undefined> {
+  return searchSource(source, planFor(query, options), options);
 }
 
-/** An empty text matches nothing, but with `failed` every failure. */
-function limitOf(query: string, { failed = false, limit = Number.POSITIVE_INFINITY }: SearchOptions): number {
-  return query === "" && !failed ? 0 : Math.floor(limit);
+/**
+ * Plans a search, with a bound on the time of a regular expression.
+ *
+ * @throws {SessionError} `INVALID_QUERY`
+ */
+export function planFor(query: string, options: QueryOptions & SearchFilters): SearchPlan {
+  return planSearch(parseQuery(query, options), options, Date.now(), expressionMatcher);
+}
+
+/** Returns how many hits are wanted. */
+function limitOf(plan: SearchPlan, { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions): number {
+  return findsNothing(plan) ? 0 : Math.floor(limit);
 }
 
 async function* searchAt(
   path: string,
-  wanted: Wanted,
-  { onSkipped = ignoreSkipped, signal }: SearchOptions,
-  limit: number,
+  plan: SearchPlan,
+  options: SearchSessionOptions,
 ): AsyncGenerator<FileHit, void, undefined> {
   const session = await summarizeSession(path);
   if (session === undefined) throw notASessionAt(path);
   const file = openToScan(path);
   try {
-    const found = findIn(file, wanted, false, new Pace(signal));
-    for await (const one of first(limit, found)) yield hitOf(session, one);
-  } catch (error) {
-    if (!(error instanceof TooSlowError)) throw error;
-    onSkipped({ path, reason: "too-slow" });
+    const found = findInFile(file, plan, false, new Pace(options.signal));
+    yield* ordered(plan, options, hitsOf(session, found, options));
   } finally {
     closeFile(file);
   }
 }
 
-/**
- * Searches the lines of one session that has no file, as `searchSession` does.
- *
- * @throws {TypeError} At once, if the query is no regular expression.
- * @remarks Cost: O(bytes).
- */
-export function searchLines(
-  source: LineSource,
-  query: string,
-  options: SearchOptions = {},
-): AsyncGenerator<SearchHit, void, undefined> {
-  assertOptions(options, SEARCH_RULES);
-  return searchSource(source, wantedBy(query, options), options, limitOf(query, options));
-}
-
 async function* searchSource(
   source: LineSource,
-  wanted: Wanted,
-  { onSkipped = ignoreSkipped, signal }: SearchOptions,
-  limit: number,
+  plan: SearchPlan,
+  options: SearchSessionOptions,
 ): AsyncGenerator<SearchHit, void, undefined> {
   const session = await rowOfLines(source);
   if (session === undefined) return;
+  const found = findInSource(source, undefined, plan, new Pace(options.signal));
+  yield* ordered(plan, options, hitsOf(session, found, options));
+}
+
+async function* hitsOf<Row extends SessionRow>(
+  session: Row,
+  found: AsyncIterable<readonly FoundHit[]>,
+  { onSkipped = ignoreSkipped }: SearchSessionOptions,
+) {
   try {
-    const found = findInSource(source, undefined, wanted, new Pace(signal));
-    for await (const one of first(limit, found)) yield hitOf(session, one);
+    for await (const batch of found)
+      for (const hit of batch) yield { ...hit, session, branch: hit.branch ?? "active" };
   } catch (error) {
     if (!(error instanceof TooSlowError)) throw error;
-    onSkipped({ path: session.id, reason: "too-slow" });
+    onSkipped({ path: session.path ?? session.id, reason: "too-slow" });
   }
+}
+
+/** Yields hits as they come, or the best first. */
+export async function* ordered<Hit extends EntryHit>(
+  plan: SearchPlan,
+  options: Pick<SearchSessionOptions, "limit" | "ranked">,
+  hits: AsyncIterable<Hit>,
+): AsyncGenerator<Hit, void, undefined> {
+  const limit = limitOf(plan, options);
+  if (options.ranked !== true) {
+    yield* first(limit, hits);
+    return;
+  }
+  if (limit < 1) return;
+  const best = new BestHits<Hit>(Math.min(limit, MOST_RANKED));
+  for await (const hit of hits) best.add(hit);
+  yield* best.best;
 }
 
 /** Yields at most so many, and asks for no more. */
@@ -215,16 +223,18 @@ async function* first<T>(limit: number, all: AsyncIterable<T>): AsyncGenerator<T
   }
 }
 
-function hitOf<Row extends SessionRow>(session: Row, { entryId, role, offset, text, match }: Found) {
-  return { session, entryId, role, offset, ...snippetOf(text, match) };
-}
+/** A hit whose branch may be still to be found. */
+type PendingHit = Omit<FileHit, "branch"> & Pick<FoundHit, "branch">;
 
-async function* search(wanted: Wanted, options: SearchOptions): AsyncGenerator<FileHit, void, undefined> {
+async function* search(
+  plan: SearchPlan,
+  options: SearchOptions,
+): AsyncGenerator<PendingHit, void, undefined> {
   const run = await CatalogRun.start(options);
   try {
     const files = options.latestFirst === true ? await run.filesLatestFirst() : run.files;
     for (const file of files) {
-      yield* searchFile(run, file, wanted);
+      yield* searchFile(run, file, plan);
       if (run.pace.isDue) await run.pace.rest();
     }
   } finally {
@@ -235,18 +245,21 @@ async function* search(wanted: Wanted, options: SearchOptions): AsyncGenerator<F
 async function* searchFile(
   run: CatalogRun,
   file: SessionFile,
-  wanted: Wanted,
-): AsyncGenerator<FileHit, void, undefined> {
+  plan: SearchPlan,
+): AsyncGenerator<PendingHit, void, undefined> {
   run.pace.check();
   if (!run.mayBelong(file)) return;
   let open: ScannedFile | undefined;
   try {
+    if (!isFrom(file.path, plan)) return;
     open = openToScan(file.path);
     let session: FileRow | undefined;
-    for await (const found of findIn(open, wanted, run.isInOrder(file, open), run.pace)) {
-      session ??= await run.infoOf(file);
-      if (session === undefined) return;
-      yield hitOf(session, found);
+    for await (const batch of findInFile(open, plan, run.isInOrder(file, open), run.pace)) {
+      for (const hit of batch) {
+        session ??= await run.infoOf(file);
+        if (session === undefined) return;
+        yield { ...hit, session };
+      }
     }
   } catch (error) {
     if (error instanceof TooSlowError) run.report({ path: file.path, reason: "too-slow" });
@@ -256,104 +269,22 @@ async function* searchFile(
   }
 }
 
-/** A matching entry, and the text that matches. */
-interface Found {
-  readonly entryId: string;
-  readonly role: string;
-  readonly offset: number;
-  readonly text: string;
-  readonly match: TextMatch;
+/** Whether a file is of the program that was asked for. */
+function isFrom(path: string, { filters: { source } }: SearchPlan): boolean {
+  return source === undefined || isFromSource(importOriginOf(path), source);
 }
 
-async function* findIn(
-  file: ScannedFile,
-  wanted: Wanted,
-  isInOrder: boolean,
-  pace: Pace,
-): AsyncGenerator<Found, void, undefined> {
-  const { patterns } = wanted;
-  const lines = patterns && (await linesThatMayHold(file, patterns, pace));
-  if (lines?.length === 0) return;
-  if (!wanted.isFailed && isInOrder && lines?.every(isWhole) === true) {
-    for await (const batch of entriesOnLines(file, lines, pace))
-      yield* matching(textsIn(batch, wanted), wanted);
-    return;
-  }
-  const source = await readSource(file, pace);
-  if (source !== undefined) yield* findInSource(source, lines, wanted, pace);
-}
-
-/** Yields what matches on some lines of a session; on all of them if none are passed. */
-async function* findInSource(
-  source: LineSource,
-  lines: readonly FoundLine[] | undefined,
-  wanted: Wanted,
-  pace: Pace,
-): AsyncGenerator<Found, void, undefined> {
-  const calls: Calls = new Map();
-  // What a failure is of stands in the answer that called the tool.
-  const ordinals = candidates(source.index, wanted.isFailed ? undefined : lines);
-  for await (const batch of readEntries(source, ordinals, pace)) {
-    yield* matching(wanted.isFailed ? failuresIn(batch, wanted, calls) : textsIn(batch, wanted), wanted);
-  }
-}
-
-function isWhole(line: FoundLine): line is FoundLine & WholeLine {
-  return line.start !== undefined && line.end !== undefined;
-}
-
-/** Yields the searched entries on the given lines; all of them if no lines are given. */
-function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefined): Generator<number, void> {
-  // On a line of several records, the place identifies only the first.
-  const isAny = lines === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
-  let next = 0;
-  for (const ordinal of index.tree.ordinals()) {
-    if (!isAny) {
-      const { offset, length } = index.spans.at(ordinal);
-      while ((lines[next]?.at ?? Number.POSITIVE_INFINITY) < offset) next++;
-      if ((lines[next]?.at ?? Number.POSITIVE_INFINITY) >= offset + length) continue;
-    }
-    if (SEARCHED_TYPES.has(index.tree.typeAt(ordinal))) yield ordinal;
-  }
-}
-
-/** The arguments of calls that have no result yet, by the id of the call. */
-type Calls = Map<unknown, unknown>;
-
-/** An entry and one of its texts. */
-type Searched = Omit<Found, "match">;
-
-function textsIn(batch: readonly FoundEntry[], { roles }: Wanted): Searched[] {
-  return batch.flatMap(({ entryId, offset, entry }) => {
-    const found = entry && searchedText(entry);
-    if (found === undefined || roles?.has(found.role) === false) return [];
-    return found.texts.map((text) => ({ entryId, offset, role: found.role, text }));
-  });
-}
-
-function failuresIn(batch: readonly FoundEntry[], wanted: Wanted, calls: Calls): Searched[] {
-  return batch.flatMap(({ entryId, offset, entry }) => {
-    if (entry === undefined) return [];
-    for (const call of callsOf(entry)) calls.set(call.id, call.arguments);
-    const message = fieldsOf(fieldsOf(entry)["message"]);
-    const given = calls.get(message["toolCallId"]);
-    calls.delete(message["toolCallId"]);
-    if (outcomeOf(entry) !== "failed") return [];
-    const found = searchedText(entry);
-    if (found === undefined || wanted.roles?.has(found.role) === false) return [];
-    const texts = wanted.isAnyText ? [failureText(message, given)] : failureTexts(entry, given, found.texts);
-    return texts.map((text) => ({ entryId, offset, role: found.role, text }));
-  });
-}
-
-/** Yields the first match of each entry. */
-function* matching(searched: readonly Searched[], { match }: Wanted): Generator<Found, void> {
-  const matches = match(searched.map((one) => one.text));
-  let foundBefore = -1;
-  for (const [i, one] of searched.entries()) {
-    const found = matches[i];
-    if (found === undefined || one.offset === foundBefore) continue;
-    foundBefore = one.offset;
-    yield { ...one, match: found };
+/** Reads which entries of a file are on the path to its leaf; undefined if it is no session any longer, or unreadable. */
+async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
+  let file: ScannedFile | undefined;
+  try {
+    file = openToScan(path);
+    const source = await readSource(file, pace);
+    return source && branchesOf(source.index);
+  } catch (error) {
+    reportSkipped(path, error, onSkipped);
+    return undefined;
+  } finally {
+    if (file !== undefined) closeFile(file);
   }
 }

@@ -3,7 +3,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { isNameType, nameIn, nameOf } from "../schema/session-name.ts";
-import { isTime } from "../schema/times.ts";
+import { wholeTime } from "../schema/times.ts";
 
 /** The facts of a session that lists show and queries use, wherever it is kept. */
 export interface SessionFacts {
@@ -51,17 +51,6 @@ export interface EntryFacts {
 
 /** What an entry adds to the facts of its session. */
 export type FactsAdded = Pick<EntryFacts, "type" | "sessionName" | "messageMs" | "userText">;
-
-/** Returns a valid time in whole Unix milliseconds; undefined for anything else. */
-function wholeTime(value: unknown): number | undefined {
-  return isTime(value) ? Math.trunc(value) : undefined;
-}
-
-/** Reads the `timestamp` of an entry: ISO 8601, or a number, as some writers have it. */
-export function recordTime(record: JsonRecord): number | undefined {
-  const { timestamp } = record;
-  return wholeTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
-}
 
 /** Returns the text of a message, its blocks joined by one space; undefined if it has none. */
 export function messageText(message: JsonRecord): string | undefined {

@@ -36,7 +36,7 @@ const REST = "*";
  * Reads prices from a JSON file: an object of models (`provider/model` or `model`, also with a `*` at the end), each with dollars per
  * million tokens of `input`, `output`, `cacheRead` and `cacheWrite`.
  *
- * Cached tokens without a price of their own cost what input costs.
+ * Cached tokens without a price of their own cost what input costs. A call that used a kind of tokens without a price has none.
  *
  * @throws {UsageError} If the file cannot be read, or says anything else.
  */
@@ -50,9 +50,10 @@ function readPrices(path: string): PriceFunction {
   return (provider, model, usage) => {
     const price = (provider === null ? undefined : priceOf(`${provider}/${model}`)) ?? priceOf(model);
     if (price === undefined) return undefined;
-    const { input = 0, cacheRead = input, cacheWrite = input, output = 0 } = price;
-    const { input: tokens, cacheRead: read, cacheWrite: written } = usage;
-    return (tokens * input + read * cacheRead + written * cacheWrite + usage.output * output) / MILLION;
+    const { input, cacheRead = input, cacheWrite = input, output } = price;
+    const rates = { input, cacheRead, cacheWrite, output };
+    if (PRICED.some((kind) => usage[kind] > 0 && rates[kind] === undefined)) return undefined;
+    return PRICED.reduce((sum, kind) => sum + usage[kind] * (rates[kind] ?? 0), 0) / MILLION;
   };
 }
 

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
 import type { CatalogScope } from "../catalog/session-files.ts";
-import { parseExpression } from "../catalog/text-matcher.ts";
 import {
   type RedactEverywhereOptions,
   type RedactedPlace,
@@ -8,6 +7,8 @@ import {
   type StandingText,
   type TextRedaction,
 } from "../redaction/redact-text.ts";
+import { isSessionError } from "../schema/errors.ts";
+import { parseExpression } from "../search/search-query.ts";
 import { plainLine } from "../view/plain.ts";
 import { counted } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
@@ -75,7 +76,7 @@ function patternOf({ matching, isExpression }: MatchingRequest): string | RegExp
   try {
     return parseExpression(matching, "");
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message);
+    if (isSessionError(error, "INVALID_QUERY")) throw new UsageError(error.message);
     throw error;
   }
 }

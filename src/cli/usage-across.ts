@@ -252,6 +252,9 @@ const NOT_SAID = {
   source: "(not imported)",
 } as const;
 
+/** Columns of a key that others follow, so that a long name leaves them room. */
+const MOST_KEY_WIDTH = 32;
+
 /** Names groups by their keys, in columns; the last key takes as much as it needs. */
 function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string[] {
   const idLength = shortIdLength(
@@ -269,7 +272,9 @@ function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string
       return `${"  ".repeat(depth)}${column(shortId(session.id, idLength), idLength)}  ${titleOf(session)}`;
     });
   });
-  const widths = by.map((_, i) => Math.max(...texts.map((row) => widthOf(row[i] ?? ""))));
+  const widths = by.map((_, i) =>
+    Math.min(MOST_KEY_WIDTH, Math.max(...texts.map((row) => widthOf(row[i] ?? "")))),
+  );
   return texts.map((row) =>
     row.map((text, i) => (i < row.length - 1 ? column(text, widths[i] ?? 0) : text)).join("  "),
   );

@@ -1,3 +1,5 @@
+import { isJsonRecord } from "../schema/json.ts";
+
 /** Which model a request is for. */
 export interface RequestOptions {
   /**
@@ -17,6 +19,11 @@ export interface MessageImportOptions {
   readonly timestamp: number | ((index: number) => number);
   /** Id of the model that answered. Default: the response's, or `unknown`. */
   readonly model?: string;
+  /**
+   * What the last answer used, as the SDK reports it, or a function that tells it by the index of the answer's element.
+   * Default: what stands in the list, where whole responses are among the messages.
+   */
+  readonly usage?: object | ((index: number) => object | null | undefined);
   /** Provider of the model. Default: the company that owns the API. */
   readonly provider?: string;
   /** Name of the API as the format spells it, such as `openai-responses`. Default: the one of the function that you call. */
@@ -33,6 +40,23 @@ export function timesOf(options: MessageImportOptions | undefined): (index: numb
   if (typeof timestamp === "function") return (index) => asTime(timestamp(index));
   const time = asTime(timestamp);
   return () => time;
+}
+
+/**
+ * Returns a function that returns the usage of an answer, by its index and whether it is the last one.
+ *
+ * @throws {TypeError} If it is neither an object nor a function.
+ */
+export function usagesOf({
+  usage,
+}: MessageImportOptions): (index: number, isLast: boolean) => object | null | undefined {
+  const input: unknown = usage;
+  if (typeof usage === "function") return (index) => usage(index);
+  if (input !== undefined && !isJsonRecord(input))
+    throw new TypeError(
+      "The usage of an answer is an object, as the SDK reports it, or a function of the index.",
+    );
+  return (_, isLast) => (isLast ? usage : undefined);
 }
 
 function asTime(value: unknown): number {

@@ -10,7 +10,7 @@ import {
 } from "../schema/message.ts";
 import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
 import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
-import { type MessageImportOptions, timesOf } from "./conversion-options.ts";
+import { type MessageImportOptions, timesOf, usagesOf } from "./conversion-options.ts";
 import type { AnswerBlock, ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw, withoutFields } from "./raw-form.ts";
 import { callIdOf } from "./tool-ids.ts";
@@ -38,6 +38,8 @@ export interface SdkForm {
   readonly writeAnswer: (content: readonly AnswerBlock[]) => unknown;
   /** Writes a result. */
   readonly writeResult: (result: ReadResult, toolName: string, original: object) => unknown;
+  /** Reads what an answer used, as the SDK counts it. */
+  readonly readUsage: (usage: object) => Usage;
   /** Normalises equivalent forms of a message, or of each element of a list. */
   readonly plain?: (message: object) => object;
 }
@@ -47,7 +49,8 @@ export interface ResponseFacts {
   readonly id: string | undefined;
   /** The model that answered. */
   readonly model: string | undefined;
-  readonly usage: Usage;
+  /** As the SDK reports it. */
+  readonly usage: object | null | undefined;
   readonly stopReason: StopReason;
   /** The provider's stop reason. */
   readonly rawStopReason: string | undefined;
@@ -65,25 +68,29 @@ const UNKNOWN_TOOL = "unknown";
 export class History {
   readonly issues = new ConversionIssues();
   readonly #messages: Message[] = [];
+  /** The last answer of each element of the list, unless it has a usage of its own. */
+  readonly #unmeasured = new Map<number, AssistantMessage>();
+  readonly #usageAt: (index: number, isLast: boolean) => object | null | undefined;
   /** Calls by our ids, and by the part of them that a provider's results use. */
   readonly #calls = new Map<string, ToolCall>();
   readonly #form: SdkForm;
   /** Returns the time of a message. */
   readonly timeOf: (index: number) => number;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
+  /** The model that was asked; undefined if the options do not say. */
+  readonly #asked: string | undefined;
 
-  /**
-   * @param model - The model that answered, if the options name none.
-   * @throws {TypeError} If the options have no time.
-   */
-  constructor(options: MessageImportOptions, form: SdkForm, model = UNKNOWN_NAME) {
+  /** @throws {TypeError} If the options have no time, or a usage that is no object. */
+  constructor(options: MessageImportOptions, form: SdkForm) {
     this.#form = form;
     this.timeOf = timesOf(options);
+    this.#usageAt = usagesOf(options);
     this.#identity = {
       api: options.api ?? form.api,
       provider: options.provider ?? form.provider,
-      model: options.model ?? model,
+      model: options.model ?? UNKNOWN_NAME,
     };
+    this.#asked = options.model;
   }
 
   /** Number of messages. */
@@ -134,25 +141,33 @@ export class History {
       ...withDetails(details),
     });
     this.#messages.push(message);
+    if (fields.usage === undefined) this.#unmeasured.set(index, message);
+    else this.#unmeasured.delete(index);
     return message;
   }
 
-  /** Adds and returns the answer of a response, the only message of this history. */
+  /** Adds the answer of a response. */
   response(
+    index: number,
     content: AssistantMessage["content"],
     original: object,
     { id, model, usage, stopReason, rawStopReason, errorMessage }: ResponseFacts,
-  ): ConvertedAnswer {
-    const message = this.answer(0, content, {
+  ): AssistantMessage {
+    return this.answer(index, content, {
       original,
       ...(id !== undefined && { responseId: id }),
-      ...(model !== undefined && model !== this.#identity.model && { responseModel: model }),
-      usage,
+      ...(model !== undefined && this.#answeredBy(model)),
+      ...(usage != null && { usage: this.#form.readUsage(usage) }),
       stopReason,
       ...(rawStopReason !== undefined && { rawStopReason }),
       ...(stopReason === "error" && { errorMessage: errorMessage() }),
     });
-    return { message, issues: this.issues.list() };
+  }
+
+  /** Tells who answered: the model that was asked, if the options name it, may have another name. */
+  #answeredBy(model: string): Partial<AnswerFields> {
+    if (this.#asked === undefined) return { model };
+    return this.#asked === model ? {} : { responseModel: model };
   }
 
   /**
@@ -208,8 +223,19 @@ export class History {
 
   /** Returns the messages and issues. */
   done(): ConvertedMessages {
+    const last = this.#messages.findLast((message) => message.role === "assistant");
+    for (const [index, message] of this.#unmeasured) {
+      const usage = this.#usageAt(index, message === last);
+      if (usage != null) message.usage = this.#form.readUsage(usage);
+    }
     return { messages: this.#messages, issues: this.issues.list() };
   }
+}
+
+/** Returns the only answer of a history. */
+export function onlyAnswer(history: History, message: AssistantMessage): ConvertedAnswer {
+  const { issues } = history.done();
+  return { message, issues };
 }
 
 /** Returns the `details` field of a message, if there are details. */

@@ -99,7 +99,11 @@ async function onConnection<T>(
   const ignore = () => undefined;
   connection.on("error", ignore);
   const unlimited = runnerOf(connection);
-  const run: RunSql = (text, values) => untilAborted(within(unlimited(text, values), timeoutMs), signal);
+  const run: RunSql = async (text, values) => {
+    // The server might not have begun what is sent and cancelled at once: it would cancel nothing, and then begin.
+    refuseAborted(signal);
+    return untilAborted(within(unlimited(text, values), timeoutMs), signal);
+  };
   let [isBroken, isGivenUp] = [false, false];
   try {
     return await work(run);

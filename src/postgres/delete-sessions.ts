@@ -1,9 +1,9 @@
 import { refuseAborted } from "../schema/abort.ts";
 import {
   assertOptions,
+  DATE,
   numberFrom,
   OBJECT,
-  type OptionRule,
   type OptionRules,
   SIGNAL,
   TEXT,
@@ -43,11 +43,6 @@ const TENANT_RULES: OptionRules<DeleteTenantOptions> = {
   tenant: TEXT,
   batchSize: numberFrom(1, "sessions"),
   signal: SIGNAL,
-};
-
-const DATE: OptionRule = {
-  fits: (value) => value instanceof Date && Number.isFinite(value.getTime()),
-  words: "a valid Date",
 };
 
 /**

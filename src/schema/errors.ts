@@ -7,6 +7,7 @@ export type SessionErrorCode =
   | "SESSION_AMBIGUOUS"
   | "SESSIONS_DIFFER"
   | "INVALID_SESSION_ID"
+  | "INVALID_QUERY"
   | "ENTRY_NOT_FOUND"
   | "ENTRY_INVALID"
   | "STALE_LEAF"

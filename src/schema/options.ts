@@ -42,6 +42,12 @@ export const TEXTS: OptionRule = {
   words: "a list of texts",
 };
 
+/** A point in time. */
+export const DATE: OptionRule = {
+  fits: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+  words: "a valid Date",
+};
+
 /** A function. */
 export const CALLBACK: OptionRule = { fits: (value) => typeof value === "function", words: "a function" };
 

@@ -6,6 +6,16 @@ export function isTime(value: unknown): value is number {
   return typeof value === "number" && Math.abs(value) <= MAX_TIME_MS;
 }
 
+/** Returns a valid time in whole Unix milliseconds; undefined for anything else. */
+export function wholeTime(value: unknown): number | undefined {
+  return isTime(value) ? Math.trunc(value) : undefined;
+}
+
+/** Reads the `timestamp` of an entry: ISO 8601, or a number, as some writers have it. */
+export function recordTime({ timestamp }: { readonly timestamp?: unknown }): number | undefined {
+  return wholeTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
+}
+
 /** Returns a time as ISO 8601; the epoch for an invalid one, since hosts may format what they get. */
 export function isoTime(ms: number): string {
   return new Date(isTime(ms) ? ms : 0).toISOString();

@@ -32,7 +32,7 @@ import { assertOptions, FLAG } from "../schema/options.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { beginningOf } from "./line-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
-import { compareSessions, holdsText, wordsOf } from "./select-sessions.ts";
+import { compareSessions, holdsText } from "./select-sessions.ts";
 import type { ListPosition } from "./session-backend.ts";
 import type {
   CreateInStoreOptions,
@@ -127,25 +127,10 @@ export class FileStore implements SessionStore {
     query: string,
     options: SearchInStoreOptions = {},
   ): AsyncGenerator<SearchHit, void, undefined> {
-    assertOptions(options, SEARCH_RULES);
-    const { cwd, signal, roles, limit = Number.POSITIVE_INFINITY } = options;
-    const scope = { ...this.#scope(cwd), ...(signal && { signal }), ...(roles && { roles }) };
-    const [first, ...others] = wordsOf(query);
-    if (first === undefined || limit < 1) return;
-    const places: Set<string>[] = [];
-    for (const word of others) {
-      const found = new Set<string>();
-      for await (const { session, entryId } of searchSessions(word, scope))
-        found.add(`${session.path}\n${entryId}`);
-      places.push(found);
-    }
-    let left = Math.floor(limit);
-    for await (const { session, entryId, role, snippet, match } of searchSessions(first, scope)) {
-      if (!places.every((found) => found.has(`${session.path}\n${entryId}`))) continue;
-      yield { session: rowOf(session), entryId, role, snippet, match };
-      left--;
-      if (left < 1) return;
-    }
+    assertOptions<SearchInStoreOptions>(options, SEARCH_RULES);
+    const { cwd, ...others } = options;
+    for await (const hit of searchSessions(query, { ...others, ...this.#scope(cwd) }))
+      yield { ...hit, session: rowOf(hit.session) };
   }
 
   async delete(id: string): Promise<void> {

@@ -1,15 +1,10 @@
-import { searchedText } from "../catalog/search-text.ts";
 import { encodeUsage } from "../catalog/session-calls.ts";
-import {
-  type EntryFacts,
-  factsAdded,
-  factsOfHeader,
-  recordTime,
-  type SessionFacts,
-} from "../catalog/session-facts.ts";
+import { type EntryFacts, factsAdded, factsOfHeader, type SessionFacts } from "../catalog/session-facts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { recordTime } from "../schema/times.ts";
+import { searchedText } from "../search/search-text.ts";
 
 /** The most UTF-16 units of a first message. */
 const MAX_FIRST_MESSAGE = 200;
@@ -88,6 +83,6 @@ function storableName(name: string | null): string | null {
 
 function searchTextIn(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {
   const entry: AnySessionEntry = { id: "", parentId: null, timestamp: "", ...record, type };
-  const texts = searchedText(entry)?.texts ?? [];
+  const texts = searchedText(entry)?.parts.map(({ text }) => text) ?? [];
   return texts.length === 0 ? {} : { searchText: storable(texts.join("\n")) };
 }

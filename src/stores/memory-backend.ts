@@ -1,6 +1,7 @@
 import { factsAfter, type SessionFacts } from "../catalog/session-facts.ts";
 import { COMMUTING_TYPES, staleLeaf } from "../log/expected-leaf.ts";
-import { holdsText, selectSessions } from "./select-sessions.ts";
+import { holdsWord } from "../search/search-query.ts";
+import { selectSessions } from "./select-sessions.ts";
 import type {
   Amendment,
   AppendCondition,
@@ -129,7 +130,7 @@ export class MemoryBackend implements SessionBackend {
       for (const line of lines) {
         if (after !== undefined && order === 0 && line.seq <= after.seq) continue;
         const text = line.entry?.searchText;
-        if (text !== undefined && words.every((word) => holdsText(text, word)))
+        if (text !== undefined && words.every((word) => holdsWord(text, word)))
           found.push({ session: facts, line });
       }
     }

@@ -1,4 +1,5 @@
-import type { SearchHit } from "../catalog/search.ts";
+import { ordered, planFor, type SearchHit } from "../catalog/search.ts";
+import { withBranches } from "../catalog/search-file.ts";
 import { decodeUsage } from "../catalog/session-calls.ts";
 import type { SessionFacts } from "../catalog/session-facts.ts";
 import { type SessionRow, sessionRow } from "../catalog/session-row.ts";
@@ -11,6 +12,7 @@ import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions, numberFrom, type OptionRules } from "../schema/options.ts";
+import { findsNothing } from "../search/entry-search.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
 import { storableFacts } from "./line-facts.ts";
 import { MemoryBackend } from "./memory-backend.ts";
@@ -18,8 +20,8 @@ import { readHeaderFirst } from "./read-header-first.ts";
 import { PAGE_LINES } from "./read-lines.ts";
 import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
 import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
-import { linesWith, textHit } from "./search-backend.ts";
-import { positionOf, wordsOf } from "./select-sessions.ts";
+import { BackendSearch } from "./search-backend.ts";
+import { positionOf } from "./select-sessions.ts";
 import type { BackendListQuery, SessionBackend } from "./session-backend.ts";
 import type {
   CloseStoreOptions,
@@ -149,20 +151,17 @@ class RemoteStore implements SessionStore {
     query: string,
     options: SearchInStoreOptions = {},
   ): AsyncGenerator<SearchHit, void, undefined> {
-    assertOptions(options, SEARCH_RULES);
-    const { limit = Number.POSITIVE_INFINITY, roles, signal, cwd } = options;
-    const words = wordsOf(query);
-    if (words.length === 0) return;
-    let left = Math.floor(limit);
-    if (left < 1) return;
-    const reader = { backend: this.#backend, pace: this.#pace, signal };
-    for await (const found of linesWith(reader, words, cwd)) {
-      const hit = textHit(found, words);
-      if (hit === undefined || roles?.includes(hit.role) === false) continue;
-      yield { session: rowOf(found.session), ...hit };
-      left--;
-      if (left < 1) return;
-    }
+    assertOptions<SearchInStoreOptions>(options, SEARCH_RULES);
+    const { signal, cwd } = options;
+    const plan = planFor(query, options);
+    if (findsNothing(plan)) return;
+    const search = new BackendSearch({ backend: this.#backend, pace: this.#pace, signal }, plan, options);
+    const hits = withBranches(ordered(plan, options, search.hits(cwd)), {
+      isMixed: options.ranked === true,
+      sessionOf: ({ facts }) => facts.id,
+      read: (hit) => search.branchesOf(hit),
+    });
+    for await (const { facts, ...hit } of hits) yield { ...hit, session: rowOf(facts) };
   }
 
   async delete(id: string): Promise<void> {

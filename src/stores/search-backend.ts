@@ -1,17 +1,22 @@
-import type { SearchHit } from "../catalog/search.ts";
-import { searchedText } from "../catalog/search-text.ts";
+import { importOriginInFront, isFromSource } from "../catalog/deleted-imports.ts";
+import { TooSlowError } from "../catalog/expression-matcher.ts";
+import { Pace } from "../catalog/pace.ts";
+import type { SearchSessionOptions } from "../catalog/search.ts";
+import { branchesOf, findInSource, type HitBranch } from "../catalog/search-file.ts";
 import type { SessionFacts } from "../catalog/session-facts.ts";
-import { snippetOf } from "../catalog/snippet.ts";
-import { literalMatcher } from "../catalog/text-matcher.ts";
+import { ignoreSkipped } from "../catalog/skipping.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
+import { sourceOf } from "../jsonl/line-source.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
-import { bytesOf } from "./line-codec.ts";
+import { type EntryHit, EntrySearch, readsCalls, type SearchPlan } from "../search/entry-search.ts";
+import { requiredWords } from "../search/search-query.ts";
+import { bytesOf, joinLines } from "./line-codec.ts";
 import { PAGE_LINES } from "./read-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
 import { positionOf } from "./select-sessions.ts";
-import type { FoundLine, SessionBackend } from "./session-backend.ts";
+import type { FoundLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
 /** What reads from a backend. */
 export interface BackendReader {
@@ -20,86 +25,156 @@ export interface BackendReader {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A hit in a backend, whose branch may be still to be found. */
+interface BackendHit extends EntryHit {
+  readonly facts: SessionFacts;
+  readonly branch: HitBranch | undefined;
+}
+
+/** Which sessions, and how many at a time. */
+interface ListFilter {
+  readonly limit: number;
+  readonly cwd?: string;
+}
+
 /** Sessions or lines requested at a time. */
 const PAGE = 100;
 
-/**
- * Yields lines that may hold the words: those that the backend finds, or all if it cannot search.
- *
- * @param cwd - Only sessions of this project.
- * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
- */
-export async function* linesWith(
-  reader: BackendReader,
-  words: readonly string[],
-  cwd: string | undefined,
-): AsyncGenerator<FoundLine, void, undefined> {
-  const { backend } = reader;
-  const filter = { limit: PAGE, ...(cwd !== undefined && { cwd }) };
-  if (backend.search === undefined) {
-    yield* allLines(reader, filter);
-    return;
-  }
-  for (let last: FoundLine | undefined; ; ) {
-    const after = last && { sessionId: last.session.id, seq: last.line.seq };
-    const query = { words, ...filter, ...(after && { after }) };
-    const page = await ask(reader, async (end) => (await backend.search?.(query, end)) ?? []);
-    yield* page;
-    last = page.at(-1);
-    if (page.length < PAGE) return;
-  }
-}
+/** Lines in which a session says where it was imported from. */
+const FRONT_LINES = 2;
 
-/** All lines of all sessions, for backends that cannot search. */
-async function* allLines(
-  reader: BackendReader,
-  filter: { readonly limit: number; readonly cwd?: string },
-): AsyncGenerator<FoundLine, void, undefined> {
-  let last: SessionFacts | undefined;
-  do {
-    const query = { ...filter, ...(last && { after: positionOf(last) }) };
-    const page = await ask(reader, () => reader.backend.list(query));
-    for (const session of page) yield* linesIfThere(reader, session);
-    last = page.length < PAGE ? undefined : page.at(-1);
-  } while (last !== undefined);
-}
+/** A search through the sessions of a backend. */
+export class BackendSearch {
+  readonly #reader: BackendReader;
+  readonly #plan: SearchPlan;
+  readonly #options: SearchSessionOptions;
 
-async function* linesIfThere(
-  reader: BackendReader,
-  session: SessionFacts,
-): AsyncGenerator<FoundLine, void, undefined> {
-  try {
-    for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
-      refuseAborted(reader.signal);
-      const page = await ask(reader, () => reader.backend.read(session.id, afterSeq, PAGE_LINES));
-      for (const line of page.lines) yield { session, line };
-      isEnd = page.isEnd;
-      afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
+  constructor(reader: BackendReader, plan: SearchPlan, options: SearchSessionOptions) {
+    this.#reader = reader;
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  /**
+   * Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for.
+   *
+   * @param cwd - Only sessions of this project.
+   * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
+   */
+  hits(cwd: string | undefined): AsyncGenerator<BackendHit, void, undefined> {
+    const words = requiredWords(this.#plan.query);
+    const isFound = this.#reader.backend.search !== undefined && words.length > 0 && !readsCalls(this.#plan);
+    const filter = { limit: PAGE, ...(cwd !== undefined && { cwd }) };
+    return isFound ? this.#inFoundLines(words, filter) : this.#inSessions(filter);
+  }
+
+  /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
+  async branchesOf({ facts: { id } }: BackendHit): Promise<((entryId: string) => HitBranch) | undefined> {
+    const bytes = await this.#bytes(id);
+    return bytes && branchesOf(sourceOf(bytes).index);
+  }
+
+  async *#inFoundLines(
+    words: readonly string[],
+    filter: ListFilter,
+  ): AsyncGenerator<BackendHit, void, undefined> {
+    const isActive = this.#plan.filters.branch === "active";
+    for await (const lines of this.#foundBySession(words, filter)) {
+      const facts = lines[0]?.session;
+      if (facts === undefined || !(await this.#isFrom(facts.id))) continue;
+      const search = new EntrySearch(this.#plan, facts.cwd);
+      const found = search.findIn(lines.map(({ line }) => entryOn(line)));
+      const hits = found.map(({ hit }) => ({ ...hit, facts, branch: undefined }));
+      const [first] = hits;
+      const branchOf = isActive && first !== undefined ? await this.branchesOf(first) : undefined;
+      for (const hit of hits) {
+        const branch = branchOf?.(hit.entryId);
+        if (!isActive || branch === "active") yield { ...hit, branch };
+      }
     }
-  } catch (error) {
-    // Deleted since it was listed.
-    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+  }
+
+  /** Yields the lines that the backend finds, those of one session together as far as one page has them. */
+  async *#foundBySession(
+    words: readonly string[],
+    filter: ListFilter,
+  ): AsyncGenerator<FoundLine[], void, undefined> {
+    let last: FoundLine | undefined;
+    do {
+      const after = last && { sessionId: last.session.id, seq: last.line.seq };
+      const query = { words, ...filter, ...(after && { after }) };
+      const page = await this.#ask(async (end) => (await this.#reader.backend.search?.(query, end)) ?? []);
+      for (let from = 0; from < page.length; ) {
+        const { id } = page[from]?.session ?? {};
+        const next = page.findIndex(({ session }, i) => i > from && session.id !== id);
+        const end = next === -1 ? page.length : next;
+        yield page.slice(from, end);
+        from = end;
+      }
+      last = page.length < PAGE ? undefined : page.at(-1);
+    } while (last !== undefined);
+  }
+
+  /** Reads all sessions, for what a backend cannot find. */
+  async *#inSessions(filter: ListFilter): AsyncGenerator<BackendHit, void, undefined> {
+    const { signal } = this.#reader;
+    const { onSkipped = ignoreSkipped } = this.#options;
+    let last: SessionFacts | undefined;
+    do {
+      const query = { ...filter, ...(last && { after: positionOf(last) }) };
+      const page = await this.#ask(() => this.#reader.backend.list(query));
+      for (const facts of page) {
+        const bytes = (await this.#isFrom(facts.id)) ? await this.#bytes(facts.id) : undefined;
+        if (bytes === undefined) continue;
+        try {
+          for await (const batch of findInSource(sourceOf(bytes), undefined, this.#plan, new Pace(signal)))
+            for (const { offset: _, ...hit } of batch) yield { ...hit, facts };
+        } catch (error) {
+          if (!(error instanceof TooSlowError)) throw error;
+          onSkipped({ path: facts.id, reason: "too-slow" });
+        }
+      }
+      last = page.length < PAGE ? undefined : page.at(-1);
+    } while (last !== undefined);
+  }
+
+  /** Whether a session was imported from the wanted program. */
+  async #isFrom(id: string): Promise<boolean> {
+    const { source } = this.#plan.filters;
+    if (source === undefined) return true;
+    const front = await this.#bytes(id, FRONT_LINES);
+    return front !== undefined && isFromSource(importOriginInFront(front), source);
+  }
+
+  /** Reads the bytes of a session; undefined if it was deleted since it was found. */
+  async #bytes(id: string, most = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
+    const lines: StoredLine[] = [];
+    try {
+      for (let [afterSeq, isEnd] = [0, false]; !isEnd && lines.length < most; ) {
+        refuseAborted(this.#reader.signal);
+        const count = Math.min(PAGE_LINES, most);
+        const page = await this.#ask(() => this.#reader.backend.read(id, afterSeq, count));
+        lines.push(...page.lines);
+        isEnd = page.isEnd;
+        afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
+      }
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+      return undefined;
+    }
+    return joinLines(lines, true);
+  }
+
+  #ask<T>(call: (end: AbortSignal) => Promise<T>): Promise<T> {
+    const { pace, signal } = this.#reader;
+    return untilAnswered(call, pace, signal);
   }
 }
 
-function ask<T>({ pace, signal }: BackendReader, call: (end: AbortSignal) => Promise<T>): Promise<T> {
-  return untilAnswered(call, pace, signal);
-}
-
-/** Makes the hit of a line; undefined if it does not hold the words after all. */
-export function textHit(
-  { line }: FoundLine,
-  words: readonly string[],
-): Omit<SearchHit, "session"> | undefined {
+/** Reads the entry on a line that a backend found; undefined if there is none. */
+function entryOn(line: StoredLine): AnySessionEntry | undefined {
   const record = decodeRecord(bytesOf(line));
   const { id, type } = record ?? {};
   if (record === undefined || typeof id !== "string" || typeof type !== "string") return undefined;
-  const entry: AnySessionEntry = { parentId: null, timestamp: "", ...record, id, type };
-  const searched = searchedText(entry);
-  if (searched === undefined) return undefined;
-  const text = searched.texts.join("\n");
-  const matches = words.map((word) => literalMatcher(word, false)([text])[0]);
-  const [match] = matches;
-  if (match === undefined || matches.includes(undefined)) return undefined;
-  return { entryId: id, role: searched.role, ...snippetOf(text, match) };
+  return { parentId: null, timestamp: "", ...record, id, type };
 }

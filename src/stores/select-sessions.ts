@@ -20,11 +20,6 @@ export function holdsText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }
 
-/** Splits a query into the words that must all be found. */
-export function wordsOf(query: string): string[] {
-  return query.split(/\s+/).filter(Boolean);
-}
-
 /**
  * Answers a list query from the facts of all sessions, for backends that hold them in memory.
  *

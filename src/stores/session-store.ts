@@ -1,4 +1,4 @@
-import type { SearchHit } from "../catalog/search.ts";
+import type { SearchHit, SearchSessionOptions } from "../catalog/search.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../manager/session-options.ts";
@@ -58,15 +58,9 @@ export interface ListInStoreOptions {
 }
 
 /** How a store is searched. */
-export interface SearchInStoreOptions {
+export interface SearchInStoreOptions extends SearchSessionOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
-  /** Only messages of these roles; summaries are `compactionSummary` and `branchSummary`. Default: all. */
-  readonly roles?: readonly string[];
-  /** At most this many hits. Default: all. */
-  readonly limit?: number;
-  /** Ends the search with `ABORTED`. */
-  readonly signal?: AbortSignal;
 }
 
 /** How a session's bytes are put into a store. */
@@ -114,10 +108,12 @@ export interface SessionStore {
   list(options?: ListInStoreOptions): AsyncGenerator<SessionRow, void, undefined>;
 
   /**
-   * Yields entries whose text holds all words of a query, ignoring case.
+   * Yields entries whose texts hold all words of a query, by the rules of `searchSessions`.
    *
-   * @param query - Words; an empty query matches nothing.
-   * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
+   * @param query - Words in any order, `"a phrase"` in quotes, or with `regex` a regular expression; an empty one matches
+   *   nothing, unless with `failed`, `tools` or `path`.
+   * @throws {TypeError} If an option is invalid.
+   * @throws {SessionError} `INVALID_QUERY`, `STORE_UNAVAILABLE`, `ABORTED`
    */
   search(query: string, options?: SearchInStoreOptions): AsyncGenerator<SearchHit, void, undefined>;
 

@@ -1,5 +1,6 @@
+import { HIT_RULES } from "../catalog/search.ts";
 import { NEW_SESSION_RULES, SESSION_RULES } from "../manager/session-options.ts";
-import { COUNT, choice, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
+import { CALLBACK, COUNT, choice, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
 import type {
   CreateInStoreOptions,
   ListInStoreOptions,
@@ -42,8 +43,8 @@ export const LIST_RULES: OptionRules<ListInStoreOptions> = {
 
 /** What these options may be, in every store. */
 export const SEARCH_RULES: OptionRules<SearchInStoreOptions> = {
+  ...HIT_RULES,
   cwd: TEXT,
-  roles: TEXTS,
-  limit: COUNT,
+  onSkipped: CALLBACK,
   signal: SIGNAL,
 };

@@ -3,8 +3,11 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { COLOUR } from "./plain.ts";
 import { tellingArgument } from "./telling-argument.ts";
 
-/** So much of the end of an output is looked through. */
-const MOST_READ = 64 * 1024;
+/** So much of an output is looked through at a time, from its end. */
+const PIECE = 64 * 1024;
+
+/** So much of the end of an output is looked through if no line there names an error. */
+const MOST_READ = 4 * 1024 * 1024;
 
 /** So much of a line is looked at. */
 const MOST_OF_LINE = 1000;
@@ -53,7 +56,7 @@ interface Failure {
  * @param message - A message that failed, as `outcomeOf` tells it.
  * @param input - Arguments of the call of which it is the result, if they are known.
  * @returns May hold control characters of the output.
- * @remarks Cost: O(output), of which at most 64 kB are looked through.
+ * @remarks Cost: O(output), of which at most 4 MB are looked through.
  */
 export function failureText(message: unknown, input?: unknown): string {
   const { what, exitCode, line } = failureOf(message, input);
@@ -66,7 +69,7 @@ export function failureText(message: unknown, input?: unknown): string {
  *
  * @param message - A message that failed, as `outcomeOf` tells it.
  * @returns May hold control characters of the output.
- * @remarks Cost: O(output), of which at most 64 kB are looked through.
+ * @remarks Cost: O(output), of which at most 4 MB are looked through.
  */
 export function failureLine(message: unknown): string {
   const { what, exitCode, line } = failureOf(message);
@@ -74,19 +77,29 @@ export function failureLine(message: unknown): string {
   return joined(exitCode, line) || nothing;
 }
 
+/** Returns the line of an output that names the error as it stands there, up to 1,000 characters of it; may be empty. */
+export function errorLine(message: unknown): string {
+  return failureOf(message).line;
+}
+
 function failureOf(message: unknown, input?: unknown): Failure {
   const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
   if (role !== "toolResult" && role !== "bashExecution") {
-    return { what: "", exitCode: "", line: telling(linesOf(stringOf(errorMessage))) };
+    const text = stringOf(errorMessage);
+    return { what: "", exitCode: "", line: telling(linesOf(text), text) };
   }
   const isTool = role === "toolResult";
-  const lines = linesOf(isTool ? textsOf(content).join("\n") : stringOf(output));
+  const text = isTool ? textsOf(content).join("\n") : stringOf(output);
+  const lines = linesOf(text);
   const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
   const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
   return {
     what: isTool ? words(stringOf(toolName), calledFor(input), "failed") : `$ ${stringOf(command)}`,
     exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
-    line: telling(lines.filter((line) => line !== told && line !== "(no output)")),
+    line: telling(
+      lines.filter((line) => line !== told && line !== "(no output)"),
+      text,
+    ),
   };
 }
 
@@ -107,28 +120,60 @@ function joined(what: string, line: string): string {
   return [what, line].filter(Boolean).join(": ");
 }
 
-/** The last lines of an output that hold anything. */
-function linesOf(text: string): string[] {
+/** The last lines before an index of a text that hold anything; one that is cut at their beginning is left out. */
+function linesOf(text: string, end = text.length): string[] {
+  const start = Math.max(0, end - PIECE);
+  const cut = start === 0 ? -1 : text.indexOf("\n", start);
   return text
-    .slice(-MOST_READ)
+    .slice(cut === -1 || cut - start > MOST_OF_LINE ? start : cut, end)
     .replace(COLOUR, "")
     .split(/[\r\n]+/)
     .map((line) => line.trim().slice(0, MOST_OF_LINE))
     .filter(Boolean);
 }
 
-/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
-function telling(lines: readonly string[]): string {
+/**
+ * The line of an output that says most about an error: the last that names one, else the last that tells anything.
+ *
+ * @param lines - The last ones.
+ */
+function telling(lines: readonly string[], text: string): string {
   const own = lines.filter((line) => !WRAPPING.test(line));
-  const bad = own.filter((line) => !NO_FAILURE.test(line) && !BARE_COUNT.test(line));
-  return (
-    own.findLast((line) => STOPPED.test(line)) ??
-    bad.findLast((line) => NAMES_ERROR.test(line)) ??
-    bad.findLast((line) => TELLS_FAILURE.test(line)) ??
-    own.at(-1) ??
-    lines.at(-1) ??
-    ""
+  const last = errorsIn(lines);
+  const stopped = own.findLast((line) => STOPPED.test(line)) ?? last.named;
+  if (stopped !== undefined) return stopped;
+  const earlier = text.length > PIECE ? earlierErrors(text) : undefined;
+  return earlier?.named ?? last.told ?? earlier?.told ?? own.at(-1) ?? lines.at(-1) ?? "";
+}
+
+/** The last line of some that names an error, and the last that tells of a failure. */
+interface ErrorLines {
+  readonly named: string | undefined;
+  readonly told: string | undefined;
+}
+
+function errorsIn(lines: readonly string[]): ErrorLines {
+  const bad = lines.filter(
+    (line) => !WRAPPING.test(line) && !NO_FAILURE.test(line) && !BARE_COUNT.test(line),
   );
+  return {
+    named: bad.findLast((line) => NAMES_ERROR.test(line)),
+    told: bad.findLast((line) => TELLS_FAILURE.test(line)),
+  };
+}
+
+/** Looks through what stands before the last lines, backwards, until one names an error. */
+function earlierErrors(text: string): ErrorLines {
+  let told: string | undefined;
+  // Pieces overlap, so that a line that is cut in one is whole in the one before.
+  const step = PIECE - MOST_OF_LINE;
+  const least = Math.max(MOST_OF_LINE, text.length - MOST_READ);
+  for (let end = text.length - step; end > least; end -= step) {
+    const found = errorsIn(linesOf(text, end));
+    told ??= found.told;
+    if (found.named !== undefined) return { named: found.named, told };
+  }
+  return { named: undefined, told };
 }
 
 function stringOf(value: unknown): string {

@@ -16,8 +16,14 @@ const UNKNOWN = "–";
 /** Writes US dollars: of small sums four decimal places, of others two; a dash for what is not known. */
 export function dollars(cost: number | null): string {
   if (cost === null) return UNKNOWN;
+  if (cost < 0) return `-${dollars(-cost)}`;
   if (cost > 0 && cost < 0.00005) return "<$0.0001";
   return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
+}
+
+/** Writes a round amount in US dollars for the edge of a chart, with no more digits than it needs. */
+export function roundDollars(value: number): string {
+  return `$${Number(value.toPrecision(3))}`;
 }
 
 /** Writes a number of bytes in the unit that fits. */

@@ -11,7 +11,11 @@ import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
 import { expect, test } from "vitest";
 import { ProviderServer } from "../support/provider-server/provider-server.ts";
+import { USAGE } from "../support/provider-server/scripted-answer.ts";
 import { describeWith } from "../support/sdk.ts";
+
+/** Tokens of each answer of the server. */
+const PER_CALL = USAGE.input + USAGE.output;
 
 describeWith(["ai"], "the AI SDK over a session", () => {
   const tools = {
@@ -36,6 +40,7 @@ describeWith(["ai"], "the AI SDK over a session", () => {
     server: ProviderServer,
     session: SessionManager,
     messages: UIMessage[],
+    tells: "in metadata" | "in options" | "nothing" = "nothing",
   ): Promise<void> {
     const openai = createOpenAI({ apiKey: "none", baseURL: `${server.origin}/v1` });
     const result = streamText({
@@ -48,6 +53,12 @@ describeWith(["ai"], "the AI SDK over a session", () => {
     let done: UIMessage[] = [];
     const stream = result.toUIMessageStream({
       originalMessages: messages,
+      ...(tells === "in metadata" && {
+        messageMetadata: ({ part }) => {
+          if (part.type === "finish-step") return { model: part.response.modelId };
+          return part.type === "finish" ? { totalUsage: part.totalUsage } : undefined;
+        },
+      }),
       onEnd: ({ messages: all }) => {
         done = all;
       },
@@ -55,8 +66,30 @@ describeWith(["ai"], "the AI SDK over a session", () => {
     for await (const _ of stream) {
       // To its end.
     }
-    await saveChat(session, done);
+    const said = tells === "in options" && { model: "gpt-x", usage: await result.usage };
+    await saveChat(session, done, said || {});
   }
+
+  test.each(["in metadata", "in options"] as const)(
+    "what the SDK reports %s is kept with the answer",
+    async (where) => {
+      await using server = await ProviderServer.start();
+      const session = SessionManager.inMemory();
+      const call = { calls: [{ name: "read", arguments: { path: "a" } }] };
+      server.script(call, { text: "It says: text of a." });
+      await respond(server, session, [asked("u1", "What is in a?")], where);
+      const chat = await validateUIMessages({ messages: loadChat(session) });
+      server.script({ text: "Gladly." });
+      await respond(server, session, [...chat, asked("u2", "Thanks.")], where);
+      expect(session.getLeaves()).toHaveLength(1);
+      const answers = session.getEntries().flatMap((entry) => {
+        if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+        return [[entry.message.model, entry.message.usage.totalTokens]];
+      });
+      expect(answers.map(([model]) => model)).toEqual(["gpt-x", "gpt-x", "gpt-x"]);
+      expect(answers.map(([, tokens]) => tokens)).toEqual([0, 2 * PER_CALL, PER_CALL]);
+    },
+  );
 
   test("a chat with tools is saved, is valid when it is loaded, and goes on; a regenerated answer is a branch", async () => {
     await using server = await ProviderServer.start();

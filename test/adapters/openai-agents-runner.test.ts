@@ -6,10 +6,22 @@ import { OpenAIAgentsSession } from "sessiontree/adapters";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ProviderServer } from "../support/provider-server/provider-server.ts";
+import { USAGE } from "../support/provider-server/scripted-answer.ts";
 import { describeWith } from "../support/sdk.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MODEL = "gpt-x";
+/** Tokens of each answer of the server. */
+const PER_REQUEST = USAGE.input + USAGE.output;
+
+/** What the entries of a session say that was used: their types, models and tokens. */
+function usedIn(session: SessionManager): [type: string, model: string, tokens: number][] {
+  return session.getEntries().flatMap((entry): [string, string, number][] => {
+    if (entry.type === "usage") return [[entry.type, entry.model, entry.usage.totalTokens]];
+    if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+    return [[entry.type, entry.message.model, entry.message.usage.totalTokens]];
+  });
+}
 
 describeWith(["openai"], "the OpenAI Agents runner", () => {
   setTracingDisabled(true);
@@ -83,6 +95,78 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
       ...["user", "assistant", "toolResult", "assistant"],
       ...["user", "assistant"],
     ]);
+  });
+
+  test("each answer has what its request used, streamed, after an approval in another process, and with an agent as a tool", async () => {
+    await using server = await ProviderServer.start();
+    const { runner, agent, manager, session, reopen } = workshop(server);
+    const readCall = { calls: [{ name: "read", arguments: { path: "a" } }] };
+    server.script(readCall, { text: "Done." });
+    await runner.run(agent, "Read a.", { session });
+    server.script(readCall, { text: "Again." });
+    const streamed = await runner.run(agent, "And again.", { session, stream: true });
+    await streamed.completed;
+    expect(usedIn(manager)).toEqual(
+      ["message", "message", "message", "message"].map((type) => [type, MODEL, PER_REQUEST]),
+    );
+
+    server.script({ calls: [{ name: "remove", arguments: { path: "a" } }] });
+    const waiting = await runner.run(agent, "Remove a.", { session });
+    const other = reopen();
+    const state = await RunState.fromString(agent, waiting.state.toString());
+    for (const interruption of state.getInterruptions()) state.approve(interruption);
+    server.script(readCall, { text: "Done." });
+    await runner.run(agent, state, {
+      session: new OpenAIAgentsSession<AgentInputItem>(other, { model: MODEL }),
+    });
+    expect(usedIn(other)).toHaveLength(7);
+
+    const helper = new Agent({ name: "Helper", model: MODEL });
+    const chief = new Agent({
+      name: "Chief",
+      model: MODEL,
+      tools: [helper.asTool({ toolName: "help", toolDescription: "Helps." })],
+    });
+    const last = new OpenAIAgentsSession<AgentInputItem>(other, { model: MODEL });
+    server.script(
+      { calls: [{ name: "help", arguments: { input: "Go" } }] },
+      { text: "Helped." },
+      { text: "Done." },
+    );
+    await runner.run(chief, "Ask.", { session: last });
+    expect(server.faults).toEqual([]);
+    expect(usedIn(other).slice(7).sort()).toEqual([
+      ["message", MODEL, PER_REQUEST],
+      ["message", MODEL, PER_REQUEST],
+      ["usage", "unknown", PER_REQUEST],
+    ]);
+    const items = await last.getItems();
+    expect(await new OpenAIAgentsSession<AgentInputItem>(reopen()).getItems()).toStrictEqual(items);
+  });
+
+  test("an append that fails counts nothing, and the next one all", async () => {
+    const session = new OpenAIAgentsSession(SessionManager.inMemory());
+    const manager = SessionManager.inMemory();
+    const again = new OpenAIAgentsSession(manager);
+    const request = (inputTokens: number) => ({ inputTokens, outputTokens: 1, totalTokens: inputTokens + 1 });
+    const run = { usage: { requestUsageEntries: [request(10)] } };
+    const said = (text: string) => ({
+      type: "message",
+      role: "assistant",
+      content: [{ type: "output_text", text }],
+    });
+    await again.getItems(undefined, { usage: {} });
+    await expect(again.addItems([said("a"), { when: new Date() }], run)).rejects.toThrow(TypeError);
+    await again.addItems([{ role: "user", content: "?" }], run);
+    await again.addItems([said("a")], run);
+    run.usage.requestUsageEntries.push(request(20), request(30));
+    await again.addItems([said("b")], run);
+    expect(usedIn(manager).map(([type, , tokens]) => [type, tokens])).toEqual([
+      ["message", 11],
+      ["usage", 21],
+      ["message", 31],
+    ]);
+    expect(await session.getItems(undefined, run)).toEqual([]);
   });
 
   test("takes back what was popped, and an answer on another branch does not see it", async () => {

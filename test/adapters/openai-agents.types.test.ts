@@ -1,5 +1,6 @@
 import type {
   AgentInputItem,
+  RunContextAwareSession,
   Session,
   SessionHistoryRewriteAwareSession,
   SessionHistoryTransactionAwareSession,
@@ -8,7 +9,7 @@ import { SessionManager } from "sessiontree";
 import { OpenAIAgentsSession } from "sessiontree/adapters";
 import { expect, expectTypeOf, test } from "vitest";
 
-type Whole = Session &
+type Whole = RunContextAwareSession &
   SessionHistoryRewriteAwareSession &
   SessionHistoryTransactionAwareSession &
   Required<Pick<Session, "replaceHistoryWithCompaction">>;

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
-import { searchedText } from "../../src/catalog/search-text.ts";
 import { textPatterns } from "../../src/catalog/text-bytes.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
+import { searchedText } from "../../src/search/search-text.ts";
 import fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { all, put } from "./support/sessions.ts";
@@ -92,7 +92,7 @@ test("a search finds what one finds by parsing everything", async () => {
         const wanted = new RegExp(query, caseSensitive ? "" : "i");
         const { header, entries } = readSession(bytes);
         const expected = entries.filter((entry) =>
-          searchedText(entry)?.texts.some((text) => wanted.test(text)),
+          searchedText(entry)?.parts.some(({ text }) => wanted.test(text)),
         );
         expect(hits.map((hit) => hit.entryId)).toEqual(header ? expected.map((entry) => entry.id) : []);
 

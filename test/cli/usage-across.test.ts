@@ -180,6 +180,64 @@ describe("stats across sessions", () => {
     }
   });
 
+  test("a call that used what the file has no price for has none", async () => {
+    const { folder, stats } = makeWorld();
+    const path = join(folder, "some.json");
+    const found = async (price: object) => {
+      writeFileSync(path, JSON.stringify({ "p/n": price }));
+      const [first] = jsonLines(await stats("--prices", path, "--since", "2026-02-10", "--json"));
+      const { estimated, unpriced } = Object(first);
+      return [estimated, unpriced];
+    };
+    expect(await found({})).toEqual([null, 503]);
+    expect(await found({ output: 4 })).toEqual([null, 503]);
+    expect(await found({ input: 2 })).toEqual([null, 503]);
+    expect(await found({ input: 0, output: 0 })).toEqual([0, 0]);
+  });
+
+  test.each(["__proto__", "constructor", "m".repeat(10_000), "a\u001b[2J\u0007\nb\u202ec"])(
+    "adds up a model with a hostile name (%#), and harms neither table nor terminal",
+    async (model) => {
+      const folder = temporaryFolder();
+      const chain = new Chain(header({ id: "one" })).user("Hi");
+      chain.assistant("a", { provider: model, model, usage: usage(5), timestamp: FEBRUARY_MS });
+      put(join(folder, "one.jsonl"), chain.text);
+      const prices = put(join(folder, "prices.json"), '{"__proto__": {"input": 1, "output": 1}}');
+      const args = ["stats", "--dir", folder, "--all", "--prices", prices, "--by", "model,day,session"];
+      const [found] = jsonLines(await cli([...args, "--json"]));
+      expect(found).toMatchObject({ calls: 1, input: 5, by: { session: { id: "one" } } });
+      expect(Object(found).estimated).toBe(model === "__proto__" ? 8 / 1_000_000 : null);
+      for (const columns of [40, 80, 200]) {
+        const result = await cli(args, { ...TERMINAL, columns });
+        expect(widest(result)).toBeLessThanOrEqual(columns);
+        expect(result.stdout).toMatch(/^total /m);
+        for (const harmful of ["\u0007", "\u001b[2J", "\u202e"]) expect(result.stdout).not.toContain(harmful);
+      }
+      expect((await cli(args, { ...TERMINAL, columns: 200 })).stdout).toContain("2026-02-09");
+      const single = await cli(["stats", join(folder, "one.jsonl")], TERMINAL);
+      expect(widest(single)).toBeLessThanOrEqual(80);
+    },
+  );
+
+  test("a session that is damaged in the middle counts before and behind it, and says so in text and JSON", async () => {
+    const { folder, stats } = makeWorld();
+    const chain = new Chain(header({ id: "torn", cwd: "/till" }), 60).user("Hi");
+    chain.assistant("a", { usage: usage(7), timestamp: FEBRUARY_MS });
+    chain.assistant("b", { usage: usage(8), timestamp: FEBRUARY_MS + 1 });
+    chain.assistant("c", { usage: usage(9), timestamp: FEBRUARY_MS + 2 });
+    const lines = chain.text.split("\n");
+    lines[3] = lines[3]?.slice(0, 40) ?? "";
+    const path = put(join(folder, "torn.jsonl"), lines.join("\n"));
+    const line = ["--by", "session", "--prices", join(folder, "prices.json")];
+    const json = await stats(...line, "--json");
+    const torn = jsonLines(json).find((one) => Object(one).by.session.id === "torn");
+    expect(torn).toMatchObject({ calls: 2, input: 16 });
+    for (const { stderr, code } of [json, await stats(...line)]) {
+      expect(stderr).toContain(path);
+      expect(code).toBe(0);
+    }
+  });
+
   test("says so where nothing is recorded", async () => {
     expect(await cli(["stats", "--dir", temporaryFolder(), "--all"])).toMatchObject({
       code: 0,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
-import { roundDollars, roundValues, tokens } from "../../src/page/model/format.ts";
+import { roundValues, tokens } from "../../src/page/model/format.ts";
 import { SearchIndex } from "../../src/page/model/search.ts";
 import {
   type CallOrder,
@@ -16,7 +16,7 @@ import { excerptOf } from "../../src/view/excerpt.ts";
 import { imageAddress } from "../../src/view/images.ts";
 import { duration } from "../../src/view/times.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
-import { dollars } from "../../src/view/words.ts";
+import { dollars, roundDollars } from "../../src/view/words.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 /** Everything that a field can hold which ought to hold something else. */
@@ -203,13 +203,14 @@ test("numbers are written short, and scales end above what they show", () => {
     "1.2M",
     "1.8B",
   ]);
-  expect([0, 0.00001, 0.00123, 0.25, 3, 12.5].map(dollars)).toEqual([
+  expect([0, 0.00001, 0.00123, 0.25, 3, 12.5, -0.5].map(dollars)).toEqual([
     "$0.00",
     "<$0.0001",
     "$0.0012",
     "$0.25",
     "$3.00",
     "$12.50",
+    "-$0.50",
   ]);
   const seconds = [0.04, 9.94, 9.96, 59.4, 59.6, 200, 3599.6, 8040, 86_399, 273_600, 3e8];
   expect(seconds.map((value) => duration(value * 1000))).toEqual([

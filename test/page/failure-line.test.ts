@@ -39,7 +39,7 @@ test("of a failure the line of the error is told, not the harmless ones around i
 
 test("lines of any length and any number take no time", () => {
   const text = `${".".repeat(1_000_000)}\n${"Error".repeat(100_000)}\n${"a\n".repeat(300_000)}broken`;
-  expect(lineOf("toolResult", { content: text, isError: true })).toBe("broken");
+  expect(lineOf("toolResult", { content: text, isError: true })).toMatch(/Error.*…$/);
   const dots = `${"x\n".repeat(10)}${".".repeat(90_000)} broken`;
   expect(lineOf("toolResult", { content: dots, isError: true })).toMatch(/^\.+…$/);
 });

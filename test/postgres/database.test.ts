@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Database } from "../../src/postgres/database.ts";
 import { migrate, schemaVersion } from "../../src/postgres/migrate.ts";
 import { postgresStore } from "../../src/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
@@ -75,4 +76,29 @@ test("connections that come too late do not gather listeners", async () => {
   await new Promise(setImmediate);
   expect([late.length, connection.listenerCount("error")]).toEqual([20, 1]);
   await backend.close();
+});
+
+test("a search that is given up while it waits for a connection sends nothing", async () => {
+  const sent: string[] = [];
+  const connection = Object.assign(new EventEmitter(), {
+    query: async (text: string) => {
+      sent.push(text);
+      return { rows: [] };
+    },
+    release: () => undefined,
+  });
+  let arrive: () => void = () => undefined;
+  const client = Object.assign(new EventEmitter(), {
+    query: connection.query,
+    connect: () =>
+      new Promise<typeof connection>((resolve) => {
+        arrive = () => resolve(connection);
+      }),
+  });
+  const end = new AbortController();
+  const search = new Database(client).query("select 1", [], end.signal);
+  end.abort();
+  arrive();
+  await expect(search).rejects.toMatchObject({ code: "ABORTED" });
+  expect(sent).not.toContain("select 1");
 });

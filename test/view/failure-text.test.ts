@@ -87,6 +87,23 @@ test("names the tool or the command with its exit code; of an answer, tells its 
   expect(failureText({ role: "assistant", stopReason: "error" })).toBe("the model failed");
 });
 
+test("an error is told wherever it stands, also far from the end of a long output", () => {
+  const noise = (characters: number) =>
+    "all is well, nothing to see here\n".repeat(Math.ceil(characters / 33));
+  const error = "src/a.ts(3,5): error TS2322: No number.";
+  // Wherever pieces of the output are cut.
+  for (const behind of [10, 65_000, 65_500, 65_536, 65_560, 66_600, 130_000, 2_000_000]) {
+    expect(ofTool(noise(100_000), error, noise(behind), "Done."), String(behind)).toBe(
+      `bash failed: ${error}`,
+    );
+    expect(ofTool(error, noise(behind), "Done."), `first, ${behind}`).toBe(`bash failed: ${error}`);
+  }
+  // A line that names an error says more than one that tells of a failure, and that more than any other.
+  expect(ofTool(error, noise(100_000), "✗ display › shows both digits")).toBe(`bash failed: ${error}`);
+  expect(ofTool("✗ early", noise(100_000), "✗ late", "bye")).toBe("bash failed: ✗ late");
+  expect(ofTool("✗ early", noise(100_000), "bye")).toBe("bash failed: ✗ early");
+});
+
 test("an output of megabytes is not read whole, nor a line of megabytes", () => {
   const text = failureText({
     role: "toolResult",

@@ -1,7 +1,8 @@
 import { estimateContextTokens } from "../../compaction/tokens.ts";
 import { isContextEdit } from "../../context/project-entry.ts";
-import type { EntryDraft } from "../../manager/entry-draft.ts";
+import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
+import type { Usage } from "../../schema/content.ts";
 import { asSessionEntry, type SessionEntry } from "../../schema/entry.ts";
 import { SessionError } from "../../schema/errors.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
@@ -11,11 +12,13 @@ import { type HistoryPart, operationsOf, readHistory, readOperations } from "./i
 import type { Answerer } from "./item-message.ts";
 import {
   type AppliedOperation,
+  answersIn,
   compactionDraft,
   draftsOfItems,
   editDraft,
   markerDraft,
 } from "./item-record.ts";
+import { RunUsage } from "./run-usage.ts";
 import { type ReadTransaction, readTransaction } from "./transaction.ts";
 
 /** An item of the SDK's sessions, such as a message, a call or its result; the SDK's `AgentInputItem`. */
@@ -33,7 +36,7 @@ export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
   replacement: Item;
 }
 
-/** Who answered, which items do not tell; for readers of the session without the SDK. */
+/** Who answered, which neither items nor runs tell; for readers of the session without the SDK. */
 export interface OpenAIAgentsSessionOptions {
   /** Default: `openai-responses`. */
   readonly api?: string;
@@ -55,7 +58,10 @@ export interface OpenAIAgentsSessionOptions {
  */
 export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   readonly #session: SessionManager;
+  /** Has the runner pass the context of its run, which tells what the answers used. */
+  readonly acceptsRunContext = true;
   readonly #answerer: Answerer;
+  readonly #usage = new RunUsage();
   /** Operations that others have applied since this object was made, by id. */
   readonly #others = new Map<string, { readonly digest: string; readonly entryId: string }>();
 
@@ -81,8 +87,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * Returns items in order, as copies.
    *
    * @param limit - Maximum number of items, counted from the end. Default: all.
+   * @param run - The runner passes it.
    */
-  async getItems(limit?: number): Promise<Item[]> {
+  async getItems(limit?: number, run?: object): Promise<Item[]> {
+    this.#usage.begin(run);
     const items = itemsOf(readHistory(this.#session));
     const wanted = limit === undefined ? items : limit <= 0 ? [] : items.slice(-Math.ceil(limit));
     return wanted.map((item) => this.#load(item));
@@ -91,11 +99,13 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   /**
    * Appends items, all of them or none.
    *
+   * @param run - The runner passes it: its usage becomes that of the answers.
    * @throws {TypeError} If JSON cannot hold one of them.
    */
-  async addItems(items: Item[]): Promise<void> {
+  async addItems(items: Item[], run?: object): Promise<void> {
     const added = items.map(stored);
-    if (added.length > 0) this.#session.appendAll(draftsOfItems(added, this.#answerer, []));
+    if (added.length > 0)
+      this.#append(added, run, (usages) => draftsOfItems(added, this.#answerer, [], usages));
     await this.#session.flush();
   }
 
@@ -120,9 +130,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * Replaces the history with the provider's compaction and the items behind it.
    *
    * @param items - The compaction item first.
+   * @param run - The runner passes it: its usage becomes that of the answers.
    * @throws {TypeError} If the first one is not a compaction.
    */
-  async replaceHistoryWithCompaction(items: Item[]): Promise<void> {
+  async replaceHistoryWithCompaction(items: Item[], run?: object): Promise<void> {
     const [compaction, ...rest] = items.map(stored);
     if (compaction?.["type"] !== "compaction") {
       throw new TypeError(
@@ -130,9 +141,9 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
       );
     }
     const { tokens } = estimateContextTokens(this.#session.buildSessionContext().messages);
-    this.#session.appendAll([
+    this.#append(rest, run, (usages) => [
       compactionDraft(compaction, tokens),
-      ...draftsOfItems(rest, this.#answerer, []),
+      ...draftsOfItems(rest, this.#answerer, [], usages),
     ]);
     await this.#session.flush();
   }
@@ -145,10 +156,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    *   field, or a property that does not enumerate or is computed.
    * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing changed.
    */
-  async applyHistoryTransaction(args: {
-    operationId: string;
-    transaction: AgentsHistoryTransaction<Item>;
-  }): Promise<void> {
+  async applyHistoryTransaction(
+    args: { operationId: string; transaction: AgentsHistoryTransaction<Item> },
+    run?: object,
+  ): Promise<void> {
     const { operationId: id } = args;
     if (typeof id !== "string" || id.trim() === "")
       throw new TypeError("A transaction needs an operationId that is not empty.");
@@ -160,7 +171,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
       const keep = keptBefore(transaction, itemsOf(parts));
       if (!this.#followOther(id, digest, keep === undefined ? undefined : this.#cut(parts, keep).parentId)) {
         if (keep === undefined) throw suffixDiffers(id, this.#session.getLeafId());
-        this.#replaceFrom(parts, keep, added, { id, digest });
+        this.#replaceFrom(parts, keep, added, { id, digest }, run);
       }
     }
     await this.#session.flush();
@@ -224,6 +235,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     keep: number,
     added: readonly JsonObject[],
     operation?: AppliedOperation,
+    run?: object,
   ): void {
     const { parentId, remaining } = this.#cut(parts, keep);
     const branch = this.#session.getBranch();
@@ -232,9 +244,24 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const operations = [...operationsOf(left), ...(operation === undefined ? [] : [operation])];
     const items = [...remaining, ...added];
     // Moving the leaf without an entry would not survive reopening the session.
-    const drafts =
-      items.length === 0 ? [markerDraft(operations)] : draftsOfItems(items, this.#answerer, operations);
-    this.#session.appendAll([...editsOf(branch.slice(0, end), left), ...drafts], { parentId });
+    const edits = editsOf(branch.slice(0, end), left);
+    const draftsWith = (usages: readonly Usage[]) =>
+      items.length === 0
+        ? [markerDraft(operations)]
+        : draftsOfItems(items, this.#answerer, operations, usages);
+    this.#append(added, run, (usages) => [...edits, ...draftsWith(usages)], { parentId });
+  }
+
+  /** Appends drafts with new items, in one write, and with what their answers used. */
+  #append(
+    added: readonly JsonObject[],
+    run: object | undefined,
+    draftsWith: (usages: readonly Usage[]) => readonly (DraftMaker | EntryDraft)[],
+    options: { parentId?: string | null } = {},
+  ): void {
+    const answers = answersIn(added);
+    this.#session.appendAll(draftsWith(this.#usage.of(run, answers)), options);
+    this.#usage.count(run, answers);
   }
 
   /** Finds the entry where a history of `keep` items ends, and the items that must be appended there again. */

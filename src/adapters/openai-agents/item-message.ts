@@ -3,7 +3,7 @@ import { assistantMessage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
-import type { TextContent } from "../../schema/content.ts";
+import type { TextContent, Usage } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type {
   AssistantMessage,
@@ -18,6 +18,8 @@ export interface Answerer {
   readonly api: string;
   readonly provider: string;
   readonly model: string;
+  /** What the answer used, if the SDK says. */
+  readonly usage?: Usage;
 }
 
 /** Types of tool calls, with the tool's name if the item has none. */

@@ -1,7 +1,9 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
+import type { Usage } from "../../schema/content.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
+import { UNKNOWN_NAME } from "../../schema/message.ts";
 import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
 
 /** Key of an entry's items: in the `details` of its message, or in its own `details` or `data`. */
@@ -9,6 +11,9 @@ const RECORD_KEY = "openaiAgents";
 
 /** `customType` of entries that hold items without a message, or record that items were removed. */
 const ITEMS_CUSTOM_TYPE = "openai-agents.items";
+
+/** `kind` of entries for requests whose answers are not in the session. */
+const USAGE_KIND = "openai-agents.request";
 
 /** A change of the history that was applied under an id. */
 export interface AppliedOperation {
@@ -37,17 +42,42 @@ export function recordOf(entry: SessionEntry): ItemRecord | undefined {
   };
 }
 
-/** Makes drafts of entries for items: one for all items of an answer, and one for each other item. */
+/** Returns how many answers items are of. */
+export function answersIn(items: readonly JsonObject[]): number {
+  return grouped(items).filter(isOfAnswer).length;
+}
+
+/**
+ * Makes drafts of entries for items: one for all items of an answer, and one for each other item.
+ *
+ * @param usages - What requests to models used, in order: the last of them is that of the last answer. More than there are answers, as
+ *   those of agents that ran as tools, are counted in front.
+ */
 export function draftsOfItems(
   items: readonly JsonObject[],
   answerer: Answerer,
   operations: readonly AppliedOperation[],
-): DraftMaker[] {
+  usages: readonly Usage[] = [],
+): (DraftMaker | EntryDraft)[] {
   const groups = grouped(items);
-  return groups.map((group, i) => {
+  const answers = groups.filter(isOfAnswer);
+  const others = usages.slice(0, Math.max(0, usages.length - answers.length));
+  const drafts = groups.map((group, i): DraftMaker => {
     const record = keep(group, i === groups.length - 1 ? operations : []);
-    return (_, timestampMs) => draftOf(group, answerer, record, timestampMs);
+    const fromEnd = answers.length - answers.indexOf(group);
+    const usage = isOfAnswer(group) ? usages.at(-fromEnd) : undefined;
+    return (_, timestampMs) => draftOf(group, { ...answerer, ...(usage && { usage }) }, record, timestampMs);
   });
+  return [...others.map((usage) => usageDraft(usage, answerer)), ...drafts];
+}
+
+function isOfAnswer([item]: readonly JsonObject[]): boolean {
+  return item !== undefined && isAnswer(item);
+}
+
+/** Makes the draft of an entry for a request whose answer is not in the session. */
+function usageDraft(usage: Usage, { provider }: Answerer): EntryDraft {
+  return { type: "usage", kind: USAGE_KIND, provider, model: UNKNOWN_NAME, usage };
 }
 
 /** Makes the draft of an entry without items. */

@@ -5,6 +5,7 @@ import {
   searchSession,
   searchSessions,
 } from "../../catalog/search.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
@@ -126,7 +127,7 @@ async function startSearch(call: CommandCall): Promise<AsyncIterable<FoundEntry>
   // Also says what is wrong with a file that is missing, or no session.
   const { location, path, read } = await findSession(name);
   const { log } = await read();
-  const hits = asExpression(call, () =>
+  const hits = asUsage(() =>
     path === undefined
       ? searchLines(log, text, searchOptions(call))
       : searchSession(path, text, searchOptions(call)),
@@ -190,9 +191,7 @@ async function* searchStored(
 /** @throws {UsageError} If the text is no regular expression. */
 function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
   const scope = sessionScope(call, call.get(ALL));
-  return asExpression(call, () =>
-    searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: true }),
-  );
+  return asUsage(() => searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: true }));
 }
 
 function searchOptions(
@@ -211,12 +210,12 @@ function searchOptions(
   };
 }
 
-/** Takes an expression that is none for a wrong command line. */
-function asExpression<T>({ get }: CommandCall, start: () => T): T {
+/** Takes a query that is none for a wrong command line. */
+function asUsage<T>(start: () => T): T {
   try {
     return start();
   } catch (error) {
-    if (error instanceof TypeError && get(REGEX)) throw new UsageError(error.message);
+    if (isSessionError(error, "INVALID_QUERY")) throw new UsageError(error.message);
     throw error;
   }
 }

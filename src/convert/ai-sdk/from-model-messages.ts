@@ -47,14 +47,14 @@ const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
  * Converts model messages of the AI SDK to messages of a session.
  *
  * Recognizes the provider by the state that its messages carry. Keeps what has no counterpart, such as structured output of
- * tools, in `details`.
+ * tools, in `details`. A result of `generateText` may stand for its messages: then its answers have their model and usage.
  *
  * @param request - Messages, or `{ instructions, messages }`.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
 export function fromModelMessages(
-  request: ModelMessagesRequestLike | readonly ModelMessageLike[],
+  request: ModelMessagesRequestLike | readonly (ModelMessageLike | ModelMessagesResponseLike)[],
   options: MessageImportOptions,
 ): ConvertedMessages {
   const { instructions, messages } =
@@ -63,9 +63,14 @@ export function fromModelMessages(
   if (instructions !== undefined && instructions !== "") reader.history.system(-1, instructions);
   assertMessages(messages);
   messages.forEach((message, index) => {
-    reader.read(message, index);
+    if (isResult(message)) reader.readResult(message, () => index);
+    else reader.read(message, index);
   });
   return reader.history.done();
+}
+
+function isResult(message: object): message is ModelMessagesResponseLike {
+  return Array.isArray(fieldsOf(message)["steps"]);
 }
 
 class ModelMessageReader {
@@ -87,6 +92,7 @@ class ModelMessageReader {
         content: writeAnswer(content, this.#family, callIdOf),
       }),
       writeResult: (result, toolName) => writeResult(result, toolName, result.toolCallId),
+      readUsage,
       plain: (said) => ("role" in said ? plainMessage(said) : plainPart(said)),
     });
   }
@@ -120,6 +126,18 @@ class ModelMessageReader {
       default:
         throw unknownRole(index, role, ", which the AI SDK does not know");
     }
+  }
+
+  /** Adds the messages of a result, each under the index that its position in the result has. */
+  readResult(result: ModelMessagesResponseLike, indexOf: (at: number) => number): void {
+    const { steps, response, responseMessages = response?.messages ?? [] } = result;
+    const answers = responseMessages.filter(({ role }) => role === "assistant");
+    responseMessages.forEach((message, at) => {
+      // Empty steps leave no message, so match the last answers with the last steps.
+      const step =
+        message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
+      this.read(message, indexOf(at), step === undefined ? {} : factsOf(step, this.#options));
+    });
   }
 
   #addUser(message: ModelMessageLike, index: number): void {
@@ -187,15 +205,8 @@ export function fromModelMessagesResponse(
   result: ModelMessagesResponseLike,
   options: MessageImportOptions,
 ): ConvertedMessages {
-  const { steps, response, responseMessages = response?.messages ?? [] } = result;
   const reader = new ModelMessageReader(options);
-  const answers = responseMessages.filter(({ role }) => role === "assistant");
-  responseMessages.forEach((message, index) => {
-    // Empty steps leave no message, so match the last answers with the last steps.
-    const step =
-      message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
-    reader.read(message, index, step === undefined ? {} : factsOf(step, options));
-  });
+  reader.readResult(result, (at) => at);
   return reader.history.done();
 }
 

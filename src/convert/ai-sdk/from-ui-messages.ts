@@ -29,6 +29,7 @@ const FORM: SdkForm = {
   // A message may become several answers and results, and is kept as a whole.
   writeAnswer: () => undefined,
   writeResult: () => undefined,
+  readUsage,
   plain: plainMessage,
 };
 
@@ -37,7 +38,8 @@ const FORM: SdkForm = {
  * the results of its tools.
  *
  * Keeps a message whole in `details` if it has something without a counterpart, such as data parts, sources, approvals or
- * metadata; `toUIMessages` brings it back. Structured output is kept with its result.
+ * metadata; `toUIMessages` brings it back. Structured output is kept with its result. An answer has the model and usage that
+ * its metadata tells (`model`, `provider`, `totalUsage` or `usage`).
  *
  * @param messages - As the SDK's hooks hold them. Their ids are not kept; `saveChat` keeps them.
  * @throws {TypeError} If a message has an unknown role or no parts, or there is no time.

@@ -79,7 +79,7 @@ export type ModelMessageLike = Open<{
 /** A prompt as `toModelMessages` makes it. */
 export type ModelMessagesRequestLike = Open<{
   readonly instructions?: string | undefined;
-  readonly messages: readonly ModelMessageLike[];
+  readonly messages: readonly (ModelMessageLike | ModelMessagesResponseLike)[];
 }>;
 
 /** One model call of a result as the SDK types it. */

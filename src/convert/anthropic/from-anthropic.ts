@@ -1,9 +1,11 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { isJsonRecord } from "../../schema/json.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
 import {
   isBlocks,
   readAnswer,
@@ -26,13 +28,14 @@ const FORM: SdkForm = {
   writeUser,
   writeAnswer: (content) => withoutBlanks(content.map((block) => writeAnswerBlock(block, (id) => id))),
   writeResult: (result) => writeResult(result, result.toolCallId),
+  readUsage,
 };
 
 /**
  * Converts messages of Anthropic's Messages API to those of a session.
  *
  * Keeps what has no counterpart, such as a document, in `details`; `toAnthropic` brings it back. Cache marks belong to one
- * request and are not kept.
+ * request and are not kept. A whole response may stand for its message: then the answer has its model and usage.
  *
  * @param request - Messages, or `{ system, messages }`.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
@@ -52,11 +55,8 @@ export function fromAnthropic(
   return history.done();
 }
 
-function addMessage(
-  history: History,
-  { role, content, ...others }: AnthropicMessageLike,
-  index: number,
-): void {
+function addMessage(history: History, message: AnthropicMessageLike, index: number): void {
+  const { role, content, ...others } = message;
   switch (role) {
     case "system":
       addSystem(history, content, index);
@@ -65,6 +65,10 @@ function addMessage(
       addUser(history, content, index);
       break;
     case "assistant": {
+      if (isResponse(message)) {
+        addResponse(history, message, index);
+        return;
+      }
       const blocks = blocksOf(content).map(strippedBlock);
       history.answer(index, readAnswer(blocks) ?? [], { original: withoutBlanks(blocks) });
       break;
@@ -73,6 +77,12 @@ function addMessage(
       throw unknownRole(index, role, "; Anthropic's are user, assistant and system");
   }
   history.dropFields(index, others, "a message");
+}
+
+/** Tells whether a whole response stands for its message: only that one says what it used. */
+function isResponse(message: object): message is AnthropicResponseLike {
+  const { usage, model } = fieldsOf(message);
+  return typeof model === "string" && isJsonRecord(usage);
 }
 
 function addSystem(history: History, content: unknown, index: number): void {
@@ -117,13 +127,17 @@ export function fromAnthropicResponse(
   response: AnthropicResponseLike,
   options: MessageImportOptions,
 ): ConvertedAnswer {
+  const history = new History(options, FORM);
+  return onlyAnswer(history, addResponse(history, response, 0));
+}
+
+function addResponse(history: History, response: AnthropicResponseLike, index: number): AssistantMessage {
   const { id, model, stop_reason, usage } = response;
-  const history = new History(options, FORM, model);
   const blocks = blocksOf(response.content).map(strippedBlock);
-  return history.response(readAnswer(blocks) ?? [], withoutBlanks(blocks), {
+  return history.response(index, readAnswer(blocks) ?? [], withoutBlanks(blocks), {
     id,
     model,
-    usage: readUsage(usage),
+    usage,
     stopReason: stop_reason === null ? "pending" : (STOP_REASONS.get(stop_reason) ?? "stop"),
     rawStopReason: stop_reason ?? undefined,
     errorMessage: () => refusalOf(response),

@@ -1,9 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import type { Usage } from "../../schema/content.ts";
 import { digestOf } from "../../schema/ids.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
 import { type ConvertedAnswer, countOf, type StopReasons, stopOrToolUse, usageOf } from "../answer.ts";
 import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
 import {
   isResponse,
@@ -28,6 +30,7 @@ const FORM: SdkForm = {
   writeUser,
   writeAnswer: (content) => writeAnswer(content, STYLE),
   writeResult: (result, toolName) => writeResponse(result, toolName, STYLE),
+  readUsage,
   plain: plainPart,
 };
 
@@ -43,14 +46,15 @@ const STOP_REASONS: StopReasons = new Map([
  * Converts Gemini's contents to messages of a session.
  *
  * Gives calls without ids the same ids at every conversion, and pairs results with them by name and order. Keeps parts
- * without a counterpart, such as files, in `details`.
+ * without a counterpart, such as files, in `details`. A whole response may stand for its content: then the answer has its model
+ * and usage.
  *
  * @param request - Contents, or `{ systemInstruction, contents }`.
  * @throws {TypeError} If a content has an unknown role, or there is no time.
  * @remarks Cost: O(contents and parts). Source: docs/messages.md#gemini
  */
 export function fromGemini(
-  request: GeminiRequestLike | readonly GeminiContentLike[],
+  request: GeminiRequestLike | readonly (GeminiContentLike | GeminiResponseLike)[],
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
@@ -64,9 +68,14 @@ export function fromGemini(
   const reader = new ContentReader(history);
   assertMessages(contents, "Content");
   contents.forEach((content, index) => {
-    reader.read(content, partsOf(content), index);
+    if (isWholeResponse(content)) reader.readResponse(content, index);
+    else reader.read(content, partsOf(content), index);
   });
   return history.done();
+}
+
+function isWholeResponse(content: object): content is GeminiResponseLike {
+  return Array.isArray(fieldsOf(content)["candidates"]);
 }
 
 function instructionOf(instruction: unknown): string {
@@ -102,11 +111,20 @@ class ContentReader {
     this.#history.dropFields(index, others, "a content");
   }
 
+  /** Reads a response as its content, so that calls without ids get the same ones. */
+  readResponse(response: GeminiResponseLike, index: number): void {
+    this.#expectResults(addResponse(this.#history, response, index, String(index)).content);
+  }
+
   #addAnswer(parts: readonly object[], index: number): void {
     const original = withCallIds(parts, String(index));
     const content = readAnswerParts(original);
-    this.#open = content.filter((block) => block.type === "toolCall").map(({ id, name }) => ({ id, name }));
+    this.#expectResults(content);
     this.#history.answer(index, content, { original });
+  }
+
+  #expectResults(content: AssistantMessage["content"]): void {
+    this.#open = content.filter((block) => block.type === "toolCall").map(({ id, name }) => ({ id, name }));
   }
 
   #addUser(parts: readonly object[], index: number): void {
@@ -141,18 +159,28 @@ export function fromGeminiResponse(
   response: GeminiResponseLike,
   options: MessageImportOptions,
 ): ConvertedAnswer {
+  const history = new History(options, FORM);
+  const seed = digestOf(response.responseId ?? String(history.timeOf(0))).slice(0, SEED_LENGTH);
+  return onlyAnswer(history, addResponse(history, response, 0, seed));
+}
+
+/** @param seed - What the ids of calls without ids are made of. */
+function addResponse(
+  history: History,
+  response: GeminiResponseLike,
+  index: number,
+  seed: string,
+): AssistantMessage {
   const { candidates = [], responseId, modelVersion, usageMetadata } = response;
-  const history = new History(options, FORM, modelVersion);
   const [candidate] = candidates;
-  const seed = digestOf(responseId ?? String(history.timeOf(0))).slice(0, SEED_LENGTH);
   const original = withCallIds(partsOf(candidate?.content), seed);
   const reason =
     candidate === undefined ? "PROMPT_BLOCKED" : (candidate.finishReason ?? "FINISH_REASON_UNSPECIFIED");
   const content = readAnswerParts(original);
-  return history.response(content, original, {
+  return history.response(index, content, original, {
     id: responseId,
     model: modelVersion,
-    usage: readUsage(fieldsOf(usageMetadata)),
+    usage: usageMetadata,
     stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "error", content),
     rawStopReason: reason,
     errorMessage: () => errorOf(response, candidate, reason),
@@ -167,7 +195,8 @@ function errorOf(response: object, candidate: unknown, reason: string): string {
     : `The provider withheld the answer: ${String(blockReason ?? reason)}.`;
 }
 
-function readUsage(usage: { readonly [name: string]: unknown }) {
+function readUsage(metadata: object): Usage {
+  const usage = fieldsOf(metadata);
   return usageOf({
     inputWithCache: countOf(usage["promptTokenCount"]) + countOf(usage["toolUsePromptTokenCount"]),
     output: countOf(usage["candidatesTokenCount"]) + countOf(usage["thoughtsTokenCount"]),

@@ -47,7 +47,7 @@ export type GeminiContentLike = Open<{
 /** A request with its contents as the SDK types them, and as `toGemini` makes it. */
 export type GeminiRequestLike = Open<{
   readonly systemInstruction?: string | GeminiContentLike | undefined;
-  readonly contents: readonly GeminiContentLike[];
+  readonly contents: readonly (GeminiContentLike | GeminiResponseLike)[];
 }>;
 
 /** A response as the SDK types it. */

@@ -1,10 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
 import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
-import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import {
@@ -32,6 +33,7 @@ const FORM: SdkForm = {
   writeUser,
   writeAnswer: (content) => writeAnswer(content, (id) => id),
   writeResult: (result) => writeResult(result, result.toolCallId),
+  readUsage: (usage) => readOpenAIUsage(usage, { input: "prompt", output: "completion" }),
   plain: plainMessage,
 };
 
@@ -49,14 +51,15 @@ const LEGACY_ID_LENGTH = 24;
  * Converts messages of OpenAI's Chat Completions API to those of a session.
  *
  * Parses the arguments of calls. If a model wrote arguments that are not a JSON object, they become `{}`; the original is
- * kept in `details`, as is everything else without a counterpart.
+ * kept in `details`, as is everything else without a counterpart. A whole response may stand for its message: then the answer
+ * has its model and usage.
  *
  * @param request - Messages, or `{ messages }`.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#openai-chat-completions
  */
 export function fromOpenAIChat(
-  request: OpenAIChatRequestLike | readonly OpenAIChatMessageLike[],
+  request: OpenAIChatRequestLike | readonly (OpenAIChatMessageLike | OpenAIChatResponseLike)[],
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
@@ -64,9 +67,14 @@ export function fromOpenAIChat(
   const messages = "messages" in request ? request.messages : request;
   assertMessages(messages);
   messages.forEach((message, index) => {
-    addMessage(history, legacy.modernize(message, index), index, functionName(message));
+    if (isResponse(message)) addResponse(history, message, index);
+    else addMessage(history, legacy.modernize(message, index), index, functionName(message));
   });
   return history.done();
+}
+
+function isResponse(message: object): message is OpenAIChatResponseLike {
+  return Array.isArray(fieldsOf(message)["choices"]);
 }
 
 /** Returns the name of the function that an old result is of; results of today name their call. */
@@ -130,17 +138,21 @@ export function fromOpenAIChatResponse(
   response: OpenAIChatResponseLike,
   options: MessageImportOptions,
 ): ConvertedAnswer {
+  const history = new History(options, FORM);
+  return onlyAnswer(history, addResponse(history, response, 0));
+}
+
+function addResponse(history: History, response: OpenAIChatResponseLike, index: number): AssistantMessage {
   const { id, model, choices, usage } = response;
-  const history = new History(options, FORM, model);
   const [choice] = choices;
   const original = strippedMessage(choice?.message ?? { role: "assistant" });
   const reason = choice?.finish_reason ?? undefined;
   const said = reason === undefined ? "pending" : (STOP_REASONS.get(reason) ?? "stop");
-  const content = readReported(history, 0, original);
-  return history.response(content, original, {
+  const content = readReported(history, index, original);
+  return history.response(index, content, original, {
     id,
     model,
-    usage: readOpenAIUsage(usage, { input: "prompt", output: "completion" }),
+    usage,
     stopReason: choice === undefined ? "error" : stopOrToolUse(said, content),
     rawStopReason: reason,
     errorMessage: () => errorOf(response, reason),

@@ -78,7 +78,9 @@ export type OpenAIChatMessageLike = Open<{
 }>;
 
 /** A request as the SDK types it, and as `toOpenAIChat` makes it. */
-export type OpenAIChatRequestLike = Open<{ readonly messages: readonly OpenAIChatMessageLike[] }>;
+export type OpenAIChatRequestLike = Open<{
+  readonly messages: readonly (OpenAIChatMessageLike | OpenAIChatResponseLike)[];
+}>;
 
 /** A response as the SDK types it. */
 export type OpenAIChatResponseLike = Open<{

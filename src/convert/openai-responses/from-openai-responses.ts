@@ -1,9 +1,10 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
 import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer.ts";
 import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
-import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -30,6 +31,7 @@ const FORM: SdkForm = {
       result.toolCallId,
     );
   },
+  readUsage: (usage) => readOpenAIUsage(usage, { input: "input", output: "output" }),
   plain: plainItem,
 };
 
@@ -49,7 +51,8 @@ const STOP_REASONS: StopReasons = new Map([
  * Converts items of OpenAI's Responses API to messages of a session.
  *
  * Consecutive items of the model become one answer. Reasoning is kept whole. Items without a counterpart, such as a web
- * search, are kept in the `details` of their answer; what a computer, shell or patch tool returned becomes a user message.
+ * search, are kept in the `details` of their answer; what a computer, shell or patch tool returned becomes a user message. A whole
+ * response may stand for its items: then the answer has its model and usage.
  *
  * @param request - Items, or `{ instructions, input }`.
  * @throws {TypeError} If an item is a message with an unknown role, or there is no time.
@@ -79,6 +82,11 @@ class ItemReader {
   read(items: readonly object[]): void {
     assertMessages(items, "Item");
     items.forEach((item, index) => {
+      if (isResponse(item)) {
+        this.#endAnswer();
+        addResponse(this.#history, item, index);
+        return;
+      }
       const { role } = fieldsOf(item);
       const result = readResult(item);
       if (result === undefined && (role === undefined || role === "assistant") && !isHostOutput(item)) {
@@ -109,6 +117,11 @@ class ItemReader {
   }
 }
 
+function isResponse(item: object): item is OpenAIResponsesResponseLike {
+  const { object, output } = fieldsOf(item);
+  return object === "response" && Array.isArray(output);
+}
+
 /** Returns instructions with their texts as one, if they hold only texts: a session tells them no better apart. */
 function withOneText(item: object, text: string): object {
   const { content } = fieldsOf(item);
@@ -134,14 +147,22 @@ export function fromOpenAIResponsesResponse(
   response: OpenAIResponsesResponseLike,
   options: MessageImportOptions,
 ): ConvertedAnswer {
+  const history = new History(options, FORM);
+  return onlyAnswer(history, addResponse(history, response, 0));
+}
+
+function addResponse(
+  history: History,
+  response: OpenAIResponsesResponseLike,
+  index: number,
+): AssistantMessage {
   const { id, model, output, usage } = response;
-  const history = new History(options, FORM, model);
   const reason = reasonOf(response);
-  const content = readReported(history, 0, output);
-  return history.response(content, output, {
+  const content = readReported(history, index, output);
+  return history.response(index, content, output, {
     id,
     model,
-    usage: readOpenAIUsage(usage, { input: "input", output: "output" }),
+    usage,
     stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "stop", content),
     rawStopReason: reason,
     errorMessage: () => errorOf(response),

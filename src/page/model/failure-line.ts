@@ -1,10 +1,8 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../core.ts";
 import { isFailure } from "../../view/entry-kind.ts";
-import { failureLine as lineOf } from "../../view/failure-text.ts";
+import { errorLine, failureLine as lineOf } from "../../view/failure-text.ts";
 import { beginningOf } from "../../view/plain.ts";
-
-const known = new WeakMap<AnySessionEntry, string>();
 
 /**
  * Returns the line that says most about a failure; see `failureLine` of core.
@@ -12,9 +10,18 @@ const known = new WeakMap<AnySessionEntry, string>();
  * @returns Empty for an entry that did not fail.
  * @remarks Cost: O(characters) the first time, O(1) afterwards.
  */
-export function failureLine(entry: AnySessionEntry | undefined): string {
-  if (entry === undefined || !isFailure(entry)) return "";
-  const line = known.get(entry) ?? beginningOf(lineOf(fieldsOf(entry)["message"]));
-  known.set(entry, line);
-  return line;
+export const failureLine = remembered((message) => beginningOf(lineOf(message)));
+
+/** Returns the line of an output that names the error, as it stands there without its colours; empty as `failureLine`. */
+export const errorLineOf = remembered(errorLine);
+
+/** Makes a function that remembers what another one says of failures. */
+function remembered(read: (message: unknown) => string): (entry: AnySessionEntry | undefined) => string {
+  const known = new WeakMap<AnySessionEntry, string>();
+  return (entry) => {
+    if (entry === undefined || !isFailure(entry)) return "";
+    const line = known.get(entry) ?? read(fieldsOf(entry)["message"]);
+    known.set(entry, line);
+    return line;
+  };
 }

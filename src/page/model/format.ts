@@ -10,11 +10,6 @@ function short(value: number): string {
   return value < 99.95 ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(0);
 }
 
-/** Writes a round amount in US dollars for the edge of a chart, with no more digits than it needs. */
-export function roundDollars(value: number): string {
-  return `$${Number(value.toPrecision(3))}`;
-}
-
 /** Writes a part of a whole as a percentage. */
 export function percent(part: number): string {
   return `${Math.round(part * 100)} %`;

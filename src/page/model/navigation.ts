@@ -14,8 +14,11 @@ export interface Position {
   readonly view: View;
   /** The entry of which it is asked what the model saw there, so that the path ends where it does; NONE for none. */
   readonly asked: number;
-  /** Where the focus is to stand, or without one the end; a new object asks for it anew, undefined does not ask. */
-  readonly reveal: { readonly align: "start" | "end" | "auto" } | undefined;
+  /**
+   * Where the focus is to stand, or without one the end, and whether what was searched for in it is to be seen; a new object asks
+   * for it anew, undefined does not ask.
+   */
+  readonly reveal: { readonly align: "start" | "end" | "auto"; readonly isHit?: boolean } | undefined;
 }
 
 /** Where a context ends: before the answer that an entry is or came of, as when the model wrote that, or with the entry. */
@@ -24,7 +27,7 @@ export type ContextSide = "before" | "with";
 /** A step from one position to another. */
 export type Step =
   /** Look at an entry, on the path that is shown if it is there, else on the newest one through it. */
-  | { readonly go: "entry"; readonly ordinal: number }
+  | { readonly go: "entry"; readonly ordinal: number; readonly isHit?: boolean }
   /** End the path at an entry. */
   | { readonly go: "end"; readonly ordinal: number }
   /** To the next or previous entry of the path, from the focus or else from the first one in sight. */
@@ -47,8 +50,10 @@ export type Step =
 /** Returns the position to which a step leads; the same one if it leads nowhere. */
 export function takeStep(session: SessionModel, position: Position, step: Step): Position {
   switch (step.go) {
-    case "entry":
-      return lookAt(session, position, step.ordinal, "start");
+    case "entry": {
+      const { ordinal, isHit = false } = step;
+      return { ...lookAt(session, position, ordinal), reveal: { align: "start", isHit } };
+    }
     case "end":
       return { ...position, end: step.ordinal, asked: NONE, focus: step.ordinal, reveal: { align: "auto" } };
     case "by":
@@ -103,19 +108,14 @@ export function subjectOf({ asked, end, focus }: Position): number {
 }
 
 /** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
-function lookAt(
-  session: SessionModel,
-  position: Position,
-  ordinal: number,
-  align: "start" | "auto",
-): Position {
+function lookAt(session: SessionModel, position: Position, ordinal: number): Position {
   const isShown = pathTo(session, position.end).includes(ordinal);
   // What the model saw at one entry says nothing about another one that it did not see, nor does any other view.
   if (position.asked !== NONE && !(isShown && position.view === "model"))
     return toWholePath(session, position, ordinal);
   const view = position.view === "model" ? "model" : "path";
   const end = isShown ? position.end : (session.newestTip[ordinal] ?? ordinal);
-  return { end, view, asked: position.asked, focus: ordinal, reveal: { align } };
+  return { end, view, asked: position.asked, focus: ordinal, reveal: undefined };
 }
 
 /** The whole path at an entry: to the leaf if that leads through it, else the newest one; at NONE, the path that is shown. */

@@ -5,12 +5,29 @@ import type { EntryKind } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
+import { readColours } from "./terminal-colours.ts";
 
 /** An entry in which a text was found. */
 export interface SearchHit {
   readonly ordinal: number;
   /** The line around the first match: what stands before, the match, what stands behind. */
   readonly snippet: readonly [before: string, match: string, after: string];
+}
+
+/** Finds what is searched for in a text: all matches, in their order. */
+export type Finder = (text: string) => readonly { readonly start: number; readonly length: number }[];
+
+/** Makes the finder of a search; one that finds nothing if nothing is searched for. */
+export function finderOf(query: string): Finder {
+  const wanted = query.trim().toLowerCase();
+  if (wanted === "") return () => [];
+  return (text) => {
+    const folded = text.toLowerCase();
+    const found = [];
+    for (let at = folded.indexOf(wanted); at !== -1; at = folded.indexOf(wanted, at + wanted.length))
+      if (at + wanted.length <= text.length) found.push({ start: at, length: wanted.length });
+    return found;
+  };
 }
 
 /** Stands between the parts of an entry, so that a snippet ends where its part does. */
@@ -82,7 +99,7 @@ function textOfPart(part: ContentPart): string {
     case "call":
       return `${part.name}\n${inputText(part.input)}`;
     case "output":
-      return `${outputTitle(part)}\n${part.text}`;
+      return `${outputTitle(part)}\n${readColours(part.text).plain}`;
     case "data":
       return `${part.title}\n${prettyJson(part.value)}`;
     default:

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { NONE } from "../../tree/entry-tree.ts";
 import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
 import { viewPath } from "../model/path-items.ts";
+import { finderOf } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -49,7 +50,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const { view, focus } = position;
   const subject = subjectOf(position);
   const { query, isActive } = search;
-  const page = useMemo(() => ({ session, go, query }), [session, go, query]);
+  const page = useMemo(() => ({ session, go, find: finderOf(query) }), [session, go, query]);
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;
   }, [session]);

@@ -7,38 +7,63 @@ const MOST_FRAMES = 40;
 /** Pixels that stay free around what is scrolled to; the style sheet has the same. */
 const SCROLL_MARGIN = 8;
 
+/** What is brought into sight. */
+export interface Wanted {
+  /** Id of the entry. */
+  readonly id: string;
+  /** Finds the spot in what the entry shows that the reader came for; undefined if there is none. */
+  readonly spotIn: (entry: HTMLElement) => Range | undefined;
+}
+
 /**
- * Scrolls a result into sight once its list stands still: its row, to which the list scrolls, may be longer than the screen.
+ * Scrolls a result, or a spot in an entry, into sight once its list stands still: its row, to which the list scrolls, may be
+ * longer than the screen.
  *
  * @param listOf - Gives the list that is in the document at the moment.
- * @param id - Entry of the result; of other entries the list does enough.
  * @returns Gives up.
  */
-export function bringIntoSight(listOf: () => HTMLElement | undefined, id: string): () => void {
+export function bringIntoSight(listOf: () => HTMLElement | undefined, { id, spotIn }: Wanted): () => void {
   let [frames, still, before] = [0, 0, Number.NaN];
   let request = requestAnimationFrame(function look() {
     const list = listOf();
-    const result = list?.querySelector(".tool-use.is-focused");
+    const shown = list?.querySelector(".is-focused");
     if (++frames > MOST_FRAMES) return;
-    if (list !== undefined && result instanceof HTMLElement && result.dataset["entry"] === id) {
-      const { top } = result.getBoundingClientRect();
+    if (list !== undefined && shown instanceof HTMLElement && shown.dataset["entry"] === id) {
+      const { top } = shown.getBoundingClientRect();
       still = top === before ? still + 1 : 0;
       before = top;
-      if (still === STILL_FRAMES && !scrollTo(list, result)) return;
+      if (still === STILL_FRAMES && !scrollTo(list, shown, spotIn(shown))) return;
     }
     request = requestAnimationFrame(look);
   });
   return () => cancelAnimationFrame(request);
 }
 
-/** Tells whether that moved anything. */
-function scrollTo(list: HTMLElement, result: HTMLElement): boolean {
+/** Tells whether that moved the list. */
+function scrollTo(list: HTMLElement, shown: HTMLElement, spot: Range | undefined): boolean {
   const before = list.scrollTop;
+  // Of other entries the list does enough.
+  if (shown.matches(".tool-use")) scrollToResult(list, shown);
+  if (spot !== undefined) scrollToSpot(list, spot);
+  return list.scrollTop !== before;
+}
+
+function scrollToResult(list: HTMLElement, result: HTMLElement): void {
   // The heading of its turn stays in sight if it is near; of what is longer than the screen, the beginning does.
   const turn = result.closest(".entry") ?? result;
   const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const shown = distance < list.clientHeight / 2 ? turn : result;
   const fits = shown.clientHeight + 2 * SCROLL_MARGIN <= list.clientHeight;
   shown.scrollIntoView({ block: fits ? "nearest" : "start" });
-  return list.scrollTop !== before;
+}
+
+/** Scrolls what is around a spot, up to the list, where it does not show the spot. */
+function scrollToSpot(list: HTMLElement, spot: Range): void {
+  for (let around = spot.startContainer.parentElement; around !== null; around = around.parentElement) {
+    const [{ top, bottom }, frame] = [spot.getBoundingClientRect(), around.getBoundingClientRect()];
+    const isOutside = top < frame.top + SCROLL_MARGIN || bottom > frame.bottom - SCROLL_MARGIN;
+    const scrolls = around === list || around.matches(".code > *");
+    if (scrolls && isOutside) around.scrollTop += top - frame.top - around.clientHeight / 3;
+    if (around === list) return;
+  }
 }

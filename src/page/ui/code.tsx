@@ -1,48 +1,84 @@
-import { createContext } from "preact";
-import { useContext, useState } from "preact/hooks";
+import { createContext, Fragment } from "preact";
+import { useContext, useMemo, useState } from "preact/hooks";
 import { count } from "../../view/words.ts";
+import { type Piece, shownPieces } from "../model/shown-pieces.ts";
+import { type ColouredText, readColours } from "../model/terminal-colours.ts";
 import { highlightCode } from "../render/highlight.ts";
 import { Html } from "./html.tsx";
-
-/** Lines and characters of a text that are shown before the reader asks for more. */
-const MOST_LINES = 300;
-const MOST_CHARACTERS = 40_000;
+import { usePage } from "./page-context.ts";
 
 /** Whether this is for paper, where no reader can ask for more. */
 export const PrintContext = createContext(false);
 
-/** A text as it was written, coloured if its language is known, and cut if it is very long. */
-export function Code({ text, language }: { text: string; language?: string | undefined }) {
+interface CodeProps {
+  readonly text: string;
+  readonly language?: string | undefined;
+  /** A line of it that must be shown, the last one that is the same. */
+  readonly line?: string;
+}
+
+/**
+ * A text as it was written, coloured as in a terminal or if its language is known. If it is very long, its beginning, and
+ * where it says what was looked for, or the line that must be shown.
+ */
+export function Code({ text, language, line = "" }: CodeProps) {
   const [isAskedFor, askForWhole] = useState(false);
   const isWhole = useContext(PrintContext) || isAskedFor;
-  const head = isWhole ? text : headOf(text);
-  const coloured = language === undefined ? undefined : highlightCode(head, language);
+  const { find } = usePage();
+  const coloured = useMemo(() => readColours(text), [text]);
+  const { plain } = coloured;
+  const pieces = useMemo((): Piece[] => {
+    if (isWhole) return [[0, plain.length]];
+    const spots = [find(plain)[0]?.start, line === "" ? undefined : plain.lastIndexOf(line)];
+    return shownPieces(
+      plain,
+      spots.filter((spot) => spot !== undefined),
+    );
+  }, [plain, isWhole, find, line]);
   return (
     <div class="code">
-      {/* What scrolls must be reachable by keyboard. */}
-      {coloured === undefined ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-        <pre class="plain" tabIndex={0}>
-          {head}
-        </pre>
-      ) : (
-        <Html class="pre hljs" html={coloured} isReachable={true} />
-      )}
-      {head.length < text.length && (
-        <button type="button" class="more no-print" onClick={() => askForWhole(true)}>
-          Show all {count(text.length)} characters
-        </button>
-      )}
+      {pieces.map((piece) => (
+        <Fragment key={piece[0]}>
+          <CodePiece coloured={coloured} piece={piece} language={language} />
+          {piece[1] < plain.length && (
+            <button type="button" class="more no-print" onClick={() => askForWhole(true)}>
+              Show all {count(plain.length)} characters
+            </button>
+          )}
+        </Fragment>
+      ))}
     </div>
   );
 }
 
-function headOf(text: string): string {
-  const end = Math.min(text.length, MOST_CHARACTERS);
-  let at = -1;
-  for (let line = 0; line < MOST_LINES; line++) {
-    at = text.indexOf("\n", at + 1);
-    if (at === -1 || at >= end) return text.slice(0, end);
-  }
-  return text.slice(0, at);
+interface CodePieceProps {
+  readonly coloured: ColouredText;
+  readonly piece: Piece;
+  readonly language: string | undefined;
+}
+
+function CodePiece({ coloured: { plain, runs }, piece: [start, end], language }: CodePieceProps) {
+  const text = plain.slice(start, end);
+  const html = language === undefined || runs.length > 0 ? undefined : highlightCode(text, language);
+  if (html !== undefined) return <Html class="pre hljs" html={html} isReachable={true} />;
+  const shown = runs.filter((run) => run.end > start && run.start < end);
+  return (
+    // What scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <pre class="plain" tabIndex={0} dir="auto">
+      {shown.length === 0
+        ? text
+        : shown.map((run, index) => {
+            const from = Math.max(start, run.start);
+            const before = plain.slice(Math.max(start, shown[index - 1]?.end ?? start), from);
+            return (
+              <Fragment key={run.start}>
+                {before}
+                <span class={run.classes}>{plain.slice(from, Math.min(end, run.end))}</span>
+              </Fragment>
+            );
+          })}
+      {plain.slice(Math.max(start, shown.at(-1)?.end ?? end), end)}
+    </pre>
+  );
 }

@@ -9,8 +9,10 @@ import {
   conversationRows,
   partsOfItem,
 } from "../model/conversation-rows.ts";
+import { errorLineOf } from "../model/failure-line.ts";
 import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
+import type { Finder } from "../model/search.ts";
 import { kindAt, type SessionModel } from "../model/session-model.ts";
 import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
@@ -18,7 +20,7 @@ import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 import type { Sight } from "./sight.ts";
-import { markText } from "./text-marks.ts";
+import { mark, rangesIn } from "./text-marks.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 /** The kind of the row of compacted entries, and the name of its fold. */
@@ -33,7 +35,7 @@ interface ConversationProps {
 
 /** The entries of a path, or what the model gets of them. */
 export function Conversation({ path, position, sight }: ConversationProps) {
-  const { query, session, go } = usePage();
+  const { find, session, go } = usePage();
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = position;
   const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
@@ -62,18 +64,27 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
   const marked = useRef(0);
   const drawn = useRef<HTMLElement | undefined>(undefined);
-  // A result stands somewhere in the row of its call, which may be longer than the screen.
+  const focused = session.entries[focus];
+  const errorLine = errorLineOf(focused);
+  // A result stands somewhere in the row of its call, and a hit or an error in a text, which may be longer than the screen.
   useLayoutEffect(() => {
-    const id = session.entries[focus]?.id;
-    return reveal === undefined || id === undefined ? undefined : bringIntoSight(() => drawn.current, id);
+    if (reveal === undefined || focused === undefined) return undefined;
+    const spotIn = (shown: HTMLElement) =>
+      reveal.isHit ? firstIn(rangesOfEntry(shown, find)) : errorRange(shown, errorLine);
+    return bringIntoSight(() => drawn.current, { id: focused.id, spotIn });
   }, [reveal]);
   const onDrawn = useCallback(
     (list: HTMLElement) => {
       drawn.current = list;
       cancelAnimationFrame(marked.current);
-      marked.current = requestAnimationFrame(() => markText(list, query));
+      marked.current = requestAnimationFrame(() => {
+        mark("found", rangesIn(list, find));
+        const shown = list.querySelector(".is-focused");
+        const range = shown === null ? undefined : errorRange(shown, errorLine);
+        mark("error-line", range === undefined ? [] : [range]);
+      });
     },
-    [query],
+    [find, errorLine],
   );
   const onRange = (first: number, last: number) => {
     const index = rowOf.get(focus) ?? NONE;
@@ -109,6 +120,35 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       onDrawn={onDrawn}
     />
   );
+}
+
+/** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
+function rangesOfEntry(shown: Element, find: Finder): Range[] {
+  const isResult = shown.matches(".tool-use");
+  return rangesIn(shown, find, (element) =>
+    isResult
+      ? element.closest(".result") === null
+      : element.closest("[data-entry]") !== shown && element.closest(".result") !== null,
+  );
+}
+
+/** The first of some ranges that stands in what was opened, else the first one in the lines that are always shown. */
+function firstIn(ranges: readonly Range[]): Range | undefined {
+  return ranges.find((range) => !isInSummary(range)) ?? ranges[0];
+}
+
+function isInSummary({ startContainer }: Range): boolean {
+  return Boolean(startContainer.parentElement?.closest(".fold-summary"));
+}
+
+/** Where an entry that is shown has the line that names its error: the last such line, as when it is looked for. */
+function errorRange(shown: Element, line: string): Range | undefined {
+  if (line === "") return undefined;
+  const ranges = rangesOfEntry(shown, (text) => {
+    const start = text.lastIndexOf(line);
+    return start === -1 ? [] : [{ start, length: line.length }];
+  });
+  return ranges.findLast((range) => !isInSummary(range));
 }
 
 /** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */

@@ -1,5 +1,5 @@
 import { sumUsage } from "../../view/usage-tally.ts";
-import { roundDollars } from "../model/format.ts";
+import { roundDollars } from "../../view/words.ts";
 import { groupCalls, type ModelCall } from "../model/usage.ts";
 import { ChartFrame, PLOT } from "./chart-frame.tsx";
 

@@ -1,5 +1,5 @@
-import { count, counted, dollars } from "../../view/words.ts";
-import { roundDollars, tokens } from "../model/format.ts";
+import { count, counted, dollars, roundDollars } from "../../view/words.ts";
+import { tokens } from "../model/format.ts";
 import {
   dollarsOf,
   type Spent,

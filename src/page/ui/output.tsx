@@ -15,6 +15,8 @@ export interface OutputProps {
   readonly title?: string;
   /** The line that says most about it, if it failed; default: its first words. */
   readonly failure?: string;
+  /** The line of it that names the error, if it failed. */
+  readonly line?: string;
   /** Known language of the text. */
   readonly language?: string | undefined;
   /** What else is said of it in the line that is always shown. */
@@ -24,7 +26,17 @@ export interface OutputProps {
 }
 
 /** What a tool or a command gave back: folded to its first words, or what went wrong, and its size. */
-export function Output({ ordinal, name, part, title, failure, language, notes, actions }: OutputProps) {
+export function Output({
+  ordinal,
+  name,
+  part,
+  title,
+  failure,
+  line = "",
+  language,
+  notes,
+  actions,
+}: OutputProps) {
   const { text, isError } = part;
   const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
   return (
@@ -45,7 +57,9 @@ export function Output({ ordinal, name, part, title, failure, language, notes, a
         </>
       }
     >
-      {() => (text === "" ? <p class="muted">(nothing)</p> : <Code text={text} language={language} />)}
+      {() =>
+        text === "" ? <p class="muted">(nothing)</p> : <Code text={text} language={language} line={line} />
+      }
     </Fold>
   );
 }

@@ -1,14 +1,15 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Step } from "../model/navigation.ts";
+import type { Finder } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 
 /** What nearly every part of the page needs. */
 export interface PageContextValue {
   readonly session: SessionModel;
   readonly go: (step: Step) => void;
-  /** What is searched for; empty if nothing is. */
-  readonly query: string;
+  /** Finds what is searched for; nothing if nothing is. */
+  readonly find: Finder;
 }
 
 /** Hands the session to the parts of the page. Null outside of it. */

@@ -2,7 +2,7 @@ import { type ContentPart, outputTitle } from "../../view/entry-content.ts";
 import { withoutMarkdown } from "../../view/markdown.ts";
 import { beginningOf } from "../../view/plain.ts";
 import type { EntryRow } from "../model/conversation-rows.ts";
-import { failureLine } from "../model/failure-line.ts";
+import { errorLineOf, failureLine } from "../model/failure-line.ts";
 import { renderMarkdown } from "../render/markdown.ts";
 import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
@@ -33,7 +33,8 @@ export function PartView({ row, name, part, focus, end }: PartViewProps) {
     case "call":
       return <ToolUse row={row} name={name} call={part} focus={focus} end={end} />;
     case "output": {
-      const output = { ordinal, name, part, failure: failureLine(row.item.entry) };
+      const { entry } = row.item;
+      const output = { ordinal, name, part, failure: failureLine(entry), line: errorLineOf(entry) };
       return part.of === "command" ? <Command {...output} /> : <Output {...output} title={part.title} />;
     }
     default:

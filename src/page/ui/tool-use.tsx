@@ -6,7 +6,7 @@ import { prettyJson } from "../../view/pretty-json.ts";
 import { tellingArgument } from "../../view/telling-argument.ts";
 import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
-import { failureLine } from "../model/failure-line.ts";
+import { errorLineOf, failureLine } from "../model/failure-line.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
@@ -90,6 +90,7 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
           name="0"
           part={output}
           failure={failureLine(entry)}
+          line={errorLineOf(entry)}
           language={output.isError ? undefined : languageOfResult(call)}
           notes={stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
           actions={

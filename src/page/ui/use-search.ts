@@ -80,7 +80,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     if (hit === undefined) return;
     setCurrent(at);
     folds.setEntry(hit.ordinal, true);
-    go({ go: "entry", ordinal: hit.ordinal });
+    go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
   const isActive = query !== "" || filter.length > 0;
   return {

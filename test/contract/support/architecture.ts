@@ -13,7 +13,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tree/"],
   ["context/", "jsonl/"],
   ["compaction/", "convert/", "fs/", "merge/", "view/"],
-  ["import/", "log/"],
+  ["import/", "log/", "search/"],
   ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
@@ -50,7 +50,14 @@ const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
 /** What can be imported stands above every room but those of the command line and the page. */
 const PUBLIC_FLOOR = FLOORS.length - 1.5;
 const LAST_PURE_FLOOR = 2;
-const PURE_ABOVE = ["src/compaction/", "src/convert/", "src/import/", "src/merge/", "src/view/"];
+const PURE_ABOVE = [
+  "src/compaction/",
+  "src/convert/",
+  "src/import/",
+  "src/merge/",
+  "src/search/",
+  "src/view/",
+];
 /** What runs in a browser above the floors that do. */
 const PAGE = "src/page";
 const BUILTINS = new Set(builtinModules);
@@ -114,7 +121,7 @@ function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>)
   if (room.path === "src/core.ts" && (other.floor > 3 || target.startsWith("src/fs/"))) {
     return `imports ${target}: core is floors 0 to 3 without fs`;
   }
-  const isGround = other.floor <= LAST_PURE_FLOOR || other.folder === "src/view";
+  const isGround = other.floor <= LAST_PURE_FLOOR || ["src/search", "src/view"].includes(other.folder);
   if (room.folder === PAGE && other.folder !== PAGE && target !== "src/core.ts" && !isGround) {
     return `imports ${target}: the page knows of the library what core and view say`;
   }

@@ -1,14 +1,7 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { Match, TextPattern } from "../jsonl/text-redactor.ts";
-
-/** The position of a match, in UTF-16 units. */
-export interface TextMatch {
-  readonly start: number;
-  readonly length: number;
-}
-
-/** Finds the first match in each of several texts. */
-export type TextMatcher = (texts: readonly string[]) => (TextMatch | undefined)[];
+import { parseExpression } from "../search/search-query.ts";
+import type { TextMatcher } from "../search/text-matcher.ts";
 
 /** Thrown when an expression took too long. */
 export class TooSlowError extends Error {}
@@ -32,28 +25,10 @@ const IS_IN = `texts.some((text) => {
 const ALL_MATCHES = `texts.flatMap((text) =>
   Array.from(text.matchAll(expression), (match) => [match.index, match.index + match[0].length]))`;
 
-/** Makes a matcher for a literal text. */
-export function literalMatcher(text: string, caseSensitive: boolean): TextMatcher {
-  if (caseSensitive) {
-    return (texts) =>
-      texts.map((one) => {
-        const start = one.indexOf(text);
-        return start === -1 ? undefined : { start, length: text.length };
-      });
-  }
-  // A literal text needs no backtracking: the time is linear.
-  const expression = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
-  return (texts) =>
-    texts.map((one) => {
-      const match = expression.exec(one);
-      return match === null ? undefined : { start: match.index, length: match[0].length };
-    });
-}
-
 /**
  * Makes a matcher for a regular expression, with a quarter of a second for each call. Empty matches do not count.
  *
- * @throws {TypeError} If it is no regular expression.
+ * @throws {SessionError} `INVALID_QUERY` if it is no regular expression.
  * @returns A matcher that throws `TooSlowError`.
  */
 export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
@@ -91,24 +66,6 @@ export function expressionPattern({ source, flags }: RegExp): TextPattern {
         .map(matchIn)
         .filter((match) => match !== undefined),
   };
-}
-
-/**
- * Compiles the source as a Unicode expression if possible, else by the older, laxer rules.
- *
- * @throws {TypeError} If it is no regular expression.
- */
-export function parseExpression(source: string, flags: string): RegExp {
-  try {
-    return new RegExp(source, `${flags}u`);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  try {
-    return new RegExp(source, flags);
-  } catch (error) {
-    throw new TypeError(`${JSON.stringify(source)} is no regular expression; correct it.`, { cause: error });
-  }
 }
 
 /**

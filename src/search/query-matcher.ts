@@ -1,0 +1,196 @@
+import type { SearchQuery } from "./search-query.ts";
+import type { SearchedPart, TextKind } from "./search-text.ts";
+import { literalFinder, type MatchFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
+
+/** A text in which something is looked for. */
+export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
+
+/** How texts fit a query. */
+export interface QueryMatch {
+  /** Index of the text that fits best. */
+  readonly index: number;
+  /** What to show of it: the first match, of several words where they stand closest. */
+  readonly match: TextMatch;
+  /** How well the texts fit by themselves, above 0 and up to 1. */
+  readonly relevance: number;
+}
+
+/** Fits a query to the texts of several entries; undefined for those that lack a word. */
+export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (QueryMatch | undefined)[];
+
+/** Makes a matcher of a regular expression. */
+export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
+
+/** Matches of a word in one text that count. */
+const MOST_MATCHES = 32;
+
+/** How much a match counts in a text of each kind. */
+const WEIGHTS: Readonly<Record<TextKind, number>> = {
+  said: 1,
+  summary: 0.8,
+  thinking: 0.6,
+  call: 0.5,
+  output: 0.4,
+  instructions: 0.3,
+};
+
+/** Characters of a text of middling length. */
+const USUAL_LENGTH = 1_000;
+
+/** Characters of a word as rare as any. */
+const RARE_LENGTH = 10;
+
+/** What a word counts that is part of a longer one. */
+const PART_OF_WORD = 0.7;
+
+/** Characters between words that stand side by side. */
+const NEARBY = 4;
+
+const LETTER_BEHIND = /[\p{L}\p{N}_]$/u;
+const LETTER_AHEAD = /^[\p{L}\p{N}_]/u;
+
+/**
+ * Makes the matcher of a query.
+ *
+ * All words must stand in the texts of an entry, in any order, each in any of the texts.
+ *
+ * @param compile - Makes a matcher of a regular expression, with a bound on its time: an expression can take for ever.
+ * @returns A matcher that takes any text for a match if the query is empty.
+ * @remarks Cost: O(characters) for each word.
+ */
+export function queryMatcher(query: SearchQuery, compile: ExpressionCompiler): QueryMatcher {
+  const { terms, regex, caseSensitive } = query;
+  if (regex !== undefined) return expressionMatcher(compile(regex, caseSensitive));
+  if (terms.length === 0) return (entries) => entries.map(anyText);
+  const finders = terms.map((term) => literalFinder(term, caseSensitive, MOST_MATCHES));
+  const rarities = terms.map((term) => 0.3 + 0.7 * Math.min(1, term.length / RARE_LENGTH));
+  return (entries) => entries.map((parts) => bestMatch(parts, wordsIn(parts, finders), rarities));
+}
+
+/** Tries an expression on the texts of all entries at once, since a bound on the time costs something for each call. */
+function expressionMatcher(matcher: TextMatcher): QueryMatcher {
+  return (entries) => {
+    const found = matcher(entries.flatMap((parts) => parts.map(({ text }) => text)));
+    let next = 0;
+    return entries.map((parts) => {
+      const own = parts.map(() => found[next++]);
+      return bestMatch(
+        parts,
+        own.map((match) => [match === undefined ? [] : [match]]),
+        [1],
+      );
+    });
+  };
+}
+
+function anyText(parts: readonly MatchedPart[]): QueryMatch | undefined {
+  return parts.length === 0 ? undefined : { index: 0, match: { start: 0, length: 0 }, relevance: 1 };
+}
+
+/** Matches in one text, for each word. */
+type WordMatches = readonly (readonly TextMatch[])[];
+
+function wordsIn(parts: readonly MatchedPart[], finders: readonly MatchFinder[]): WordMatches[] {
+  const found = parts.map(({ text }) => ({ text, matches: [] as TextMatch[][] }));
+  for (const [word, find] of finders.entries()) {
+    let isIn = false;
+    for (const one of found) {
+      const matches = find(one.text);
+      one.matches.push(matches);
+      isIn ||= matches.length > 0;
+    }
+    // What lacks one word need not be searched for the others.
+    if (!isIn) return [];
+    if (word === finders.length - 1) break;
+  }
+  return found.map(({ matches }) => matches);
+}
+
+function bestMatch(
+  parts: readonly MatchedPart[],
+  found: readonly WordMatches[],
+  rarities: readonly number[],
+): QueryMatch | undefined {
+  let best: { index: number; worth: number; window: Window } | undefined;
+  for (const [index, matches] of found.entries()) {
+    const part = parts[index];
+    const window = closestIn(matches, rarities);
+    if (part === undefined || window === undefined) continue;
+    const held = sum(matches.map((own, word) => (own.length > 0 ? (rarities[word] ?? 0) : 0)));
+    const worth = held * WEIGHTS[part.kind] * (1 + window.closeness);
+    if (best === undefined || worth > best.worth) best = { index, worth, window };
+  }
+  if (best === undefined) return undefined;
+  const { index, window } = best;
+  const filled = sum(rarities.map((rarity, word) => rarity * amountOf(word, parts, found)));
+  const weight = WEIGHTS[parts[index]?.kind ?? "output"];
+  const relevance = (filled / sum(rarities)) * weight * (0.5 + window.closeness / 2);
+  return { index, match: window.match, relevance };
+}
+
+/** How much of a word there is, from 0 to 1: the more the better, but ever less so, and less in long texts. */
+function amountOf(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
+  let [amount, length, isWhole] = [0, 0, false];
+  for (const [i, { text, kind }] of parts.entries()) {
+    const matches = found[i]?.[word] ?? [];
+    if (matches.length === 0) continue;
+    amount += matches.length * WEIGHTS[kind];
+    length += text.length;
+    isWhole ||= matches.some((match) => isWholeWord(text, match));
+  }
+  const bound = 0.75 + Math.min(1, length / USUAL_LENGTH / 4);
+  return (amount / (amount + bound)) * (isWhole ? 1 : PART_OF_WORD);
+}
+
+function isWholeWord(text: string, { start, length }: TextMatch): boolean {
+  const end = start + length;
+  return (
+    !LETTER_BEHIND.test(text.slice(Math.max(0, start - 2), start)) &&
+    !LETTER_AHEAD.test(text.slice(end, end + 2))
+  );
+}
+
+/** Where words stand closest in a text. */
+interface Window {
+  readonly match: TextMatch;
+  /** 1 if they stand side by side or there is only one, 0 if not all are in the text. */
+  readonly closeness: number;
+}
+
+/** Finds where all words stand closest; undefined if none is in the text. */
+function closestIn(matches: WordMatches, rarities: readonly number[]): Window | undefined {
+  const held = matches.filter((own) => own.length > 0);
+  const rarest = rarities.indexOf(
+    Math.max(...rarities.filter((_, word) => (matches[word]?.length ?? 0) > 0)),
+  );
+  const [first] = matches[rarest] ?? [];
+  if (first === undefined) return undefined;
+  if (held.length < matches.length) return { match: first, closeness: 0 };
+  if (matches.length === 1) return { match: first, closeness: 1 };
+  const all = matches
+    .flatMap((own, word) => own.map((match) => ({ ...match, word })))
+    .sort((a, b) => a.start - b.start || a.length - b.length);
+  const counts = matches.map(() => 0);
+  let [missing, from, best] = [matches.length, 0, Number.POSITIVE_INFINITY];
+  let match = first;
+  for (const { word, start, length } of all) {
+    if (counts[word] === 0) missing--;
+    counts[word] = (counts[word] ?? 0) + 1;
+    for (let begin = all[from]; missing === 0 && begin !== undefined; begin = all[++from]) {
+      if (start + length - begin.start < best) {
+        best = start + length - begin.start;
+        match = { start: begin.start, length: begin.length };
+      }
+      counts[begin.word] = (counts[begin.word] ?? 0) - 1;
+      if (counts[begin.word] === 0) missing++;
+    }
+  }
+  const together = sum(matches.map((own) => own[0]?.length ?? 0));
+  // Words side by side are shown as one match.
+  if (best <= together + NEARBY * (matches.length - 1)) match = { start: match.start, length: best };
+  return { match, closeness: Math.sqrt(Math.min(1, together / Math.max(1, best))) };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

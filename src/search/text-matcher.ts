@@ -1,0 +1,40 @@
+/** The position of a match, in UTF-16 units. */
+export interface TextMatch {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Finds the first match in each of several texts. */
+export type TextMatcher = (texts: readonly string[]) => (TextMatch | undefined)[];
+
+/** Finds matches in a text. */
+export type MatchFinder = (text: string) => TextMatch[];
+
+const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
+
+const WHITE = /\s+/;
+
+/**
+ * Makes a finder of a literal text; any white space stands for any other.
+ *
+ * @param most - It finds at most this many matches in each text, from its beginning.
+ * @remarks Cost: O(characters) for ordinary texts; times the length of the text that is looked for at worst. Nothing
+ *   backtracks.
+ */
+export function literalFinder(wanted: string, caseSensitive: boolean, most: number): MatchFinder {
+  const pattern = wanted
+    .split(WHITE)
+    .map((word) => word.replace(SPECIAL, "\\$&"))
+    .join("\\s+");
+  const expression = new RegExp(pattern, caseSensitive ? "g" : "gi");
+  return (text) => {
+    const found: TextMatch[] = [];
+    expression.lastIndex = 0;
+    while (found.length < most) {
+      const match = expression.exec(text);
+      if (match === null) break;
+      found.push({ start: match.index, length: match[0].length });
+    }
+    return found;
+  };
+}

@@ -1,0 +1,93 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { findingsOn } from "./support/axe.ts";
+import { useBrowser } from "./support/browser.ts";
+import { SessionWriter } from "./support/session-writer.ts";
+
+const open = useBrowser();
+
+const ESC = "\u001b";
+const ERROR = "src/a.ts(3,5): error TS2322: No number.";
+
+function noise(from: number, to: number): string {
+  return Array.from({ length: to - from }, (_, line) => `line ${from + line} of the build is fine\n`).join(
+    "",
+  );
+}
+
+/** A long output that failed early, one with a lighthouse in the middle, and colours. */
+function longSession() {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  session.user("Build it.");
+  const text = `${noise(0, 1500)}${ESC}[31msrc/a.ts(3,5): ${ESC}[1merror${ESC}[22m TS2322${ESC}[39m: No number.\n${noise(1500, 4000)}Done.\n`;
+  const failed = session.tool("bash", { command: "npm run build" }, text, { isError: true });
+  for (let turn = 0; turn < 30; turn++) {
+    session.user(`Question ${turn}`);
+    session.assistant(`Answer ${turn}.`);
+  }
+  const found = session.tool(
+    "grep",
+    { pattern: "x" },
+    `${noise(0, 2000)}a ${ESC}[32mlight${ESC}[0mhouse keeper\n${noise(0, 900)}`,
+  );
+  session.assistant("All is well.");
+  return { text: session.text, failed, found };
+}
+
+/** What is marked under a name: its text, and whether it is on the screen within all that scrolls. */
+function marked(page: Page, name: string): Promise<{ text: string; isSeen: boolean } | undefined> {
+  return page.evaluate((wanted) => {
+    const [range] = CSS.highlights.get(wanted) ?? [];
+    if (!(range instanceof Range)) return undefined;
+    const { top, bottom } = range.getBoundingClientRect();
+    let isSeen = true;
+    for (let around = range.startContainer.parentElement; around !== null; around = around.parentElement) {
+      const frame = around.getBoundingClientRect();
+      if (around.matches("pre, .conversation")) isSeen &&= top >= frame.top && bottom <= frame.bottom;
+    }
+    return { text: range.toString(), isSeen };
+  }, name);
+}
+
+test("f stops at the line of the error, wherever it stands in the output", async () => {
+  const { text, failed } = longSession();
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page, complaints } = await open(text, { viewport });
+    await page.locator(".conversation").waitFor();
+    await page.keyboard.press("f");
+    await page.locator(`.is-focused[data-entry="${failed}"]`).waitFor();
+    await expect.poll(() => marked(page, "error-line")).toEqual({ text: ERROR, isSeen: true });
+    const excerpt = page.locator(`.tool-use[data-entry="${failed}"] .result .fold-excerpt`);
+    expect(await excerpt.textContent()).toBe(ERROR);
+    // What is not shown is said, and shown on demand.
+    await page.locator(".more").first().click();
+    expect(await page.locator(".result pre").textContent()).toContain("line 800 of the build");
+    expect(complaints).toEqual([]);
+  }
+});
+
+test("a hit deep in a long result is scrolled to, across its colours", async () => {
+  const { text, found } = longSession();
+  const { page } = await open(text);
+  await page.keyboard.press("/");
+  await page.keyboard.type("LIGHTHOUSE keeper");
+  await page.keyboard.press("Enter");
+  await page.locator(`.is-focused[data-entry="${found}"]`).waitFor();
+  await expect.poll(() => marked(page, "found")).toEqual({ text: "lighthouse keeper", isSeen: true });
+});
+
+test("colours of a terminal are colours, in both themes", async () => {
+  const { text, failed } = longSession();
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page } = await open(text, { colorScheme, hash: `#entry=${failed}` });
+    const pre = page.locator(`.tool-use[data-entry="${failed}"] .result pre`).last();
+    await expect
+      .poll(() => pre.locator(".ink-red").allTextContents())
+      .toEqual(["src/a.ts(3,5): ", "error", " TS2322"]);
+    expect(await pre.locator(".ink-bold").textContent()).toBe("error");
+    expect(await findingsOn(page)).toEqual([]);
+  }
+});

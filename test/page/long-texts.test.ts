@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { shownPieces } from "../../src/page/model/shown-pieces.ts";
+import { readColours } from "../../src/page/model/terminal-colours.ts";
+
+const ESC = "\u001b";
+
+test("colours of terminals are told apart from the text, whatever their spelling", () => {
+  const looks = (text: string) => {
+    const { plain, runs } = readColours(text);
+    return runs.map(({ start, end, classes }) => [plain.slice(start, end), classes]);
+  };
+  expect(readColours("plain")).toEqual({ plain: "plain", runs: [] });
+  expect(readColours(`a${ESC}[31mb${ESC}[0mc`).plain).toBe("abc");
+  expect(looks(`a${ESC}[31;1mred${ESC}[39m bold${ESC}[m none`)).toEqual([
+    ["red", "ink-red ink-bold"],
+    [" bold", "ink-bold"],
+  ]);
+  expect(looks(`${ESC}[92mgreen${ESC}[22;90;4mfaint${ESC}[24;37mwhite`)).toEqual([
+    ["green", "ink-green"],
+    ["faint", "ink-grey ink-underlined"],
+  ]);
+  // By index or by parts; what follows is not taken for codes of its own.
+  expect(looks(`${ESC}[38;5;196mred${ESC}[38;2;40;80;240;3mblue${ESC}[0;48;5;2mground${ESC}[49mno`)).toEqual([
+    ["red", "ink-red"],
+    ["blue", "ink-blue ink-italic"],
+    ["ground", "ground-green"],
+  ]);
+  expect(looks(`${ESC}[38;5;240mgrey${ESC}[38;5;15mwhite${ESC}[38mnone${ESC}[1234mnone`)).toEqual([
+    ["grey", "ink-grey"],
+  ]);
+  // Other sequences are no colours.
+  expect(readColours(`${ESC}[2Ka`).plain).toBe(`${ESC}[2Ka`);
+});
+
+test("of a long text its beginning is shown, and what stands around spots that are asked for", () => {
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, line) => `line ${from + line}\n`).join("");
+  const text = lines(0, 5000);
+  const shown = (...spots: number[]) =>
+    shownPieces(text, spots).map(([start, end]) => text.slice(start, end));
+  const at = (line: number) => text.indexOf(`line ${line}\n`);
+  const head = lines(0, 300).trimEnd();
+  expect(shown()).toEqual([head]);
+  expect(shown(-1, at(10))).toEqual([head]);
+  expect(shown(at(2000))).toEqual([head, lines(1940, 2240).trimEnd()]);
+  // Pieces that touch are one; one that holds both spots is, too.
+  expect(shown(at(320))).toHaveLength(1);
+  expect(shown(at(2010), at(2000))).toHaveLength(2);
+  expect(shown(at(4990), at(2000)).map((piece) => piece.split("\n")[0])).toEqual([
+    "line 0",
+    "line 1940",
+    "line 4930",
+  ]);
+  expect(shownPieces("short", [])).toEqual([[0, 5]]);
+  const wide = "x".repeat(200_000);
+  expect(shownPieces(wide, [150_000])).toEqual([
+    [0, 40_000],
+    [142_000, 182_000],
+  ]);
+});
