@@ -85,6 +85,11 @@ export class CallTable {
     return this.#at(i, MODEL);
   }
 
+  /** Returns the names of a call's model. */
+  modelOf(i: number): ModelNames {
+    return this.models[this.modelAt(i)] ?? { provider: null, model: null };
+  }
+
   /** Returns what a call cost by its record; NaN if that does not say. */
   costAt(i: number): number {
     return this.#at(i, COST);
@@ -117,19 +122,17 @@ export class CallTable {
     if ([INPUT, OUTPUT, TOTAL].some((column) => this.#at(i, column) !== other.#at(j, column))) return false;
     const [id, itsId] = [this.#idList[i], other.#idList[j]];
     if (id !== undefined && itsId !== undefined) return id === itsId;
-    const [a, b] = [this.models[this.modelAt(i)], other.models[other.modelAt(j)]];
-    return a?.model === b?.model && a?.provider === b?.provider;
+    const [a, b] = [this.modelOf(i), other.modelOf(j)];
+    return a.model === b.model && a.provider === b.provider;
   }
 
   /** Returns one call. */
   call(i: number): RecordedCall {
     const [timeMs, cost] = [this.timeAt(i), this.costAt(i)];
-    const { provider = null, model = null } = this.models[this.modelAt(i)] ?? {};
     return {
       id: this.#idList[i],
       timeMs: Number.isNaN(timeMs) ? null : timeMs,
-      provider,
-      model,
+      ...this.modelOf(i),
       count: 1,
       input: this.#at(i, INPUT),
       output: this.#at(i, OUTPUT),

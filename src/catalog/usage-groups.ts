@@ -252,6 +252,7 @@ class Grouping {
   readonly #calendar: Calendar;
   readonly #total = newGroup();
   readonly #groups = new Map<string, GrowingGroup>();
+  readonly #bills = new Map<Node, Bills>();
 
   constructor(options: GroupOptions, descent: Descent<Node>) {
     this.#options = options;
@@ -267,20 +268,22 @@ class Grouping {
     const fromMs = since?.getTime() ?? Number.NEGATIVE_INFINITY;
     const toMs = until?.getTime() ?? Number.POSITIVE_INFINITY;
     const isBounded = since !== undefined || until !== undefined;
-    const groupsOf = this.#finderOf(node);
+    const starters = this.#lineOf(node);
+    const bills = starters.map((one) => this.#billsOf(one)).filter(({ size }) => size > 0);
+    const groupsOf = this.#finderOf(node, this.#by.includes("session") ? starters : [node]);
     for (const i of own) {
       const timeMs = calls.timeAt(i);
       if (isBounded && !(timeMs >= fromMs && timeMs < toMs)) continue;
-      const estimated = Number.isNaN(calls.costAt(i)) ? priceOf(calls, i, prices) : undefined;
-      addCall(this.#total, node, i, estimated);
-      for (const group of groupsOf(i)) addCall(group, node, i, estimated);
+      const isStated = !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
+      const price: Price = isStated ? "stated" : priceOf(calls, i, prices);
+      addCall(this.#total, node, i, price);
+      for (const group of groupsOf(i)) addCall(group, node, i, price);
     }
   }
 
   /** Makes the function that returns the groups of a session's call. Calls of one day and model are in the same ones. */
-  #finderOf(node: Node): (i: number) => readonly GrowingGroup[] {
+  #finderOf(node: Node, line: readonly Node[]): (i: number) => readonly GrowingGroup[] {
     const { calls } = node.recorded;
-    const line = this.#by.includes("session") ? this.#lineOf(node) : [node];
     const hasTime = this.#by.some((name) => name === "day" || name === "week" || name === "month");
     let times: CalendarNames | undefined;
     let byModel: GrowingGroup[][] = [];
@@ -291,7 +294,7 @@ class Grouping {
       times = at;
       const model = calls.modelAt(i);
       byModel[model] ??= line.map((of, n) =>
-        this.#groupOf({ node, times, model: calls.models[model] }, of, line[n + 1]),
+        this.#groupOf({ node, times, model: calls.modelOf(i) }, of, line[n + 1]),
       );
       return byModel[model];
     };
@@ -327,6 +330,12 @@ class Grouping {
     return [...line];
   }
 
+  #billsOf(node: Node): Bills {
+    const known = this.#bills.get(node) ?? billsIn(node.recorded.calls);
+    this.#bills.set(node, known);
+    return known;
+  }
+
   #groupOf(call: CallKeys, of: Node, parent: Node | undefined): GrowingGroup {
     const values = this.#by.map((name) => (name === "session" ? null : keyValue(name, call)));
     const keyFor = (session: Node) => JSON.stringify([session.path, ...values]);
@@ -355,11 +364,11 @@ interface CallKeys {
   readonly node: Node;
   /** Undefined if its time is not known, or does not matter. */
   readonly times: CalendarNames | undefined;
-  readonly model: ModelNames | undefined;
+  readonly model: ModelNames;
 }
 
 function keyValue(name: Exclude<UsageKey, "session">, { node, times, model }: CallKeys): string | null {
-  if (name === "model") return modelName(model ?? { provider: null, model: null }) || null;
+  if (name === "model") return modelName(model) || null;
   if (name === "project") return node.row.cwd || null;
   if (name === "source") return node.recorded.source;
   return times?.[name] ?? null;
@@ -372,12 +381,33 @@ function spent({ sum, estimated }: GrowingGroup): number {
   return (sum.cost ?? 0) + (estimated ?? 0);
 }
 
-function addCall(group: GrowingGroup, node: Node, i: number, estimated: number | undefined): void {
+/** An estimate; undefined without a price. */
+type Price = number | "stated" | undefined;
+
+function addCall(group: GrowingGroup, node: Node, i: number, price: Price): void {
   const { calls } = node.recorded;
   group.sessions.add(node);
   calls.addTo(group.sum, i);
-  if (estimated !== undefined) group.estimated = (group.estimated ?? 0) + estimated;
-  else if (Number.isNaN(calls.costAt(i))) group.unpriced += calls.tokensAt(i);
+  if (price === undefined) group.unpriced += calls.tokensAt(i);
+  else if (price !== "stated") group.estimated = (group.estimated ?? 0) + price;
+}
+
+/** When each model was last billed for earlier calls: programs such as Claude Code record dollars apart from tokens. */
+type Bills = ReadonlyMap<string, number>;
+
+function billsIn(calls: CallTable): Bills {
+  const bills = new Map<string, number>();
+  for (let i = 0; i < calls.size; i++) {
+    const timeMs = calls.timeAt(i);
+    if (calls.tokensAt(i) > 0 || Number.isNaN(calls.costAt(i)) || Number.isNaN(timeMs)) continue;
+    const name = modelName(calls.modelOf(i));
+    bills.set(name, Math.max(timeMs, bills.get(name) ?? timeMs));
+  }
+  return bills;
+}
+
+function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
+  return calls.timeAt(i) <= (bills.get(modelName(calls.modelOf(i))) ?? Number.NEGATIVE_INFINITY);
 }
 
 function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: GrowingGroup): UsageGroup {

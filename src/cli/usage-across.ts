@@ -5,7 +5,6 @@ import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from ".
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
-import { parseMoment } from "../view/times.ts";
 import { UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
@@ -15,6 +14,7 @@ import { PRICES, pricesOf } from "./prices.ts";
 import { pathOf, sessionScope } from "./session-argument.ts";
 import { sessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
+import { spanOf } from "./span-options.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { column, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
@@ -83,7 +83,7 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   const by = get(BY) ?? ["day"];
   const options: GroupOptions = {
     by,
-    ...momentsOf(call),
+    ...spanOf(call, SINCE, UNTIL, get(UTC)),
     utc: get(UTC),
     ...pricesOf(call),
     ...sourceOf(call),
@@ -100,23 +100,6 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   else if (report.groups.length === 0) note("No usage is recorded.");
   else writeTable(shown, { by, total: report.total, left }, call);
   return EXIT_CODES.ok;
-}
-
-function momentsOf({ get, io }: CommandCall): Pick<GroupOptions, "since" | "until"> {
-  const nowMs = io.now?.() ?? Date.now();
-  const moment = (parameter: typeof SINCE, text: string | undefined) => {
-    if (text === undefined) return undefined;
-    const found = parseMoment(text, nowMs, get(UTC));
-    if (found !== undefined) return found;
-    throw new UsageError(
-      `${parameter.form} takes a month (2026-11), a day (2026-11-23), a time (2026-11-23T12:00), or an age (7d); "${text}" is none.`,
-    );
-  };
-  const [since, until] = [moment(SINCE, get(SINCE)), moment(UNTIL, get(UNTIL))];
-  return {
-    ...(since && { since: new Date(since.fromMs) }),
-    ...(until && { until: new Date(until.toMs) }),
-  };
 }
 
 function sourceOf({ get }: CommandCall): Pick<GroupOptions, "source"> {
@@ -214,8 +197,9 @@ function writeTable(
     unpriced,
   }: UsageGroup) => [
     ...[sessions, calls, input + cacheRead + cacheWrite, output].map(count),
+    ...(hasEstimates ? [count(unpriced)] : []),
     dollars(cost),
-    ...(hasEstimates ? [dollars(estimated), count(unpriced)] : []),
+    ...(hasEstimates ? [dollars(estimated)] : []),
   ];
   const isPriced = total.cost !== null || hasEstimates;
   const names = namesOf(groups, by);
@@ -229,8 +213,9 @@ function writeTable(
     "calls",
     "all input",
     "output",
+    ...(hasEstimates ? ["unpriced"] : []),
     "cost",
-    ...(hasEstimates ? ["estimated", "unpriced"] : []),
+    ...(hasEstimates ? ["estimated"] : []),
   ];
   writeUsageTable(
     [by.join(", "), ...titles],

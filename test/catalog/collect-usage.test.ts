@@ -375,6 +375,28 @@ test("prices are asked for calls without a stated cost, and stand apart", async 
   expect(asked).toHaveLength(2);
 });
 
+test("dollars that a program records apart from tokens are stated for the calls before them, with those of subagents", async () => {
+  const { write, collect } = makeWorld();
+  const bill = { kind: "cost", provider: "p", model: "m", usage: usage(0, 0, 2) };
+  const main = session("main").assistant("a", { usage: usage(10) });
+  main.assistant("other model", { model: "n", usage: usage(5) }).add("usage", bill);
+  write("main", main.assistant("later", { usage: usage(3) }));
+  const sub = new Chain(header({ id: "sub", parentSession: "main" }), 20);
+  sub.add("custom", { customType: SUBAGENT_CUSTOM_TYPE, data: {} });
+  const answer = (text: string, seconds: number, tokens: number) =>
+    sub.assistant(text, { usage: usage(tokens), timestamp: START_MS + seconds * 1000 });
+  answer("b", 1, 20);
+  answer("after the bill", 60, 7);
+  write("sub", sub);
+  const { groups, total } = await collect({ by: ["model"], prices: () => 1 });
+  expect(groups.map(({ by, cost, estimated, unpriced }) => [by.model, cost, estimated, unpriced])).toEqual([
+    ["p/m", 2, 2, 0],
+    ["p/n", null, 1, 0],
+  ]);
+  expect(total).toMatchObject({ input: 45, cost: 2, estimated: 3, unpriced: 0 });
+  expect((await collect()).total.unpriced).toBe(15);
+});
+
 test.each([
   [
     "throws",

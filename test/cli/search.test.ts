@@ -25,7 +25,7 @@ test("shows each entry that holds the text, under its session", async () => {
   const { sessions, first, asked, answered, third } = tulips();
   // The second one was last talked to a minute later, whichever file was written last.
   utimesSync(first.path, new Date(), new Date(Date.now() + 60_000));
-  const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--dir", sessions]);
+  const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--sort", "latest", "--dir", sessions]);
   expect(code).toBe(0);
   const ofSecond = `0198aaaa-0000-7000  6 days ago  Flowers\n  ${third} user            A tulip, please\n`;
   const ofFirst = [
@@ -63,6 +63,7 @@ test("--json tells where each hit is", async () => {
     {
       session: { id: ID(2), path: second.path, cwd: second.session.getCwd(), name: "Flowers" },
       ...{ entry: third, role: "user", snippet: "A tulip, please", match: { start: 2, length: 6 } },
+      ...{ time: second.session.getEntry(third)?.timestamp, score: expect.any(Number), branch: "active" },
       offset: expect.any(Number),
     },
   ]);
@@ -131,7 +132,7 @@ describe("--failed", () => {
     expect(await ids("OVERLOADED", "@last")).toEqual([answer]);
     expect(await ids("--role", "bashExecution")).toEqual([failed]);
     expect(await ids("--limit", "2")).toEqual([result, failed]);
-    expect(await ids("--regex", "over|make")).toEqual([failed, answer]);
+    expect((await ids("--regex", "over|make")).toSorted()).toEqual([failed, answer].toSorted());
     expect(await ids("--regex")).toHaveLength(3);
     expect(await ids("12 passing")).toEqual([]);
   });
@@ -140,7 +141,7 @@ describe("--failed", () => {
     const { ids, result, failed } = failing();
     expect(await ids("bash")).toEqual([result]);
     expect(await ids("npm TEST")).toEqual([result]);
-    expect(await ids("--regex", "^npm|^make")).toEqual([result, failed]);
+    expect((await ids("--regex", "^npm|^make")).toSorted()).toEqual([result, failed].toSorted());
     expect(await ids("npm", "--role", "bashExecution")).toEqual([]);
     expect(await ids("Why did")).toEqual([]);
   });
@@ -169,16 +170,69 @@ describe("--failed", () => {
     }
   });
 
-  test("asks to name a session of a database, and then searches it", async () => {
-    const { scribe, result } = failing();
+  test("looks into a database, and into one session of it", async () => {
+    const { scribe, result, failed, answer } = failing();
     const stores = new TestDatabase();
     const env = { SESSIONTREE_STORE: URL_OF_STORE };
     await cli(["copy", scribe.path, "--to", URL_OF_STORE], { stores });
-    const all = await cli(["search", "--failed", "--all"], { stores, env });
-    expect(all.code).toBe(2);
-    expect(all.stderr).toContain("name one session of the database");
-    const one = await cli(["search", "--failed", "", ID(1), "--json"], { stores, env });
-    expect(jsonLines(one)[0]).toMatchObject({ entry: result });
+    for (const args of [["--all"], ["", ID(1)]]) {
+      const found = await cli(["search", "--failed", ...args, "--json"], { stores, env });
+      expect(jsonLines(found).map((hit): unknown => Object(hit).entry)).toEqual([result, failed, answer]);
+    }
+    const words = await cli(["search", "why fail", "--regex", "--all"], { stores, env });
+    expect([words.code, words.stderr]).toEqual([1, expect.stringContaining("Nothing found")]);
+  });
+});
+
+describe("ranking and filters", () => {
+  /** A session with a branch that was left, and one of another project. */
+  function branching() {
+    const folder = temporaryFolder();
+    const sessions = join(folder, "sessions");
+    const scribe = new Scribe(sessions, ID(1), join(folder, "one"));
+    const root = scribe.user("hay");
+    const left = scribe.assistant("needle on a branch, hay");
+    scribe.session.branch(root);
+    scribe.call("bash", { command: "cat src/a.ts" });
+    const output = scribe.result("the hay, the needle: needle");
+    const other = new Scribe(sessions, ID(2), join(folder, "two"));
+    const best = other.user("hay needle");
+    const found = async (...args: string[]) => {
+      const result = await cli(["search", ...args, "--dir", sessions, "--json"]);
+      return jsonLines(result).map((hit): unknown => Object(hit).entry);
+    };
+    return { folder, sessions, left, output, best, found };
+  }
+
+  test("put the best first, unless the latest are asked for", async () => {
+    const { left, output, best, found } = branching();
+    expect(await found("needle hay")).toEqual([best, left, output]);
+    expect(await found("needle hay", "--limit", "2")).toEqual([best, left]);
+    expect((await found("needle hay", "--sort", "latest")).toSorted()).toEqual(
+      [best, left, output].toSorted(),
+    );
+    expect(await found('"hay needle"')).toEqual([best]);
+    expect(await found("hay.*needle", "--regex")).toEqual([best, output]);
+  });
+
+  test("say which hits are on a branch that was left, or leave them out", async () => {
+    const { sessions, left, output, found } = branching();
+    expect(await found("needle", "--role", "assistant")).toEqual([left]);
+    expect(await found("needle", "--branch", "active", "--role", "assistant,toolResult")).toEqual([output]);
+    const piped = await cli(["search", "needle", "--dir", sessions]);
+    expect(piped.lines.filter((line) => line.endsWith("\tleft"))).toHaveLength(1);
+    const { stdout } = await cli(["search", "needle", "--pretty", "--dir", sessions]);
+    expect(stdout).toMatch(/ assistant +left branch {2}needle on a branch, hay\n/);
+  });
+
+  test("keep tools, files, times and projects", async () => {
+    const { folder, output, best, found } = branching();
+    expect(await found("needle", "--tool", "Bash, read")).toEqual([output]);
+    expect(await found("needle", "--path", "src/a.ts")).toEqual([output]);
+    expect(await found("--path", "a.ts")).toHaveLength(2);
+    expect(await found("needle", "--until", "2000")).toEqual([]);
+    expect(await found("needle", "--project", join(folder, "two"))).toEqual([best]);
+    expect(await found("needle", "--source", "any")).toEqual([]);
   });
 });
 

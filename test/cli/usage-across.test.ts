@@ -117,8 +117,8 @@ describe("stats across sessions", () => {
       columns: 120,
     });
     const [, first = "", second = ""] = result.lines;
-    expect(first).toMatch(/^main {6}Count the till .* \$1\.50 +\$0\.0010 +0 {2}█+$/);
-    expect(second).toMatch(/^ {2}sub {7}Count coins .* – +\$0\.0010 +0$/);
+    expect(first).toMatch(/^main {6}Count the till .* 0 +\$1\.50 +\$0\.0010 {2}█+$/);
+    expect(second).toMatch(/^ {2}sub {7}Count coins .* 0 +– +\$0\.0010$/);
     expect(result.stdout).not.toContain("$0.00 ");
   });
 

@@ -1,10 +1,11 @@
 import {
   type SearchHit,
-  type SearchOptions,
+  type SearchSessionOptions,
   searchLines,
   searchSession,
   searchSessions,
 } from "../../catalog/search.ts";
+import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
@@ -15,9 +16,17 @@ import { counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { choicesOption, flag, numberOption, optionalArgument } from "../parameters.ts";
-import { LATEST, looksLikePath, sessionScope } from "../session-argument.ts";
+import {
+  choiceOption,
+  choicesOption,
+  flag,
+  numberOption,
+  optionalArgument,
+  textOption,
+} from "../parameters.ts";
+import { LATEST, looksLikePath, pathOf, sessionScope } from "../session-argument.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
+import { spanOf } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -25,7 +34,10 @@ import { kindColumn } from "../view/colour.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = {
-  ...optionalArgument("[text]", "what to look for; optional with --failed"),
+  ...optionalArgument(
+    "[text]",
+    'words, in any order, or "a phrase" in quotes; optional with --failed, --tool and --path',
+  ),
   parse: (given: unknown) => (typeof given === "string" ? given : undefined),
 };
 const SESSION = optionalArgument("[session]", "search only this session");
@@ -49,11 +61,40 @@ const ROLES = [
   "branchSummary",
 ] as const;
 const ROLE = choicesOption("--role <roles>", "only messages of these roles, separated by commas", ROLES);
-const LIMIT = numberOption("--limit <number>", "stop after this many hits");
+const LIMIT = numberOption(
+  "--limit <number>",
+  "only this many hits, the first ones in the order that is asked for",
+);
+const SORT = choiceOption(
+  "--sort <order>",
+  '"score", the best first, or "latest", as they are found in sessions as in "list"; default: score, without a text latest',
+  ["score", "latest"],
+);
+const SINCE = textOption(
+  "--since <time>",
+  "only entries from then on: 2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days",
+);
+const UNTIL = textOption("--until <time>", "only entries until then; a month or a day is included");
+const PROJECT = textOption("--project <folder>", "search the sessions of the project in this folder");
+const SOURCE = choiceOption(
+  "--source <program>",
+  'only sessions imported from this program, or from any of them with "any"',
+  [...SOURCE_NAMES, "any"],
+);
+const TOOL = textOption("--tool <names>", "only calls and results of these tools, separated by commas");
+const PATH = textOption("--path <file>", "only calls that name this file or folder, and their results");
+const BRANCH = choiceOption(
+  "--branch <which>",
+  '"active" leaves out entries on branches that were left; default: any',
+  ["active", "any"],
+);
 
 /** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
 const ID_WIDTH = 8;
 const MOST_ID_WIDTH = 18;
+
+/** Hits that a terminal shows, unless it is told how many. */
+const MOST_SHOWN = 50;
 
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
 const MOST_SEEN = 10;
@@ -65,16 +106,23 @@ interface FoundEntry extends SearchHit {
 
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
-  details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, latest first as in "list". Exits with 1 if nothing is found.
+  details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
+
+The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MOST_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
 
 --failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
 Roles are ${ROLES.slice(0, -1).join(", ")} and ${ROLES.at(-1)}.
 
-In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
-  parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
+In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, path, and "left" if the entry is on a branch that was left. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
+  parameters: [
+    ...[TEXT, SESSION, FAILED, ALL, PROJECT, SOURCE, SINCE, UNTIL, ROLE, TOOL, PATH, BRANCH],
+    ...[REGEX, CASE, SORT, LIMIT, PRETTY],
+  ],
   examples: [
     ["search password", "in this project's sessions"],
+    ['search "login timeout" --all --since 30d', "both words, in all projects, in the last month"],
+    ["search --path src/login.ts --all", "which sessions touched this file"],
     ["search password @last", "only in the latest session"],
     ["search --failed @last", "what failed in the latest session"],
     ["search timeout --failed --all", "failures in all projects that mention it"],
@@ -86,14 +134,15 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
 };
 
 async function search(call: CommandCall): Promise<ExitCode> {
-  const { out, json } = call;
+  const { out, json, note } = call;
   const hits = await startSearch(call);
   const isLaidOut = !json && out.isLaidOut;
+  const limit = limitOf(call);
   let number = 0;
   let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
   let sessions = 0;
-  for await (const hit of hits) {
+  for await (const hit of isLaidOut && isRanked(call) ? bySession(hits) : hits) {
     number++;
     first ??= hit;
     if (session?.id !== hit.session.id || session.path !== hit.session.path) {
@@ -113,8 +162,32 @@ async function search(call: CommandCall): Promise<ExitCode> {
   }
   if (isLaidOut)
     out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
+  if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
+    note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
   if (call.get(FAILED)) writeNextSteps(call, first);
   return EXIT_CODES.ok;
+}
+
+/** Whether the best hits come first; without words none is better than another. */
+function isRanked(call: CommandCall): boolean {
+  return (call.get(SORT) ?? (readArguments(call).text === "" ? "latest" : "score")) === "score";
+}
+
+function limitOf(call: CommandCall): number | undefined {
+  const isCut = !call.json && call.out.isLaidOut && isRanked(call);
+  return call.get(LIMIT) ?? (isCut ? MOST_SHOWN : undefined);
+}
+
+/** Puts ranked hits of one session together, where its best is. */
+async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<FoundEntry, void, undefined> {
+  const sessions = new Map<string, FoundEntry[]>();
+  for await (const hit of hits) {
+    const key = hit.session.path ?? hit.session.id;
+    const known = sessions.get(key);
+    if (known === undefined) sessions.set(key, [hit]);
+    else known.push(hit);
+  }
+  for (const found of sessions.values()) yield* found;
 }
 
 /** Looks where the call says: into a session, into those of a database, or into files. */
@@ -142,9 +215,11 @@ async function startSearch(call: CommandCall): Promise<AsyncIterable<FoundEntry>
  */
 function readArguments({ get }: Pick<CommandCall, "get">): { text: string; name: string | undefined } {
   const [text, name] = [get(TEXT), get(SESSION)];
-  if (!get(FAILED)) {
+  if (!get(FAILED) && get(TOOL) === undefined && get(PATH) === undefined) {
     if (text) return { text, name };
-    throw new UsageError("Say what to look for, or add --failed to find failures.");
+    throw new UsageError(
+      "Say what to look for, or add --failed to find failures, --tool or --path to find calls of tools.",
+    );
   }
   // A session alone: what names one in a way in which nobody writes a text.
   const isSession = name === undefined && text !== undefined && (text === LATEST || looksLikePath(text));
@@ -162,50 +237,57 @@ async function* namedAs(
   }
 }
 
-/** @throws {UsageError} If it is not about words. */
 async function* searchStored(
-  { get, io }: CommandCall,
+  call: CommandCall,
   stored: StoredSessions,
   text: string,
 ): AsyncGenerator<FoundEntry, void, undefined> {
-  if (get(REGEX) || get(CASE)) {
-    throw new UsageError("Searches in a database match words and ignore case; leave out --regex and --case.");
-  }
-  if (get(FAILED)) {
-    throw new UsageError(
-      'A search for failures reads whole sessions; name one session of the database: search --failed "" SESSION.',
-    );
-  }
-  const limit = get(LIMIT);
-  const roles = get(ROLE);
-  const options = {
-    ...(!get(ALL) && { cwd: io.cwd }),
-    ...(limit !== undefined && { limit }),
-    ...(roles !== undefined && { roles }),
-  };
-  for await (const { session, ...hit } of (await stored.store()).search(text, options)) {
-    yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
+  const { get, io } = call;
+  const cwd =
+    get(PROJECT) === undefined ? (get(ALL) ? undefined : io.cwd) : pathOf(io.cwd, get(PROJECT) ?? "");
+  const options = { ...searchOptions(call), ...(cwd !== undefined && { cwd }) };
+  try {
+    for await (const { session, ...hit } of (await stored.store()).search(text, options)) {
+      yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
+    }
+  } catch (error) {
+    throw asUsageError(error);
   }
 }
 
-/** @throws {UsageError} If the text is no regular expression. */
+/** @throws {UsageError} If the text is no query. */
 function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
-  const scope = sessionScope(call, call.get(ALL));
-  return asUsage(() => searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: true }));
+  const { get, io } = call;
+  const project = get(PROJECT);
+  if (project !== undefined && get(ALL)) throw new UsageError("Give --all or --project, not both.");
+  const scope = {
+    ...sessionScope(call, get(ALL)),
+    ...(project !== undefined && { cwd: pathOf(io.cwd, project) }),
+  };
+  return asUsage(() =>
+    searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: !isRanked(call) }),
+  );
 }
 
-function searchOptions(
-  call: CommandCall,
-): Pick<SearchOptions, "regex" | "caseSensitive" | "failed" | "limit" | "roles" | "onSkipped"> {
+function searchOptions(call: CommandCall): SearchSessionOptions {
   const { get } = call;
-  const limit = get(LIMIT);
-  const roles = get(ROLE);
+  const limit = limitOf(call);
+  const [roles, path, source, branch] = [get(ROLE), get(PATH), get(SOURCE), get(BRANCH)];
+  const tools = get(TOOL)
+    ?.split(",")
+    .map((tool) => tool.trim());
   return {
     regex: get(REGEX),
     caseSensitive: get(CASE),
     failed: get(FAILED),
+    ranked: isRanked(call),
+    ...spanOf(call, SINCE, UNTIL, false),
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
+    ...(tools !== undefined && { tools }),
+    ...(path !== undefined && { path }),
+    ...(source !== undefined && { source }),
+    ...(branch !== undefined && { branch }),
     onSkipped: warnOfSkipped(call),
   };
 }
@@ -215,29 +297,42 @@ function asUsage<T>(start: () => T): T {
   try {
     return start();
   } catch (error) {
-    if (isSessionError(error, "INVALID_QUERY")) throw new UsageError(error.message);
-    throw error;
+    throw asUsageError(error);
   }
 }
 
-function lineOf({ session, entryId, role, snippet }: FoundEntry): string {
-  return tabSeparated([session.id, entryId, role, snippet, session.path ?? session.store ?? ""]);
+function asUsageError(error: unknown): unknown {
+  return isSessionError(error, "INVALID_QUERY") ? new UsageError(error.message) : error;
+}
+
+function lineOf({ session, entryId, role, snippet, branch }: FoundEntry): string {
+  const path = session.path ?? session.store ?? "";
+  return tabSeparated([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
 }
 
 function hitJson({
-  session: { id, path, store, cwd, name },
+  session,
   entryId,
   role,
+  tool,
+  time,
   snippet,
   match,
+  score,
+  branch,
   offset,
 }: FoundEntry): object {
+  const { id, path, store, cwd, name } = session;
   return {
     session: { id, path, store, cwd, name },
     entry: entryId,
     role,
+    tool,
+    time,
     snippet,
     match,
+    score,
+    branch,
     offset,
   };
 }
@@ -252,12 +347,13 @@ function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: b
   out.line(`${colours.dim(front)}  ${colours.bold(title)}`.trimEnd());
 }
 
-function writeHit({ entryId, role, snippet, match }: FoundEntry, out: Output): void {
+function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {
   const { colours, width } = out;
   const id = shortId(entryId, MOST_ID_WIDTH);
   const front = [
     colours.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
     kindColumn(colours, kindOfMessage({ role })),
+    ...(branch === "left" ? [colours.dim("left branch")] : []),
   ].join(" ");
   const text = marked(snippet, match, width - widthOf(front) - 4, out);
   out.line(`  ${front}  ${text}`.trimEnd());

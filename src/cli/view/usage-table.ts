@@ -6,6 +6,7 @@ const GAP = 2;
 const LEAST_NAME_WIDTH = 12;
 /** Columns of numbers make room for as much of the names. */
 const GOOD_NAME_WIDTH = 24;
+const GOOD_NAME_SHARE = 0.45;
 const MOST_BAR_WIDTH = 30;
 const LEAST_BAR_WIDTH = 8;
 
@@ -37,8 +38,8 @@ export function writeUsageTable(
   const nameWidth = Math.max(...[nameTitle, ...rows.map(({ name }) => name)].map(widthOf));
   let first = 0;
   let taken = widths.reduce((sum, width) => sum + width + GAP, 0);
-  while (first < widths.length - 1 && taken > out.width - Math.min(nameWidth, GOOD_NAME_WIDTH))
-    taken -= (widths[first++] ?? 0) + GAP;
+  const goodWidth = Math.min(nameWidth, GOOD_NAME_WIDTH, Math.floor(out.width * GOOD_NAME_SHARE));
+  while (first < widths.length - 1 && taken > out.width - goodWidth) taken -= (widths[first++] ?? 0) + GAP;
   const shownWidth = Math.min(nameWidth, Math.max(LEAST_NAME_WIDTH, out.width - taken));
   const room = out.isLaidOut ? Math.min(MOST_BAR_WIDTH, out.width - shownWidth - taken - GAP) : 0;
   const largest = Math.max(0, ...rows.map(({ size = 0 }) => size));

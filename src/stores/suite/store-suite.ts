@@ -6,6 +6,7 @@ import type { PartsUnderTest, StorePart, StoreUnderTest, SuiteTest } from "./kit
 import { MANY_SESSIONS } from "./many-sessions.ts";
 import { ONE_SESSION } from "./one-session.ts";
 import { SESSION_ROWS } from "./rows.ts";
+import { SEARCHES } from "./searches.ts";
 import { WRITERS } from "./writers.ts";
 
 /** What the suite is run with. */
@@ -23,6 +24,7 @@ const TESTS: readonly SuiteTest[] = [
   ...BYTES,
   ...MANY_SESSIONS,
   ...SESSION_ROWS,
+  ...SEARCHES,
   ...WRITERS,
   ...FAULTS,
   ...BACKEND_CONTRACT,
