@@ -48,6 +48,14 @@ export type {
 } from "./convert/gemini/gemini-types.ts";
 export { toGemini } from "./convert/gemini/to-gemini.ts";
 export type { ConvertedMessages } from "./convert/history.ts";
+export { fromLangChain } from "./convert/langchain/from-langchain.ts";
+export type {
+  LangChainMessage,
+  LangChainMessageData,
+  LangChainMessageLike,
+  LangChainRequest,
+} from "./convert/langchain/langchain-types.ts";
+export { toLangChain } from "./convert/langchain/to-langchain.ts";
 export { fromOpenAIChat, fromOpenAIChatResponse } from "./convert/openai-chat/from-openai-chat.ts";
 export type {
   OpenAIChatMessage,

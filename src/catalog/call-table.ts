@@ -102,7 +102,7 @@ export class CallTable {
 
   /** Adds a call to a sum. */
   addTo(sum: UsageTotals, i: number): void {
-    sum.count++;
+    sum.count += countOf(this.tokensAt(i));
     sum.input += this.#at(i, INPUT);
     sum.output += this.#at(i, OUTPUT);
     sum.cacheRead += this.#at(i, CACHE_READ);
@@ -133,7 +133,7 @@ export class CallTable {
       id: this.#idList[i],
       timeMs: Number.isNaN(timeMs) ? null : timeMs,
       ...this.modelOf(i),
-      count: 1,
+      count: countOf(this.tokensAt(i)),
       input: this.#at(i, INPUT),
       output: this.#at(i, OUTPUT),
       cacheRead: this.#at(i, CACHE_READ),
@@ -210,6 +210,11 @@ export function modelNamesIn(names: unknown): ModelNames {
 
 /** Bytes that a number of a column may take. */
 const WIDTHS = [0, 1, 2, 4, DOUBLE_BYTES];
+
+/** A record of dollars alone is no call. */
+function countOf(tokens: number): number {
+  return tokens > 0 ? 1 : 0;
+}
 
 function widthOf(most: number): number {
   if (most === 0) return 0;

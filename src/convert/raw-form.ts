@@ -1,9 +1,17 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../schema/json.ts";
 
 /** The forms of kept originals, by their key in `details`. */
-const FORMS = ["anthropic", "openaiChat", "openaiResponses", "gemini", "modelMessage", "uiMessage"] as const;
+const FORMS = [
+  "anthropic",
+  "openaiChat",
+  "openaiResponses",
+  "gemini",
+  "langchain",
+  "modelMessage",
+  "uiMessage",
+] as const;
 
 /** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
@@ -17,6 +25,21 @@ const READ_STATE: Readonly<Record<string, readonly string[]>> = {
   openai: ["itemId", "phase", "reasoningEncryptedContent", "namespace", "annotations"],
   google: ["thoughtSignature"],
 };
+
+/** Fields of LangChain's messages that blocks hold, or that no model gets. */
+const LANGCHAIN_FACTS: readonly string[] = [
+  ...["id", "tool_calls", "tool_call_chunks", "tool_call_id", "status", "artifact"],
+  ...["usage_metadata", "response_metadata"],
+];
+
+/** Types of LangChain's blocks that become blocks of a message. */
+const LANGCHAIN_BLOCKS: ReadonlySet<unknown> = new Set([
+  "text",
+  "thinking",
+  "redacted_thinking",
+  "reasoning",
+  "tool_use",
+]);
 
 /** Fields of the AI SDK's state that ask a provider to cache; they concern only one request. */
 export const CACHE_FIELDS: readonly string[] = ["cacheControl", "cache_control", "cachePoint"];
@@ -36,6 +59,12 @@ export function keptForms(message: object): FormName[] {
   return FORMS.filter((form) => rawOf(message, form) !== undefined);
 }
 
+/** Tells whether a kept original holds something for a model; UI messages and LangChain's are also kept for their ids and metadata. */
+export function isOriginalForModel(form: FormName, raw: unknown): boolean {
+  if (form === "langchain") return isLangChainForModel(fieldsOf(raw));
+  return form !== "uiMessage" || isForModel(raw);
+}
+
 /**
  * Tells whether a kept UI message holds something for a model that the message lacks, such as a file, a provider's
  * tool, or state of a provider that blocks cannot hold.
@@ -43,6 +72,16 @@ export function keptForms(message: object): FormName[] {
 export function isForModel(uiMessage: unknown): boolean {
   const { parts } = fieldsOf(uiMessage);
   return Array.isArray(parts) && parts.map(fieldsOf).some(isPartForModel);
+}
+
+function isLangChainForModel({ type, data }: { readonly [name: string]: unknown }): boolean {
+  const { content, name, ...rest } = withoutFields(fieldsOf(data), LANGCHAIN_FACTS);
+  const isNamed = type === "human" && name !== undefined;
+  return isNamed || Object.keys(rest).length > 0 || !listOf(content).map(fieldsOf).every(isReadBlock);
+}
+
+function isReadBlock({ type }: { readonly [name: string]: unknown }): boolean {
+  return LANGCHAIN_BLOCKS.has(type);
 }
 
 function isPartForModel(part: { readonly [name: string]: unknown }): boolean {

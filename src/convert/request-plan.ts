@@ -17,7 +17,14 @@ import { ConversionIssues } from "./conversion-issue.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 import type { AnswerBlock, Dialect } from "./dialect.ts";
 import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
-import { type FormName, isForModel, isSameJson, keptForms, rawOf, withoutBlankTexts } from "./raw-form.ts";
+import {
+  type FormName,
+  isOriginalForModel,
+  isSameJson,
+  keptForms,
+  rawOf,
+  withoutBlankTexts,
+} from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
@@ -383,7 +390,7 @@ class Planner {
   #lostForms(message: object): FormName[] {
     // What people see brings back the details of all others.
     if (this.#dialect.isForDisplay && fieldsOf(message)["role"] !== "system") return [];
-    return keptForms(message).filter((form) => form !== "uiMessage" || isForModel(rawOf(message, form)));
+    return keptForms(message).filter((form) => isOriginalForModel(form, rawOf(message, form)));
   }
 }
 

@@ -51,7 +51,7 @@ const PARTS: { readonly [zone in Zone]?: { readonly [name: string]: Zone } } = {
 
 /** Fields of `details` and `data` that keep an original in the form of its provider or SDK. */
 const RAW_FORMS = words(
-  "anthropic openaiChat openaiResponses gemini modelMessage uiMessage openaiAgents aiSdk",
+  "anthropic openaiChat openaiResponses gemini modelMessage uiMessage langchain langgraph openaiAgents aiSdk",
 );
 
 /** Entries with records of other programs. */

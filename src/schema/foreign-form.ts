@@ -6,6 +6,7 @@ export type MessageForm =
   | "openai-chat"
   | "openai-responses"
   | "gemini"
+  | "langchain"
   | "model-messages"
   | "ui-messages";
 
@@ -25,6 +26,7 @@ const CONVERTERS = {
   "openai-chat": "fromOpenAIChat",
   "openai-responses": "fromOpenAIResponses",
   gemini: "fromGemini",
+  langchain: "fromLangChain",
   "model-messages": "fromModelMessages",
   "ui-messages": "fromUIMessages",
 } as const satisfies Readonly<Record<MessageForm, string>>;
@@ -96,6 +98,7 @@ export function converterFor(value: unknown): (typeof CONVERTERS)[MessageForm] |
 /** Detects the SDK of one value, which may as well be a message of ours. */
 function formOfMessage(value: JsonRecord): MessageForm | undefined {
   const { role, type, parts, content } = value;
+  if (isLangChain(value)) return "langchain";
   if (role === "model" || (Array.isArray(parts) && (role === undefined || !hasTypes(parts)))) return "gemini";
   if (Array.isArray(parts) || Array.isArray(value["toolInvocations"])) return "ui-messages";
   if (role === undefined) return isResponsesItem(type) ? "openai-responses" : undefined;
@@ -107,6 +110,16 @@ function formOfMessage(value: JsonRecord): MessageForm | undefined {
   const isEmptyAnswer = role === "assistant" && content === null;
   const isChat = isEmptyAnswer || foreignFieldOf(value) !== undefined || isForeignRole(role);
   return isChat ? "openai-chat" : undefined;
+}
+
+/** Types of LangChain's messages, which are no roles. */
+const LANGCHAIN_TYPES: ReadonlySet<unknown> = new Set(["human", "ai", "system", "tool"]);
+
+/** Tells whether a value is a message of LangChain: an instance, its stored form, or what a checkpointer serialises. */
+function isLangChain({ type, data, content, lc, kwargs, role }: JsonRecord): boolean {
+  if (lc === 1) return isJsonRecord(kwargs) && kwargs["content"] !== undefined;
+  if (role !== undefined || !LANGCHAIN_TYPES.has(type)) return false;
+  return content !== undefined || (isJsonRecord(data) && data["content"] !== undefined);
 }
 
 /** The AI SDK's parts have a type, Gemini's have none. */
@@ -141,6 +154,7 @@ export function readMessageDocument(value: unknown): MessageDocument | undefined
 
 /** Detects the SDK from features that only it has; the rest are Anthropic's, or OpenAI's if there is a system message. */
 function formOfItems(items: readonly JsonRecord[], { contents, input }: JsonRecord): MessageForm | undefined {
+  if (items.every(isLangChain)) return "langchain";
   if (contents !== undefined || items.some(({ role }) => role === "model")) return "gemini";
   if (items.every(({ parts, role }) => Array.isArray(parts) && role !== undefined)) {
     const isTyped = items.every(({ parts }) =>

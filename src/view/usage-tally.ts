@@ -5,7 +5,7 @@ import { UNKNOWN_NAME } from "../schema/message.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
-  /** How many usages were added up. */
+  /** Calls that used tokens: dollars that are recorded apart from tokens are no call. */
   count: number;
   /** Tokens of input that no cache served. */
   input: number;
@@ -93,14 +93,15 @@ export function noUsage(): UsageTotals {
 /** Returns the numbers of one stored usage; those that are missing are 0. */
 export function usageTotals(usage: Usage): UsageTotals {
   const { input, output, cacheRead, cacheWrite, reasoning, cost } = fieldsOf(usage);
+  const totalTokens = calculateContextTokens(usage);
   return {
-    count: 1,
+    count: totalTokens > 0 ? 1 : 0,
     input: numberOf(input),
     output: numberOf(output),
     cacheRead: numberOf(cacheRead),
     cacheWrite: numberOf(cacheWrite),
     reasoning: numberOf(reasoning),
-    totalTokens: calculateContextTokens(usage),
+    totalTokens,
     cost: costOf(cost),
   };
 }

@@ -12,21 +12,26 @@ const numbers = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true, min: 0 }),
 );
 const names = fc.constantFrom(null, "a", "ä🙂\n");
-const calls: fc.Arbitrary<RecordedCall> = fc.record({
-  id: fc.oneof(fc.constantFrom(undefined, "", "a b", "é"), fc.string({ unit: "grapheme-ascii" }), fc.uuid()),
-  timeMs: fc.oneof(fc.constant(null), fc.integer({ min: -1e14, max: 2e14 }), fc.nat(1000)),
-  provider: names,
-  model: names,
-  count: fc.constant(1),
-  input: numbers,
-  output: numbers,
-  cacheRead: numbers,
-  cacheWrite: numbers,
-  cacheWrite1h: numbers,
-  reasoning: numbers,
-  totalTokens: numbers,
-  cost: fc.option(numbers),
-});
+const calls: fc.Arbitrary<RecordedCall> = fc
+  .record({
+    id: fc.oneof(
+      fc.constantFrom(undefined, "", "a b", "é"),
+      fc.string({ unit: "grapheme-ascii" }),
+      fc.uuid(),
+    ),
+    timeMs: fc.oneof(fc.constant(null), fc.integer({ min: -1e14, max: 2e14 }), fc.nat(1000)),
+    provider: names,
+    model: names,
+    input: numbers,
+    output: numbers,
+    cacheRead: numbers,
+    cacheWrite: numbers,
+    cacheWrite1h: numbers,
+    reasoning: numbers,
+    totalTokens: numbers,
+    cost: fc.option(numbers),
+  })
+  .map((call) => ({ ...call, count: call.totalTokens > 0 ? 1 : 0 }));
 
 function tableOf(list: readonly RecordedCall[]): CallTable {
   const table = CallTable.from();

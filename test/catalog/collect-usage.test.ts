@@ -393,7 +393,7 @@ test("dollars that a program records apart from tokens are stated for the calls 
     ["p/m", 2, 2, 0],
     ["p/n", null, 1, 0],
   ]);
-  expect(total).toMatchObject({ input: 45, cost: 2, estimated: 3, unpriced: 0 });
+  expect(total).toMatchObject({ calls: 5, input: 45, cost: 2, estimated: 3, unpriced: 0 });
   expect((await collect()).total.unpriced).toBe(15);
 });
 

@@ -118,14 +118,14 @@ describe("getStats", () => {
     const { controller } = stage({ session: SessionManager.inMemory("/work", {}, entries) });
     expect(controller.getStats().usage).toEqual({
       ...nothing,
-      count: 2,
+      count: 1,
       input: 1,
       output: 2,
       totalTokens: 3,
       cost: 3,
     });
     expect(controller.getStats().byModel).toMatchObject([
-      { provider: "acme", model: "m1", count: 1, cost: 3 },
+      { provider: "acme", model: "m1", count: 0, cost: 3 },
       { provider: null, model: null, count: 1 },
     ]);
   });

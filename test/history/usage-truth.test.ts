@@ -75,6 +75,9 @@ describe.skipIf(!isThere)("sums over what other programs wrote", () => {
     const main = bySession.groups.filter(({ subagentOf }) => subagentOf === undefined);
     const sourceOf = ({ by }: UsageGroup) => importOriginOf(by.session?.path ?? "")?.sourceId ?? "";
     expect(sumsBy(main, sourceOf, tokensOfGroup)).toEqual(sumsBy(calls, ({ session }) => session, tokensOf));
+    expect(bySession.total.calls).toBe(
+      calls.filter((one) => NAMES.some((of) => tokensOf(one)[of] > 0)).length,
+    );
     const byModel = await collectUsage({ ...scope, by: ["model"] });
     const modelOf = ({ by }: UsageGroup) => by.model?.split("/")[1] ?? "";
     expect(sumsBy(byModel.groups, modelOf, tokensOfGroup)).toEqual(

@@ -131,7 +131,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
     ],
     out,
   );
-  if (usage.count === 0) out.line("\nNo usage is recorded.");
+  if (usage.count === 0 && usage.cost === null) out.line("\nNo usage is recorded.");
   else writeUsage(stats.byModel, usage, out);
 }
 

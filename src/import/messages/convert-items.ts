@@ -5,6 +5,7 @@ import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import type { ConvertedMessages } from "../../convert/history.ts";
+import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
 import type { MessageDocument } from "../../schema/foreign-form.ts";
@@ -48,6 +49,8 @@ export function convertItems(document: MessageDocument, options: MessageImportOp
       const systemInstruction = instructions ?? geminiText(document.instructions);
       return fromGemini({ contents, ...(systemInstruction !== undefined && { systemInstruction }) }, options);
     }
+    case "langchain":
+      return fromLangChain(items.map(langChainMessage), options);
     case "model-messages": {
       const messages = items.map((item, i) => messageOf(item, i, ["system", "user", "assistant", "tool"]));
       return fromModelMessages({ messages, ...(instructions !== undefined && { instructions }) }, options);
@@ -65,6 +68,11 @@ export function convertItems(document: MessageDocument, options: MessageImportOp
     default:
       return form satisfies never;
   }
+}
+
+/** Normalises a message; what a checkpointer serialised has a type of its own. */
+function langChainMessage(item: JsonRecord) {
+  return { ...item, type: String(item["type"]) };
 }
 
 /** Normalises an item; messages among them may have no type. */

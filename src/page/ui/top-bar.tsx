@@ -134,7 +134,7 @@ function SessionFacts() {
     [dateAndTimeOf(header?.timestamp), "When it was begun"],
     [lastMs > firstMs ? duration(lastMs - firstMs) : "", "From its first entry to its last, with all pauses"],
     [
-      all.count === 0 ? "" : `cost ${dollars(all.cost)}`,
+      all.count === 0 && all.cost === null ? "" : `cost ${dollars(all.cost)}`,
       all.cost === null
         ? "No record says what its calls of models cost"
         : "What its calls of models cost, on all branches",
