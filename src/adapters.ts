@@ -4,6 +4,24 @@
  * @module
  */
 
+export {
+  type AcpForkRequest,
+  type AcpListRequest,
+  type AcpSessionPage,
+  deleteAcpSession,
+  forkAcpSession,
+  listAcpSessions,
+} from "./adapters/acp/acp-sessions.ts";
+export type {
+  AcpContentBlock,
+  AcpSessionInfo,
+  AcpToolContent,
+  AcpUpdate,
+  AcpUpdateLike,
+} from "./adapters/acp/acp-types.ts";
+export { fromAcpPrompt } from "./adapters/acp/from-acp-prompt.ts";
+export { AcpRecorder, type ConvertedAcpUpdates, fromAcpUpdates } from "./adapters/acp/from-acp-updates.ts";
+export { type AcpReplayOptions, toAcpUpdates } from "./adapters/acp/to-acp-updates.ts";
 export { loadChat, type SaveChatOptions, type SavedChat, saveChat } from "./adapters/ai-sdk/chat.ts";
 export {
   type ClaudeSessionStore,

@@ -96,7 +96,7 @@ function wellFormedNamed(name: string, text: string): string {
 }
 
 /** Replaces halves of surrogate pairs in a value and in names of properties; returns the same value if there are none. */
-function wellFormedValue(value: unknown): unknown {
+export function wellFormedValue(value: unknown): unknown {
   if (typeof value === "string") return wellFormedText(value);
   return isWellFormed(value) ? value : wellFormedCopy(value);
 }

@@ -117,7 +117,12 @@ function saidByModel(message: JsonRecord): Said {
 
 /** Says in a few words what a tool was called for: `→ bash npm test`. */
 export function callText(name: string, input: unknown): string {
-  return `→ ${name || "(unnamed tool)"} ${tellingArgument(input)}`.trimEnd();
+  return `→ ${callTitle(name, input)}`;
+}
+
+/** Names a call: the tool, and the argument that says most. */
+export function callTitle(name: string, input: unknown): string {
+  return `${name || "(unnamed tool)"} ${tellingArgument(input)}`.trimEnd();
 }
 
 /** The text of a message or custom message, with its images mentioned. */

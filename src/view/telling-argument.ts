@@ -3,7 +3,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 /** Arguments that say most about a call, best first. */
 const TELLING = [
   ...["path", "file_path", "filePath", "command", "cmd"],
-  ...["pattern", "query", "url", "prompt", "name"],
+  ...["pattern", "query", "url", "prompt", "name", "title"],
 ];
 
 /** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */

@@ -1,16 +1,11 @@
 import { diffLines } from "diff";
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
-import { textOf } from "../../context/message-parts.ts";
+import { editsOfCall } from "../../view/edits.ts";
 
 /** A line of a comparison. */
 export interface DiffLine {
   readonly sign: "+" | "-" | " ";
   readonly text: string;
 }
-
-/** Names that tools have for the text before and after. */
-const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", "old"];
-const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
 
 /** Longer texts are not compared: that can take long. */
 const LONGEST_COMPARED = 200_000;
@@ -25,20 +20,7 @@ const MOST_CHANGES = 2000;
  * @returns A comparison for each edit; empty if this is no edit.
  */
 export function editsIn(input: unknown): DiffLine[][] {
-  const fields = fieldsOf(input);
-  const edits = Array.isArray(fields["edits"]) ? listOf(fields["edits"]) : [input];
-  return edits.flatMap((edit) => {
-    const texts = oldAndNew(edit);
-    return texts === undefined ? [] : [compare(...texts)];
-  });
-}
-
-function oldAndNew(edit: unknown): [before: string, after: string] | undefined {
-  const fields = fieldsOf(edit);
-  const pick = (names: readonly string[]) => names.find((name) => typeof fields[name] === "string");
-  const [before, after] = [pick(OLD_NAMES), pick(NEW_NAMES)];
-  if (before === undefined || after === undefined) return undefined;
-  return [textOf(fields[before]), textOf(fields[after])];
+  return editsOfCall(input).map(({ before, after }) => compare(before, after));
 }
 
 function compare(before: string, after: string): DiffLine[] {
