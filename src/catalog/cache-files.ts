@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { type BesideJson, readAtomicJson, writeAtomicJsonNow } from "../fs/atomic-json.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
+import { isUnchangedAt, readFilters } from "./gram-cache.ts";
 import type { FileMark } from "./scanned-file.ts";
 import { namesInCalls } from "./session-calls.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
@@ -10,11 +11,13 @@ import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.
 /** Incremented whenever the format or the meaning of cached rows changes. */
 const CACHE_VERSION = 5;
 
-/** The file in which the rows of one folder are kept, named by a digest of the folder's path. */
-const CACHE_FILE = /^[0-9a-f]{32}\.json$/;
+/** The files in which the rows and the filters of one folder are kept, named by a digest of the folder's path. */
+const CACHE_FILE = /^[0-9a-f]{32}\.(?:json|grams)$/;
+
+const OF_FILTERS = ".grams";
 
 /** Left behind by a process that is killed while it replaces such a file. */
-const LEFTOVER = /^[0-9a-f]{32}\.json\.\d+$/;
+const LEFTOVER = /^[0-9a-f]{32}\.(?:json|grams)\.\d+$/;
 
 /** A leftover of this age belongs to no living process. */
 const LEFTOVER_AFTER_MS = 60_000;
@@ -65,12 +68,6 @@ export function contentOf({ folder, files }: CachedFolder): { content: object; b
   return { content: { version: CACHE_VERSION, folder, files: columns }, beside };
 }
 
-/** Whether a file is unchanged since it was summarised. */
-function isUnchangedAt(path: string, mark: FileMark): boolean {
-  const stats = ifPresent(() => statSync(path));
-  return stats?.size === mark.size && stats.mtimeMs === mark.mtimeMs && stats.ino === mark.ino;
-}
-
 /**
  * Removes rows from all files of a cache, and leftovers of killed processes: text that is gone from its session must not
  * stay in a cache. Unreadable cache files are removed.
@@ -115,6 +112,10 @@ function removeLeftovers(cacheFolder: string): string[] {
 }
 
 function purgeFile(path: string, isKept: Parameters<typeof purgeCache>[1]): void {
+  if (path.endsWith(OF_FILTERS)) {
+    purgeFilters(path, isKept);
+    return;
+  }
   const cached = readCachedFolder(path);
   if (cached === undefined) {
     ifPresent(() => realFileSystem.unlinkSync(path));
@@ -130,4 +131,13 @@ function purgeFile(path: string, isKept: Parameters<typeof purgeCache>[1]): void
   }
   const { content, beside } = contentOf(cached);
   writeAtomicJsonNow(path, content, beside);
+}
+
+/** Removes the filters of a folder if one of them must not stay: the next search makes them anew. */
+function purgeFilters(path: string, isKept: Parameters<typeof purgeCache>[1]): void {
+  const kept = readFilters(path);
+  const entries = [...(kept?.filters ?? [])];
+  const stays =
+    kept !== undefined && entries.every(([name, { mark }]) => isKept({ folder: kept.folder, name, mark }));
+  if (!stays) ifPresent(() => realFileSystem.unlinkSync(path));
 }

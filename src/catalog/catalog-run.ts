@@ -1,6 +1,7 @@
 import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
 import { callsIn, type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
+import { GramCache } from "./gram-cache.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import type { FileMark } from "./scanned-file.ts";
@@ -43,6 +44,8 @@ export class CatalogRun {
   readonly report: SkipReport;
   /** Most recently written first. */
   readonly files: readonly SessionFile[];
+  /** What is known of the texts in files, for searches. */
+  readonly grams: GramCache;
   readonly #folders: readonly string[];
   readonly #cache: SummaryCache;
   readonly #belongs: (cwd: string, folder: string) => boolean;
@@ -60,6 +63,7 @@ export class CatalogRun {
     this.files = files;
     this.#folders = folders;
     this.#cache = new SummaryCache(options);
+    this.grams = new GramCache(this.#cache.folder, (error) => this.#cache.reportError(error));
     this.#belongs = belongsTo(options);
     this.#isFiltered = options.cwd !== undefined;
     this.#needsCalls = needsCalls;
@@ -151,8 +155,9 @@ export class CatalogRun {
   }
 
   /** Saves what was found for the next run. */
-  finish(): Promise<void> {
-    return this.#cache.save(this.#folders, this.files);
+  async finish(): Promise<void> {
+    await this.#cache.save(this.#folders, this.files);
+    await this.grams.save(this.files);
   }
 
   /** The summary of an unchanged file; undefined if there is none. */

@@ -1,4 +1,5 @@
 import type { BytePattern } from "../jsonl/byte-pattern.ts";
+import type { GramCollector } from "./gram-filter.ts";
 import type { Pace } from "./pace.ts";
 import { piecesOf, type ScannedFile } from "./scanned-file.ts";
 import type { TextPatterns } from "./text-bytes.ts";
@@ -21,6 +22,7 @@ export interface FoundLine {
 /**
  * Finds the lines of a file that may hold a text, by its bytes alone.
  *
+ * @param collector - Receives all bytes of the file.
  * @returns In the order of the file; empty if no line can hold the text.
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), most of which are passed over; no line is copied or parsed.
@@ -29,6 +31,7 @@ export async function linesThatMayHold(
   file: ScannedFile,
   { plain, escaped }: TextPatterns,
   pace: Pace,
+  collector?: GramCollector,
 ): Promise<FoundLine[]> {
   const found: FoundLine[] = [];
   let last: FoundLine | undefined;
@@ -36,8 +39,11 @@ export async function linesThatMayHold(
   /** Offset in the file of the first byte of the piece, and of the first one that is still to be looked at. */
   let [offset, from] = [0, 0];
   let isInFoundLine = false;
+  let collected = 0;
   for (const piece of piecesOf(file, 0, overlap)) {
     const end = offset + piece.length;
+    collector?.feed(piece.subarray(collected - offset));
+    collected = end;
     const inPlain = new Finder((start) => plain.find(piece, start, piece.length));
     const inEscapes = new Finder((start) => findEscape(piece, escaped, start));
     while (from < end) {

@@ -9,6 +9,7 @@ import {
 } from "../search/entry-search.ts";
 import { SEARCHED_TYPES } from "../search/search-text.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { GramCollector } from "./gram-filter.ts";
 import type { Pace } from "./pace.ts";
 import { entriesOnLines, type FoundEntry, readEntries, readSource, type WholeLine } from "./read-entries.ts";
 import type { ScannedFile } from "./scanned-file.ts";
@@ -29,6 +30,7 @@ export interface FoundHit extends EntryHit {
  *
  * @param isInOrder - Whether each line is known to be one record of the current version with a unique id; hits then come
  *   without their branch, unless the plan asks for it.
+ * @param onFilter - Called with the filter of the file's grams, if all bytes were read.
  * @throws {TooSlowError} If an expression takes too long.
  * @throws {SessionError} `ABORTED`
  */
@@ -37,9 +39,12 @@ export async function* findInFile(
   plan: SearchPlan,
   isInOrder: boolean,
   pace: Pace,
+  onFilter?: (filter: Uint8Array) => void,
 ): AsyncGenerator<FoundHit[], void, undefined> {
   const patterns = rarestOf(plan);
-  const lines = patterns && (await linesThatMayHold(file, patterns, pace));
+  const collector = onFilter && patterns && new GramCollector(file.size);
+  const lines = patterns && (await linesThatMayHold(file, patterns, pace, collector));
+  if (collector !== undefined) onFilter?.(collector.filter);
   if (lines?.length === 0) return;
   const isByLine = !readsCalls(plan) && plan.filters.branch !== "active";
   if (isByLine && isInOrder && lines?.every(isWhole) === true) {

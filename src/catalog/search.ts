@@ -11,7 +11,13 @@ import {
   TEXTS,
 } from "../schema/options.ts";
 import { BestHits } from "../search/best-hits.ts";
-import { type EntryHit, findsNothing, planSearch, type SearchPlan } from "../search/entry-search.ts";
+import {
+  type EntryHit,
+  findsNothing,
+  planSearch,
+  requiredTexts,
+  type SearchPlan,
+} from "../search/entry-search.ts";
 import type { SearchFilters } from "../search/search-filters.ts";
 import { parseQuery, type QueryOptions } from "../search/search-query.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
@@ -19,6 +25,7 @@ import { importOriginOf, isFromSource } from "./deleted-imports.ts";
 import { expressionMatcher, TooSlowError } from "./expression-matcher.ts";
 import { summarizeSession } from "./file-summary.ts";
 import { rowOfLines } from "./full-summary.ts";
+import { gramsOf, hasGrams } from "./gram-filter.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
 import { closeFile, openToScan, type ScannedFile } from "./scanned-file.ts";
@@ -232,8 +239,10 @@ async function* search(
 ): AsyncGenerator<PendingHit, void, undefined> {
   const run = await CatalogRun.start(options);
   try {
+    const grams = gramsOf(requiredTexts(plan).map(({ text }) => text));
     const files = options.latestFirst === true ? await run.filesLatestFirst() : run.files;
     for (const file of files) {
+      if (!mayHold(run, file, grams)) continue;
       yield* searchFile(run, file, plan);
       if (run.pace.isDue) await run.pace.rest();
     }
@@ -254,7 +263,10 @@ async function* searchFile(
     if (!isFrom(file.path, plan)) return;
     open = openToScan(file.path);
     let session: FileRow | undefined;
-    for await (const batch of findInFile(open, plan, run.isInOrder(file, open), run.pace)) {
+    const mark = open;
+    const isNew = run.grams.isKept && run.grams.get(file, mark) === undefined;
+    const onFilter = isNew ? (filter: Uint8Array) => run.grams.put(file, mark, filter) : undefined;
+    for await (const batch of findInFile(open, plan, run.isInOrder(file, open), run.pace, onFilter)) {
       for (const hit of batch) {
         session ??= await run.infoOf(file);
         if (session === undefined) return;
@@ -267,6 +279,13 @@ async function* searchFile(
   } finally {
     if (open !== undefined) closeFile(open);
   }
+}
+
+/** Whether a file may hold what is looked for, as far as its filter knows. */
+function mayHold({ grams: kept, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
+  pace.check();
+  const filter = grams.length === 0 ? undefined : kept.get(file, file);
+  return filter === undefined || hasGrams(filter, grams);
 }
 
 /** Whether a file is of the program that was asked for. */

@@ -36,14 +36,15 @@ interface FolderCache {
  */
 export class SummaryCache {
   readonly #options: CacheOptions;
-  readonly #folder: string | undefined;
+  /** Where they are kept; undefined for nowhere. */
+  readonly folder: string | undefined;
   readonly #loaded = new Map<string, FolderCache>();
 
   constructor(options: CacheOptions) {
     this.#options = options;
     const { cache = true, cacheDir } = options;
-    this.#folder = cache ? absolutePath(cacheDir ?? defaultCacheFolder()) : undefined;
-    if (this.#folder !== undefined) noteCacheFolder(this.#folder);
+    this.folder = cache ? absolutePath(cacheDir ?? defaultCacheFolder()) : undefined;
+    if (this.folder !== undefined) noteCacheFolder(this.folder);
   }
 
   /** Returns the known summary of a file, which may be outdated; undefined if there is none. */
@@ -69,8 +70,9 @@ export class SummaryCache {
     const there = new Map<string, SessionFile[]>(folders.map((folder) => [folder, []]));
     for (const file of files) there.get(file.folder)?.push(file);
     for (const [folder, found] of there) {
-      const cache = this.#cacheOf(folder);
-      if (cache === undefined) return;
+      // What was not looked at stays as it is, unless no file is left.
+      const cache = found.length === 0 ? this.#cacheOf(folder) : this.#loaded.get(folder);
+      if (cache === undefined) continue;
       const known = found.filter(({ name }) => cache.files.has(name));
       if (known.length < cache.files.size) {
         const names = new Set(known.map(({ name }) => name));
@@ -92,17 +94,17 @@ export class SummaryCache {
   }
 
   #sweep(): void {
-    if (this.#folder === undefined) return;
+    if (this.folder === undefined) return;
     const ours = new Set(Array.from(this.#loaded.values(), ({ path }) => path));
-    sweepCache(this.#folder, (path) => ours.has(path));
+    sweepCache(this.folder, (path) => ours.has(path));
   }
 
   #cacheOf(folder: string): FolderCache | undefined {
-    if (this.#folder === undefined) return undefined;
+    if (this.folder === undefined) return undefined;
     let cache = this.#loaded.get(folder);
     if (cache === undefined) {
       const name = sha256(folder).slice(0, 32);
-      const path = join(this.#folder, `${name}.json`);
+      const path = join(this.folder, `${name}.json`);
       cache = { path, files: this.#load(path, folder), isDirty: false };
       this.#loaded.set(folder, cache);
     }
@@ -114,7 +116,7 @@ export class SummaryCache {
       const cached = readCachedFolder(path);
       return cached?.folder === folder ? cached.files : new Map();
     } catch (error) {
-      this.#reportError(error);
+      this.reportError(error);
       return new Map();
     }
   }
@@ -123,12 +125,12 @@ export class SummaryCache {
     try {
       await work();
     } catch (error) {
-      this.#reportError(error);
+      this.reportError(error);
     }
   }
 
   /** A cache that cannot be read or written only costs time. */
-  #reportError(error: unknown): void {
+  reportError(error: unknown): void {
     if (!isSystemError(error)) throw error;
     this.#options.onCacheError?.(error);
   }

@@ -91,18 +91,18 @@ function formsOf(text: string): Map<string, string[]> {
   const formsOfFolded = new Map<string, string[]>();
   // For surrogate pairs, the flag does nothing.
   const units = [...new Set(text)].filter((character) => character.length === 1);
-  for (const unit of units) formsOfFolded.set(fold(unit), []);
+  for (const unit of units) formsOfFolded.set(foldUnit(unit), []);
   // No character beyond ASCII equals one of ASCII, and trying all of them takes milliseconds.
   const last = units.every((unit) => unit < "\u0080") ? 0x7f : 0xffff;
   for (let code = 0; code <= last; code++) {
     const unit = String.fromCharCode(code);
-    formsOfFolded.get(fold(unit))?.push(unit);
+    formsOfFolded.get(foldUnit(unit))?.push(unit);
   }
-  return new Map(units.map((unit) => [unit, formsOfFolded.get(fold(unit)) ?? []]));
+  return new Map(units.map((unit) => [unit, formsOfFolded.get(foldUnit(unit)) ?? []]));
 }
 
-/** The language's rule for that flag: upper case, unless that is several characters or an ASCII one. */
-function fold(unit: string): string {
+/** Returns what all cases of a character share, by the rule of that flag: upper case, unless that is several characters or an ASCII one. */
+export function foldUnit(unit: string): string {
   const upper = unit.toUpperCase();
   if (upper.length !== 1) return unit;
   return unit >= "\u0080" && upper < "\u0080" ? unit : upper;

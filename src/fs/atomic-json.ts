@@ -57,7 +57,13 @@ export async function writeAtomicJson(path: string, value: object, beside: Besid
   await loadWriter()(path, bytes, { mode: FILE_MODE, fsync: false });
 }
 
-/** Does the same synchronously. */
+/** Writes bytes in the same way. */
+export async function writeAtomicBytes(path: string, bytes: Buffer): Promise<void> {
+  makeFolder(realFileSystem, dirname(path));
+  await loadWriter()(path, bytes, { mode: FILE_MODE, fsync: false });
+}
+
+/** Writes a value as `writeAtomicJson` does, synchronously. */
 export function writeAtomicJsonNow(path: string, value: object, beside: BesideJson = {}): void {
   const bytes = fileOf(value, beside);
   makeFolder(realFileSystem, dirname(path));
@@ -113,7 +119,7 @@ function lazily(bytes: Uint8Array, digest: string | undefined): () => Uint8Array
 }
 
 /** Reads a file; undefined if it is missing, or a pipe or device, which may never end. */
-function readToEnd(path: string): Buffer | undefined {
+export function readToEnd(path: string): Buffer | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
