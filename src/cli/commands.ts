@@ -57,6 +57,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./commands/watch.ts")).watchCommand,
   },
   {
+    name: "mcp",
+    summary: "Let agents ask about past sessions, over the Model Context Protocol",
+    load: async () => (await import("./commands/mcp.ts")).mcpCommand,
+  },
+  {
     name: "verify",
     summary: "Check every line of session files",
     load: async () => (await import("./commands/verify.ts")).verifyCommand,

@@ -1,6 +1,5 @@
-import { createRequire } from "node:module";
 import { Argument, Command as CommanderCommand, Option } from "commander";
-import { isJsonRecord } from "../schema/json.ts";
+import { packageVersion } from "../fs/package-version.ts";
 import { COMMON_PARAMETERS, type Command, type ListedCommand } from "./command.ts";
 import type { Output } from "./output.ts";
 import type { Parameter } from "./parameters.ts";
@@ -115,10 +114,4 @@ function examplesOf({ examples }: Command, out: Output): string {
     ([line, purpose]) => `  ${out.colours.dim(`# ${purpose}`)}\n  sessiontree ${line}`,
   );
   return [out.colours.bold("Examples:"), ...lines].join("\n");
-}
-
-/** The version in our own package.json, which both the sources and the build find by the package's name. */
-function packageVersion(): string {
-  const facts: unknown = createRequire(import.meta.url)("sessiontree/package.json");
-  return isJsonRecord(facts) && typeof facts["version"] === "string" ? facts["version"] : "unknown";
 }

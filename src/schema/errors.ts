@@ -23,6 +23,7 @@ export type SessionErrorCode =
   | "PRICE_FAILED"
   | "NOTHING_TO_COMPACT"
   | "CWD_MISSING"
+  | "PACKAGE_MISSING"
   | "ABORTED";
 
 const BRAND = Symbol.for("sessiontree.SessionError");

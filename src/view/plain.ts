@@ -38,6 +38,15 @@ export function plainText(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, picture);
 }
 
+/** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
+const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
+
+/** Takes out of a text what a terminal could obey and what nobody sees, for a reader that is no terminal; line breaks and tabs stay. */
+export function withoutHarmful(text: string): string {
+  if (HARMLESS.test(text)) return text;
+  return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, "").replace(INVISIBLE, "");
+}
+
 /** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
 export function plainLine(text: string): string {
   return wholeLine(text.trimStart().slice(0, MOST_READ));

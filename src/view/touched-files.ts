@@ -59,17 +59,3 @@ function patchedFiles(input: unknown): TouchedFile[] {
       })),
     );
 }
-
-/**
- * Tells whether two paths can mean one file: they are equal, or the shorter one is the end of the longer one, folder by folder.
- * Both kinds of slashes count alike.
- */
-export function canBeSameFile(a: string, b: string): boolean {
-  const [one, other] = [partsOfPath(a), partsOfPath(b)];
-  const length = Math.min(one.length, other.length);
-  return length > 0 && one.slice(-length).every((part, i) => part === other.at(i - length));
-}
-
-function partsOfPath(path: string): string[] {
-  return path.split(/[/\\]+/).filter((part) => part !== "" && part !== ".");
-}

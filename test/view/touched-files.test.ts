@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canBeSameFile, filesOfCall } from "../../src/view/touched-files.ts";
+import { filesOfCall } from "../../src/view/touched-files.ts";
 
 test.each<[name: string, input: unknown, files: [path: string, isChanged: boolean][]]>([
   ["read", { path: "a.ts" }, [["a.ts", false]]],
@@ -26,15 +26,4 @@ test.each<[name: string, input: unknown, files: [path: string, isChanged: boolea
   ["odd", null, []],
 ])("%s names its files", (name, input, files) => {
   expect(filesOfCall({ name, input }).map(({ path, isChanged }) => [path, isChanged])).toEqual(files);
-});
-
-test.each<[a: string, b: string, isSame: boolean]>([
-  ["/p/src/a.ts", "src/a.ts", true],
-  ["a.ts", "./a.ts", true],
-  ["C:\\p\\src\\a.ts", "src/a.ts", true],
-  ["/p/src/a.ts", "/q/src/a.ts", false],
-  ["a.ts", "ba.ts", false],
-  ["", "a.ts", false],
-])("%s and %s: %s", (a, b, isSame) => {
-  expect([canBeSameFile(a, b), canBeSameFile(b, a)]).toEqual([isSame, isSame]);
 });

@@ -17,7 +17,8 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
-  ["postgres/", "adapters/", "history/", "redaction/"],
+  ["postgres/", "adapters/", "history/", "redaction/", "recall/"],
+  ["mcp/"],
   ["cli/", "page/"],
 ];
 
@@ -36,6 +37,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "string-width": ["src/cli/"],
   fuzzysort: ["src/cli/picker/"],
   pg: ["src/postgres/open-postgres-store.ts"],
+  "@modelcontextprotocol/server": ["src/mcp/"],
 };
 
 /** Packages that are bundled into the page when it is built: they are no dependencies of who installs the library. */

@@ -42,7 +42,7 @@ export function comparePackages(dependencies: readonly string[], document: strin
   for (const name of new Set([...dependencies, ...Object.keys(PACKAGE_HOMES)])) {
     if (!dependencies.includes(name)) faults.push(`${name} has a home but is no dependency`);
     else if (!(name in PACKAGE_HOMES)) faults.push(`${name} is a dependency without a home`);
-    const row = new RegExp(`^\\|[^|]*\\b${name}\\b[^|]*\\|`, "m");
+    const row = new RegExp(`^\\|(?:[^|]*[^|\\w@/-])?${name}(?:[^|\\w/-][^|]*)?\\|`, "m");
     if (!row.test(document)) faults.push(`${name} has no row in the table of docs/architecture.md`);
   }
   return faults;

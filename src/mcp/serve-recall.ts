@@ -1,0 +1,30 @@
+import type { Readable, Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import type { Recall } from "../recall/recall.ts";
+import { loadSdk, loadStdio } from "./load-sdk.ts";
+import { serverOf } from "./recall-server.ts";
+
+/** Where requests come from, and where answers and troubles go. */
+export interface ServeStreams {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly onError: (error: Error) => void;
+}
+
+/**
+ * Answers requests of one client until it ends its stream.
+ *
+ * @throws {SessionError} `PACKAGE_MISSING`
+ */
+export async function serveRecall(recall: Recall, { input, output, onError }: ServeStreams): Promise<void> {
+  await loadSdk();
+  const { serveStdio, StdioServerTransport } = await loadStdio();
+  const transport = new StdioServerTransport(input, output);
+  const ended = finished(input, { writable: false });
+  const server = serveStdio(() => serverOf(recall), { transport, onerror: onError });
+  try {
+    await ended;
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,39 @@
+import { messageOf } from "../schema/errors.ts";
+import { readArguments } from "./argument.ts";
+import { fileHistoryTool } from "./file-history.ts";
+import { findFailuresTool } from "./find-failures.ts";
+import { readEntriesTool } from "./read-entries.ts";
+import type { Recall, RecallTool } from "./recall.ts";
+import { searchSessionsTool } from "./search-past.ts";
+import { sessionOverviewTool } from "./session-overview.ts";
+import { usageTool } from "./usage-summary.ts";
+
+/** All that can be asked of past sessions. */
+export const RECALL_TOOLS: readonly RecallTool[] = [
+  searchSessionsTool,
+  readEntriesTool,
+  sessionOverviewTool,
+  findFailuresTool,
+  fileHistoryTool,
+  usageTool,
+];
+
+/** What a call came to. */
+export interface RecallResult {
+  readonly text: string;
+  /** Whether the text says what is wrong with the call. */
+  readonly isError: boolean;
+}
+
+/** Answers a call of a tool; never throws: an agent can mend what the text says is wrong. */
+export async function callRecallTool(
+  tool: RecallTool,
+  recall: Recall,
+  values: { readonly [name: string]: unknown },
+): Promise<RecallResult> {
+  try {
+    return { text: await tool.run(recall, readArguments(tool.arguments, values)), isError: false };
+  } catch (error) {
+    return { text: recall.cleanLine(messageOf(error)), isError: true };
+  }
+}

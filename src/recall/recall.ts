@@ -1,0 +1,181 @@
+import { resolve } from "node:path";
+import { fittingName } from "../catalog/resolve-session.ts";
+import type { SessionRow } from "../catalog/session-row.ts";
+import type { PriceFunction } from "../catalog/usage-groups.ts";
+import { SessionError } from "../schema/errors.ts";
+import { titleOf } from "../view/session-title.ts";
+import { parseMoment } from "../view/times.ts";
+import { Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
+import {
+  type Argument,
+  type Arguments,
+  countArgument,
+  optionalText,
+  requiredText,
+  switchArgument,
+} from "./argument.ts";
+import { cleanText, type HideSecrets } from "./clean.ts";
+import { cut, RecalledSession } from "./recalled-session.ts";
+import { findRunningSession, type RunningSession } from "./running-session.ts";
+import type { SessionSource } from "./session-source.ts";
+
+/** What agents can ask of past sessions, and how: one of these per file. */
+export interface RecallTool {
+  readonly name: string;
+  readonly title: string;
+  /** What it answers, and when to ask. */
+  readonly description: string;
+  readonly arguments: readonly Argument<unknown>[];
+  /**
+   * Answers a call.
+   *
+   * @throws {SessionError} If what is named is not there.
+   * @throws {TypeError} If an argument is wrong.
+   */
+  run(recall: Recall, call: Arguments): Promise<string>;
+}
+
+/** Where questions are asked, and about what. */
+export interface RecallSettings {
+  readonly source: SessionSource;
+  /** Folder where relative paths start; sessions of its project need no mention of it. */
+  readonly cwd: string;
+  /** The project whose sessions are meant where a call names none; undefined for all. */
+  readonly project: string | undefined;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Undefined if nothing is to be hidden. */
+  readonly hide: HideSecrets | undefined;
+  /** Returns Unix milliseconds. */
+  readonly now: () => number;
+  readonly prices: PriceFunction | undefined;
+}
+
+/** Names one session. */
+export const SESSION = requiredText("session", "id of the session, the beginning of it, or its name");
+/** Names another project. */
+export const PROJECT = optionalText("project", "folder of another project; default: the current one");
+/** Asks for all projects. */
+export const ALL = switchArgument("all", "look at the sessions of all projects");
+/** Names the first time that counts. */
+export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago");
+/** Names the time before which all is that counts. */
+export const UNTIL = optionalText("until", "as since; a month or a day is included");
+/** Bounds the answer. */
+export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
+  least: LEAST_BYTES,
+  most: MOST_BYTES,
+  fallback: DEFAULT_BYTES,
+});
+
+/** Characters of a session's title. */
+const MOST_OF_TITLE = 80;
+
+/** Characters of an error. */
+const MOST_OF_MESSAGE = 500;
+
+/** How many candidates an error names. */
+const MOST_NAMED = 5;
+
+/** What all tools work with. */
+export class Recall {
+  readonly settings: RecallSettings;
+  readonly hide: HideSecrets;
+
+  constructor(settings: RecallSettings) {
+    this.settings = settings;
+    this.hide = settings.hide ?? ((text) => text);
+  }
+
+  /** Whether texts may lack something that was hidden. */
+  get hidesSecrets(): boolean {
+    return this.settings.hide !== undefined;
+  }
+
+  /** Begins the answer to a call. */
+  answer({ get }: Arguments): Answer {
+    return new Answer(get(MAX_BYTES), this.hide);
+  }
+
+  /** Returns the project that a call is about; undefined for all. */
+  projectOf({ get }: Arguments): string | undefined {
+    const { cwd, project } = this.settings;
+    const named = get(PROJECT);
+    if (named !== undefined) return resolve(cwd, named);
+    return get(ALL) ? undefined : project;
+  }
+
+  /** @throws {TypeError} If a time cannot be read. */
+  timesOf({ get }: Arguments): { readonly since?: Date; readonly until?: Date } {
+    const read = (argument: Argument<string | undefined>) => {
+      const text = get(argument);
+      const found = text === undefined ? undefined : parseMoment(text, this.settings.now(), false);
+      if (text === undefined || found !== undefined) return found;
+      throw new TypeError(`${argument.name} must be a time: ${SINCE.schema["description"]}.`);
+    };
+    const [since, until] = [read(SINCE), read(UNTIL)];
+    return {
+      ...(since && { since: new Date(since.fromMs) }),
+      ...(until && { until: new Date(until.toMs) }),
+    };
+  }
+
+  async open(row: SessionRow): Promise<RecalledSession> {
+    return new RecalledSession(row, await this.settings.source.read(row), this.hide);
+  }
+
+  /**
+   * Opens the session that a call names: by id or name, or the beginning of one. One of this project wins over others.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
+   */
+  async find(name: string): Promise<RecalledSession> {
+    const { source, cwd } = this.settings;
+    const found = fittingName(await source.list(undefined), name.trim());
+    const inProject = found.filter((row) => row.cwd === cwd);
+    const [row, ...others] = inProject.length === 1 ? inProject : found;
+    if (row === undefined)
+      throw new SessionError(
+        "SESSION_NOT_FOUND",
+        `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
+      );
+    if (others.length === 0 || others.every(({ id }) => id === row.id)) return this.open(row);
+    const ids = found.slice(0, MOST_NAMED).map(({ id }) => id);
+    const message = `${found.length} sessions fit ${JSON.stringify(name)}, such as ${ids.join(", ")}. Name one by its id.`;
+    throw new SessionError("SESSION_AMBIGUOUS", message, { details: { wanted: name, candidates: ids } });
+  }
+
+  /** Finds the running session, which is left out of what is searched. */
+  async running(): Promise<RunningSession> {
+    const { source, project, env, now } = this.settings;
+    return findRunningSession(await source.list(project), env, now());
+  }
+
+  /** Writes a message as one clean line that is not too long. */
+  cleanLine(text: string): string {
+    return cut(cleanText(text, this.hide).replace(/\s+/g, " "), MOST_OF_MESSAGE);
+  }
+
+  /** Writes in one line which session something is of. */
+  lineOf(row: SessionRow): string {
+    const { id, cwd, modified } = row;
+    const place = cwd === this.settings.cwd ? "" : cwd;
+    return joined(`session ${id}`, this.titleOf(row), timeText(modified.getTime()), place);
+  }
+
+  titleOf({ name = "", firstMessage = "" }: Pick<SessionRow, "name" | "firstMessage">): string {
+    const clean = (text: string) => cleanText(text, this.hide);
+    // Stores keep a beginning, which may end in the middle of a secret.
+    const whole = firstMessage.length < 200 ? firstMessage : firstMessage.replace(/\s\S*$/, "");
+    return cut(titleOf({ name: clean(name), firstMessage: clean(whole) }), MOST_OF_TITLE);
+  }
+}
+
+/** Writes facts in one line; empty ones are left out. */
+export function joined(...facts: readonly string[]): string {
+  return facts.filter((fact) => fact !== "").join(" · ");
+}
+
+/** Writes a moment in UTC, to the minute; empty if it is none. */
+export function timeText(timeMs: number): string {
+  return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
+}

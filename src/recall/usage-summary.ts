@@ -1,0 +1,73 @@
+import { USAGE_KEYS, type UsageGroup } from "../catalog/usage-groups.ts";
+import { count, counted, dollars } from "../view/words.ts";
+import { choicesArgument, countArgument } from "./argument.ts";
+import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, UNTIL } from "./recall.ts";
+import { CURSOR } from "./search-past.ts";
+
+const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
+const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });
+
+/** Adds up tokens and cost. */
+export const usageTool: RecallTool = {
+  name: "usage",
+  title: "Usage of models",
+  description:
+    "Adds up tokens and cost of past sessions, by time, model, project, source or session; each call counts once. A dash stands for what no record says.",
+  arguments: [BY, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
+  run: async (recall, call) => {
+    const { get } = call;
+    const answer = recall.answer(call);
+    const { source, prices } = recall.settings;
+    const by = get(BY) ?? ["model"];
+    const { groups, total, damaged } = await source.usage(recall.projectOf(call), {
+      by,
+      ...recall.timesOf(call),
+      ...(prices && { prices }),
+    });
+    answer.add(`total: ${sumsOf(total)}`);
+    const [skipped, limit] = [get(CURSOR), get(LIMIT)];
+    const lines = groups
+      .slice(skipped, skipped + limit)
+      .map((group) => `${nameOf(recall, group)}: ${sumsOf(group)}`);
+    const cutAt = lines.findIndex((line) => !answer.add(line));
+    const next = skipped + (cutAt < 0 ? lines.length : cutAt);
+    if (next < groups.length)
+      answer.note(`${count(groups.length - next)} more groups. To go on: {"cursor": ${next}}`);
+    if (damaged.length > 0)
+      answer.note(
+        `${counted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,
+      );
+    return answer.finish();
+  },
+};
+
+function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageGroup): string {
+  const names = Object.values(keys).map((value) => value ?? "(not recorded)");
+  const named = session && recall.lineOf(session);
+  return joined(
+    ...names,
+    ...(named === undefined ? [] : [subagentOf === undefined ? named : `subagent's ${named}`]),
+  );
+}
+
+function sumsOf({
+  sessions,
+  calls,
+  input,
+  cacheRead,
+  cacheWrite,
+  output,
+  cost,
+  estimated,
+  unpriced,
+}: UsageGroup): string {
+  return joined(
+    counted(sessions, "session"),
+    counted(calls, "call"),
+    `${count(input + cacheRead + cacheWrite)} in`,
+    `${count(output)} out`,
+    `cost ${dollars(cost)}`,
+    estimated === null ? "" : `estimated ${dollars(estimated)}`,
+    unpriced === 0 ? "" : `${count(unpriced)} tokens unpriced`,
+  );
+}
