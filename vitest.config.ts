@@ -16,7 +16,7 @@ const ONLY_FULL = [
   "test/contract/api-reference.test.ts",
   "test/fault/{full-disk,stress}.test.ts",
   "test/postgres/**",
-  "test/types/{host-roles,pi-declarations}.test.ts",
+  "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
 
 /**

@@ -1,9 +1,14 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type BesideJson, readAtomicJson, writeAtomicJsonNow } from "../fs/atomic-json.ts";
+import {
+  type BesideJson,
+  readAtomicJson,
+  writeAtomicBytesNow,
+  writeAtomicJsonNow,
+} from "../fs/atomic-json.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { isUnchangedAt, readFilters } from "./gram-cache.ts";
+import { filterBytes, isUnchangedAt, readFilters } from "./gram-cache.ts";
 import type { FileMark } from "./scanned-file.ts";
 import { namesInCalls } from "./session-calls.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
@@ -69,8 +74,8 @@ export function contentOf({ folder, files }: CachedFolder): { content: object; b
 }
 
 /**
- * Removes rows from all files of a cache, and leftovers of killed processes: text that is gone from its session must not
- * stay in a cache. Unreadable cache files are removed.
+ * Removes rows and filters from all files of a cache: text that is gone from its session must not stay in a cache. Removes
+ * unreadable files, and those that a process is writing, too, since nobody knows what is in them: its work is lost.
  *
  * @param isKept - Whether a row stays.
  * @throws The system's error.
@@ -80,7 +85,7 @@ export function purgeCache(
   cacheFolder: string,
   isKept: (row: { folder: string; name: string; mark: FileMark }) => boolean,
 ): void {
-  for (const path of removeLeftovers(cacheFolder)) purgeFile(path, isKept);
+  for (const path of removeLeftovers(cacheFolder, 0)) purgeFile(path, isKept);
 }
 
 /**
@@ -90,7 +95,7 @@ export function purgeCache(
  */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
   let left = MOST_SWEPT;
-  for (const path of removeLeftovers(cacheFolder)) {
+  for (const path of removeLeftovers(cacheFolder, LEFTOVER_AFTER_MS)) {
     if (left === 0) return;
     const age = Date.now() - (ifPresent(() => statSync(path).mtimeMs) ?? Number.NaN);
     if (isBeingRead(path) || !(Math.abs(age) >= SWEEP_EVERY_MS)) continue;
@@ -101,12 +106,12 @@ export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => b
   }
 }
 
-/** Removes leftovers of killed processes; returns the paths of the other files. */
-function removeLeftovers(cacheFolder: string): string[] {
+/** Removes leftovers that are so old; returns the paths of the other files. */
+function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
   const names = ifPresent(() => readdirSync(cacheFolder)) ?? [];
   for (const path of names.filter((name) => LEFTOVER.test(name)).map((name) => join(cacheFolder, name))) {
     const age = Date.now() - (ifPresent(() => statSync(path).mtimeMs) ?? Number.NaN);
-    if (Math.abs(age) >= LEFTOVER_AFTER_MS) ifPresent(() => realFileSystem.unlinkSync(path));
+    if (Math.abs(age) >= afterMs) ifPresent(() => realFileSystem.unlinkSync(path));
   }
   return names.filter((name) => CACHE_FILE.test(name)).map((name) => join(cacheFolder, name));
 }
@@ -133,11 +138,10 @@ function purgeFile(path: string, isKept: Parameters<typeof purgeCache>[1]): void
   writeAtomicJsonNow(path, content, beside);
 }
 
-/** Removes the filters of a folder if one of them must not stay: the next search makes them anew. */
 function purgeFilters(path: string, isKept: Parameters<typeof purgeCache>[1]): void {
-  const kept = readFilters(path);
-  const entries = [...(kept?.filters ?? [])];
-  const stays =
-    kept !== undefined && entries.every(([name, { mark }]) => isKept({ folder: kept.folder, name, mark }));
-  if (!stays) ifPresent(() => realFileSystem.unlinkSync(path));
+  const { folder = "", filters = new Map() } = readFilters(path) ?? {};
+  const { size } = filters;
+  for (const [name, { mark }] of filters) if (!isKept({ folder, name, mark })) filters.delete(name);
+  if (filters.size === 0) ifPresent(() => realFileSystem.unlinkSync(path));
+  else if (filters.size < size) writeAtomicBytesNow(path, filterBytes(folder, filters));
 }

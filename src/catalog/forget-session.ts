@@ -1,9 +1,10 @@
 import { realpathSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { messageOf } from "../schema/errors.ts";
 import { purgeCache } from "./cache-files.ts";
+import { isKeptAt } from "./gram-cache.ts";
 import { defaultCacheFolder } from "./user-folders.ts";
 
 /** Cache folders that this process has used, apart from the default one. */
@@ -15,7 +16,7 @@ export function noteCacheFolder(folder: string): void {
 }
 
 /**
- * Removes a session's row from the caches, after its text was changed or removed for good.
+ * Removes a session's row and the filter of its text from the caches, after its text was changed or removed for good.
  *
  * A cache that cannot be cleaned becomes a process warning: the change to the session has already taken effect.
  *
@@ -24,13 +25,26 @@ export function noteCacheFolder(folder: string): void {
  */
 export function forgetSession(path: string): void {
   const [folder, name] = [realPath(dirname(path)), basename(path)];
-  const isKept = (row: { folder: string; name: string }) =>
-    row.name !== name || realPath(row.folder) !== folder;
+  purgeCaches((row) => row.name !== name || realPath(row.folder) !== folder, path);
+}
+
+/**
+ * Removes the rows of all sessions whose files were replaced or removed, and did not only grow, from the caches.
+ *
+ * For work on many sessions; warns as `forgetSession` does.
+ *
+ * @remarks Cost: O(bytes of the caches), and a check of each file in them.
+ */
+export function forgetReplaced(): void {
+  purgeCaches(({ folder, name, mark }) => isKeptAt(join(folder, name), mark), "sessions that were changed");
+}
+
+function purgeCaches(isKept: Parameters<typeof purgeCache>[1], what: string): void {
   for (const cache of cacheFolders()) {
     try {
       purgeCache(cache, isKept);
     } catch (error) {
-      const warning = `The cache of lists in ${cache} may still hold text of ${path}: ${messageOf(error)}. Delete it.`;
+      const warning = `The cache of lists in ${cache} may still hold text of ${what}: ${messageOf(error)}. Delete it.`;
       process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
     }
   }

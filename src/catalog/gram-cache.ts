@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { readToEnd, writeAtomicBytes } from "../fs/atomic-json.ts";
 import { sha256 } from "../fs/digest.ts";
-import { ifPresent } from "../fs/file-system.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { isUnchanged } from "./file-summary.ts";
@@ -123,7 +123,10 @@ export class GramCache {
       try {
         for (const [name, { mark }] of filters)
           if (!isUnchangedAt(join(folder, name), mark)) filters.delete(name);
-        await writeAtomicBytes(path, bytesOf(folder, filters));
+        await writeAtomicBytes(path, filterBytes(folder, filters));
+        // A redaction that ran meanwhile may have looked into the caches before these filters were there.
+        if (Array.from(filters).some(([name, { mark }]) => !isKeptAt(join(folder, name), mark)))
+          ifPresent(() => realFileSystem.unlinkSync(path));
       } catch (error) {
         this.#reportError(error);
       }
@@ -158,7 +161,17 @@ export function isUnchangedAt(path: string, mark: FileMark): boolean {
   return stats?.size === mark.size && stats.mtimeMs === mark.mtimeMs && stats.ino === mark.ino;
 }
 
-function bytesOf(folder: string, filters: ReadonlyMap<string, KnownFilter>): Buffer {
+/** Whether what is known of a file still stands in it: it is unchanged or has grown, and was not replaced. */
+export function isKeptAt(path: string, mark: FileMark): boolean {
+  const stats = ifPresent(() => statSync(path));
+  if (stats === undefined) return false;
+  if (stats.size === mark.size) return stats.mtimeMs === mark.mtimeMs && stats.ino === mark.ino;
+  // Some systems number no files.
+  return stats.size > mark.size && stats.ino === mark.ino && mark.ino !== 0;
+}
+
+/** Returns the content of the file that keeps a folder's filters. */
+export function filterBytes(folder: string, filters: ReadonlyMap<string, KnownFilter>): Buffer {
   const files = Array.from(filters, ([name, { mark, filter }]) => {
     const { size, mtimeMs, ino, birthtimeMs } = mark;
     return [name, size, mtimeMs, ino, birthtimeMs, filter.length];

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { writeAtomicJson } from "../fs/atomic-json.ts";
 import { sha256 } from "../fs/digest.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { contentOf, readCachedFolder, sweepCache } from "./cache-files.ts";
 import { type FileSummary, isStillTrue } from "./file-summary.ts";
@@ -88,6 +89,9 @@ export class SummaryCache {
         }
         const { content, beside } = contentOf({ folder, files: cache.files });
         await writeAtomicJson(cache.path, content, beside);
+        // A redaction that ran meanwhile may have looked into the caches before these rows were there.
+        if (Array.from(cache.files).some(([name, known]) => !isStillTrue(join(folder, name), known)))
+          ifPresent(() => realFileSystem.unlinkSync(cache.path));
       });
     }
     await this.#guarded(async () => this.#sweep());

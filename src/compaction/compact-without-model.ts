@@ -29,13 +29,17 @@ const GLUE = "\n\n";
  * compact. The same preparation gives the same summary.
  *
  * @param preparation - As `prepareCompaction` returns it.
+ * @param maxTokens - The most tokens of the text, without the file lists.
  * @returns A result whose `details.withoutModel` is true.
  * @throws {SessionError} `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#without-a-model
  */
-export function compactWithoutModel(preparation: CompactionPreparation): CompactionResult<CompactionDetails> {
+export function compactWithoutModel(
+  preparation: CompactionPreparation,
+  maxTokens = Number.POSITIVE_INFINITY,
+): CompactionResult<CompactionDetails> {
   assertSomethingToCompact(preparation);
-  const length = expectSummarySize(preparation).textTokens * CHARACTERS_PER_TOKEN;
+  const length = Math.min(expectSummarySize(preparation).textTokens, maxTokens) * CHARACTERS_PER_TOKEN;
   const result = compactionResult(preparation, extract(preparation, length));
   return { ...result, details: { ...result.details, withoutModel: true } };
 }

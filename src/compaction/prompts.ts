@@ -10,6 +10,8 @@ export interface PromptParts {
   readonly customInstructions?: string | undefined;
   /** Whether `customInstructions` replace the instructions rather than add a focus to them. */
   readonly replaceInstructions?: boolean | undefined;
+  /** The most words to write; undefined: as many as it takes. */
+  readonly maxWords?: number | undefined;
 }
 
 /** The system prompt of every summary. */
@@ -95,6 +97,9 @@ export function promptOf(kind: SummaryKind, parts: PromptParts): string {
     sections.push(`<previous-summary>\n${previousSummary}\n</previous-summary>`);
   }
   sections.push(...instructionsOf(parts, instructions));
+  if (parts.maxWords !== undefined) {
+    sections.push(`Write at most ${parts.maxWords} words in all: longer notes cannot be used.`);
+  }
   return wellFormedText(sections.join("\n\n"));
 }
 

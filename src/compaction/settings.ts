@@ -41,6 +41,25 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
 });
 
 /**
+ * Returns the settings to use in a context window.
+ *
+ * @param settings - Settings of the host, which stay as they are. Undefined: the defaults; where these would take more
+ *   than half of the window, `reserveTokens` and `keepRecentTokens` are a quarter of it each.
+ * @param contextWindow - In tokens; undefined if unknown.
+ */
+export function settingsForWindow(
+  settings: CompactionSettings | undefined,
+  contextWindow: number | undefined,
+): CompactionSettings {
+  if (settings !== undefined) return settings;
+  const { reserveTokens, keepRecentTokens } = DEFAULT_COMPACTION_SETTINGS;
+  if (contextWindow === undefined || reserveTokens + keepRecentTokens <= contextWindow / 2)
+    return DEFAULT_COMPACTION_SETTINGS;
+  const quarter = Math.floor(contextWindow / 4);
+  return { ...DEFAULT_COMPACTION_SETTINGS, reserveTokens: quarter, keepRecentTokens: quarter };
+}
+
+/**
  * Returns the settings for one model.
  *
  * @param settings - Settings, with or without overrides by model.

@@ -13,7 +13,7 @@ import {
 import type { CompactionPreparation } from "./plan.ts";
 import { promptOf, type SummaryKind } from "./prompts.ts";
 import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
-import { serializeConversation } from "./transcript.ts";
+import { serializeConversation, withoutMiddle } from "./transcript.ts";
 
 /** A compaction, ready to be appended. */
 export interface CompactionResult<T = unknown> {
@@ -40,6 +40,14 @@ export interface CompactOptions {
   /** Whether `customInstructions` replace the prompt's own. */
   replaceInstructions?: boolean | undefined;
   signal?: AbortSignal | undefined;
+}
+
+/** Sizes of what a model reads and writes for each text of a summary. */
+export interface SummaryBounds {
+  /** The most characters of the conversation; its middle is left out beyond that. */
+  readonly maxConversationLength?: number | undefined;
+  /** The most words that the model is asked to write. */
+  readonly maxWords?: number | undefined;
 }
 
 /** Summary of messages that held nothing for a model. */
@@ -70,6 +78,19 @@ export async function compact(
   summarize: Summarize,
   options: CompactOptions = {},
 ): Promise<CompactionResult<CompactionDetails>> {
+  return writeSummary(preparation, summarize, options);
+}
+
+/**
+ * Does what `compact` does, within bounds.
+ *
+ * @throws {SessionError} As `compact`.
+ */
+export async function writeSummary(
+  preparation: CompactionPreparation,
+  summarize: Summarize,
+  options: CompactOptions & SummaryBounds,
+): Promise<CompactionResult<CompactionDetails>> {
   refuseCancelled("history", options.signal);
   assertSomethingToCompact(preparation);
   const { messagesToSummarize, turnPrefixMessages } = preparation;
@@ -83,15 +104,16 @@ export async function compact(
 
 /** Has one text written; without messages, the previous summary stays. */
 async function writeText(
-  { summarize, options }: { readonly summarize: Summarize; readonly options: CompactOptions },
+  { summarize, options }: { readonly summarize: Summarize; readonly options: CompactOptions & SummaryBounds },
   kind: SummaryKind,
   messages: readonly AgentMessage[],
   previousSummary?: string,
 ): Promise<Text> {
-  const conversation = serializeConversation(convertToLlm(messages));
-  if (conversation === "") return { text: previousSummary ?? "" };
-  const { customInstructions, replaceInstructions, signal } = options;
-  const prompt = promptOf(kind, { conversation, previousSummary, customInstructions, replaceInstructions });
+  const { signal, maxConversationLength = Number.POSITIVE_INFINITY, ...parts } = options;
+  const whole = serializeConversation(convertToLlm(messages));
+  if (whole === "") return { text: previousSummary ?? "" };
+  const conversation = withoutMiddle(whole, maxConversationLength);
+  const prompt = promptOf(kind, { ...parts, conversation, previousSummary });
   return requestSummary(summarize, { kind, prompt, signal });
 }
 
@@ -141,7 +163,7 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
 }
 
 /** Adds the usage of two model calls as an adapter returned it: missing numbers count as 0. */
-function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
+export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   const sum = (name: keyof Usage) => numberOf(fieldsOf(first)[name]) + numberOf(fieldsOf(second)[name]);
   const has = (name: keyof Usage) => first[name] !== undefined || second[name] !== undefined;

@@ -1,5 +1,6 @@
 import type { AgentMessage } from "../schema/message.ts";
 import { computeFileLists, type FileOperations, formatFileOperations } from "./file-operations.ts";
+import type { CompactionLimits } from "./settings.ts";
 import { estimateAll, estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
 /** What a summary replaces. */
@@ -24,6 +25,9 @@ const LEAST_TEXT_TOKENS = 256;
 const MOST_TEXT_TOKENS = 2048;
 const REPLACED_PER_TEXT_TOKEN = 8;
 
+/** The fewest tokens in which a summary says anything. */
+const LEAST_ROOM = 64;
+
 /**
  * Estimates the length of a summary before it is written: an eighth of what it replaces, between 256 and 2,048
  * tokens, plus the file lists, whose length is known.
@@ -45,4 +49,23 @@ export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): S
     textTokens: Math.min(MOST_TEXT_TOKENS, Math.max(LEAST_TEXT_TOKENS, share)),
     fileListTokens: estimateTextTokens(formatFileOperations(readFiles, modifiedFiles), counter),
   };
+}
+
+/**
+ * Returns the most tokens that the text of a planned summary may have in a context window.
+ *
+ * The reserve stays free if it can; else the request must fit, at least.
+ *
+ * @returns Undefined if what is kept leaves no room for a summary.
+ * @remarks Cost: O(size of the messages).
+ */
+export function roomForSummary(
+  planned: Replaced & { readonly estimatedTokensAfter: number; readonly settings: CompactionLimits },
+  contextWindow: number,
+  counter?: TokenCounter,
+): number | undefined {
+  const { textTokens } = expectSummarySize(planned, counter);
+  const left = contextWindow - (planned.estimatedTokensAfter - textTokens);
+  const { reserveTokens } = planned.settings;
+  return [left - reserveTokens, left].find((room) => room >= LEAST_ROOM);
 }

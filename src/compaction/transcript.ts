@@ -70,3 +70,19 @@ export function shortenText(text: string, limit: number): string {
   const head = headOf(text, limit);
   return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
 }
+
+/**
+ * Leaves out the middle of a text, and says how much that is.
+ *
+ * @param text - Any text.
+ * @param limit - Length to keep, in UTF-16 units; never splits a surrogate pair.
+ * @returns The text itself if it is short enough.
+ */
+export function withoutMiddle(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const half = Math.max(0, Math.floor(limit / 2));
+  const head = headOf(text, half);
+  const tail = text.slice(headOf(text, text.length - half).length);
+  const left = text.length - head.length - tail.length;
+  return `${head}\n\n[... ${left} characters left out]\n\n${tail}`;
+}

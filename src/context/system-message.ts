@@ -40,6 +40,13 @@ export function foldSystemMessages(
   };
 }
 
+/** Returns the texts of one system message: its content, then the sections that it sets. */
+export function textsOfSystemMessage(message: unknown): string[] {
+  const { content, sections } = fieldsOf(message);
+  const set = Object.values(fieldsOf(sections)).filter((text) => typeof text === "string");
+  return [...textsOf(content), ...set].filter((text) => text !== "");
+}
+
 function patchSections(sections: Map<string, string>, patch: unknown): void {
   for (const [name, text] of Object.entries(fieldsOf(patch))) {
     if (text === null) sections.delete(name);

@@ -1,6 +1,11 @@
-import type { AgentMessage } from "../schema/message.ts";
+import type { AgentMessage, StopReason } from "../schema/message.ts";
 
-/** Tells whether an answer failed or was stopped while the model wrote it: clients leave it out of a request. */
+const UNFINISHED: ReadonlySet<StopReason> = new Set<StopReason>(["error", "aborted", "deferred"]);
+
+/**
+ * Tells whether an answer failed, was stopped while the model wrote it, or continues elsewhere: clients leave it out of a
+ * request.
+ */
 export function isUnfinished(message: AgentMessage): boolean {
-  return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted");
+  return message.role === "assistant" && UNFINISHED.has(message.stopReason);
 }

@@ -1,5 +1,4 @@
-import type { CompactionSkipReason } from "../compaction/plan.ts";
-import { settingsForModel } from "../compaction/settings.ts";
+import { settingsForModel, settingsForWindow } from "../compaction/settings.ts";
 import type { TokenCounter } from "../compaction/tokens.ts";
 import {
   type ContextUsageEstimate,
@@ -9,7 +8,7 @@ import {
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../schema/options.ts";
-import type { Compactor, CompletedCompaction } from "./compact.ts";
+import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
 /** When to compact automatically. */
@@ -33,9 +32,10 @@ export type CompactIfNeededResult =
        * - `belowThreshold`: there is room.
        * - `notShrinking`: the last two compactions did not make the context smaller, so another one would not either.
        * - `running`: called by the running compaction itself.
+       * - `cannotFit`: the system message and what must be kept leave no room for a summary in the window.
        * - the others: there is nothing to compact; see `CompactionSkipReason`.
        */
-      reason: CompactionSkipReason | "disabled" | "belowThreshold" | "notShrinking" | "running";
+      reason: NoCompactionReason | "disabled" | "belowThreshold" | "notShrinking";
       /** Size of the context, in tokens. */
       contextTokens: number;
     };
@@ -63,7 +63,13 @@ export async function compactIfNeeded(
     const reason = haveOthersEnded ? reasonNotTo(host, compactor, contextTokens, options) : "running";
     if (reason !== undefined) return { compacted: false, reason, contextTokens };
     const { reason: why = "threshold", signal } = options;
-    const done = await compactor.attempt({ reason: why, willRetry: why === "overflow", signal });
+    const willRetry = why === "overflow";
+    const done = await compactor.attempt({
+      reason: why,
+      willRetry,
+      contextWindow: options.contextWindow,
+      signal,
+    });
     // Of several waiting calls one begins, and the others wait for it.
     if (done === "running") continue;
     return typeof done === "string"
@@ -78,7 +84,8 @@ function reasonNotTo(
   contextTokens: number,
   { contextWindow, reason = "threshold" }: CompactIfNeededOptions,
 ): "disabled" | "belowThreshold" | "notShrinking" | undefined {
-  const limits = settingsForModel(settings, current.session.buildSessionContext().model);
+  const { model } = current.session.buildSessionContext();
+  const limits = settingsForModel(settingsForWindow(settings, contextWindow), model);
   if (!limits.enabled) return "disabled";
   if (reason === "threshold" && !shouldCompact(contextTokens, contextWindow, limits)) return "belowThreshold";
   return compactor.fruitless >= MAX_FRUITLESS ? "notShrinking" : undefined;

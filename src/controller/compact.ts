@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { compactToFit } from "../compaction/compact-to-fit.ts";
 import { compactWithoutModel } from "../compaction/compact-without-model.ts";
 import { type CompactionPreparation, type CompactionSkipReason, planCompaction } from "../compaction/plan.ts";
+import { type CompactionSettings, settingsForWindow } from "../compaction/settings.ts";
 import { type CompactionResult, compact } from "../compaction/summarize.ts";
+import { roomForSummary } from "../compaction/summary-size.ts";
 import { estimateAll } from "../compaction/tokens.ts";
 import { aborted, refuseAborted, untilAborted } from "../schema/abort.ts";
 import type { CompactionEntry, SessionEntry } from "../schema/entry.ts";
@@ -23,6 +26,8 @@ export interface CompactCommandOptions {
   /** The user's instructions: a focus of the summary, or all of them with `replaceInstructions`. */
   readonly instructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
+  /** Size of the model's context window, in tokens: the default settings and the summary are made to fit it. */
+  readonly contextWindow?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -37,8 +42,11 @@ export interface CompletedCompaction extends CompactionResult {
   shrank: boolean;
 }
 
-/** Why nothing was compacted: there is nothing to compact, or another compaction is running. */
-export type NoCompactionReason = CompactionSkipReason | "running";
+/**
+ * Why nothing was compacted: there is nothing to compact, another compaction is running, or what must be kept leaves no
+ * room for a summary.
+ */
+export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
 /** A requested compaction. */
 export interface CompactionRequest extends CompactCommandOptions {
@@ -51,6 +59,8 @@ interface Attempt {
   readonly snapshot: BranchSnapshot;
   readonly branchEntries: readonly SessionEntry[];
   readonly preparation: CompactionPreparation;
+  /** The most tokens that the text of the summary may have. */
+  readonly room: number;
   readonly signal: AbortSignal;
   fromExtension: boolean;
 }
@@ -63,6 +73,8 @@ const SKIPPED: { readonly [reason in NoCompactionReason]: string } = {
   noCutPoint:
     "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
   nothingToSummarize: "All that is not summarised yet is recent; compact later, or keep fewer recent tokens.",
+  cannotFit:
+    "The system message, the newest messages and the lists of files leave no room for a summary in the context window; use a model with a larger one.",
   running: "Another compaction of this session is running; wait for it, or abort it.",
 };
 
@@ -149,21 +161,34 @@ export class Compactor {
     }
   }
 
-  #plan(request: CompactionRequest): Attempt | CompactionSkipReason {
-    const { current, settings, counter } = this.#host;
+  #plan(request: CompactionRequest): Attempt | CompactionSkipReason | "cannotFit" {
+    const { current, counter } = this.#host;
     const { session, leaving } = current;
+    const { contextWindow = Number.POSITIVE_INFINITY } = request;
     const branchEntries = session.getBranch();
     const { model } = session.buildSessionContext();
-    const plan = planCompaction(branchEntries, settings, { counter, model });
-    if (plan.kind === "skip") return plan.reason;
-    return {
-      request,
-      snapshot: takeSnapshot(session),
-      branchEntries,
-      preparation: plan.preparation,
-      signal: joinSignals(leaving, request.signal),
-      fromExtension: false,
-    };
+    for (const settings of this.#settingsToTry(request.contextWindow)) {
+      const plan = planCompaction(branchEntries, settings, { counter, model });
+      if (plan.kind === "skip") return plan.reason;
+      const { preparation } = plan;
+      const room = roomForSummary(preparation, contextWindow, counter);
+      if (room === undefined) continue;
+      const signal = joinSignals(leaving, request.signal);
+      const snapshot = takeSnapshot(session);
+      return { request, snapshot, branchEntries, preparation, room, signal, fromExtension: false };
+    }
+    return "cannotFit";
+  }
+
+  /** Returns the settings, followed by some that keep less if they are the defaults. */
+  #settingsToTry(contextWindow: number | undefined): CompactionSettings[] {
+    const settings = settingsForWindow(this.#host.settings, contextWindow);
+    if (this.#host.settings !== undefined) return [settings];
+    const { keepRecentTokens } = settings;
+    return [keepRecentTokens, keepRecentTokens / 4, 0].map((kept) => ({
+      ...settings,
+      keepRecentTokens: kept,
+    }));
   }
 
   async #perform(attempt: Attempt): Promise<CompletedCompaction> {
@@ -202,15 +227,15 @@ export class Compactor {
     }
   }
 
-  async #summarize({ preparation, request, signal }: Attempt): Promise<CompactionResult> {
-    const { summarize } = this.#host;
-    if (summarize === undefined) return compactWithoutModel(preparation);
-    const { instructions, replaceInstructions } = request;
-    return compact(preparation, summarize, {
-      customInstructions: instructions,
-      replaceInstructions,
-      signal,
-    });
+  async #summarize({ preparation, room, request, signal }: Attempt): Promise<CompactionResult> {
+    const { summarize, counter } = this.#host;
+    if (summarize === undefined) return compactWithoutModel(preparation, room);
+    const { instructions: customInstructions, replaceInstructions } = request;
+    const options = { customInstructions, replaceInstructions, signal };
+    const { contextWindow } = request;
+    return contextWindow === undefined
+      ? compact(preparation, summarize, options)
+      : compactToFit(preparation, summarize, options, { contextWindow, room, counter });
   }
 
   /** Appends the compaction synchronously: nothing can come in between. */

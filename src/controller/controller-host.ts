@@ -22,7 +22,8 @@ export interface ControllerHost {
   /** Ids of the entries that a fork in memory began with, which no parent's file can tell. */
   readonly copied: WeakMap<SessionManager, ReadonlySet<string>>;
   readonly summarize: Summarize | undefined;
-  readonly settings: CompactionSettings;
+  /** Undefined: the defaults, as they fit the context window. */
+  readonly settings: CompactionSettings | undefined;
   readonly branchSummary: BranchSummaryLimits;
   readonly counter: TokenCounter | undefined;
 }

@@ -1,14 +1,10 @@
 import type { Summarize } from "../compaction/request-summary.ts";
-import {
-  assertSettings,
-  type CompactionSettings,
-  DEFAULT_COMPACTION_SETTINGS,
-} from "../compaction/settings.ts";
+import { assertSettings, type CompactionSettings } from "../compaction/settings.ts";
 import type { TokenCounter } from "../compaction/tokens.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
 import { SessionError } from "../schema/errors.ts";
-import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
+import { assertOptions, FLAG, numberFrom, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
 import { type CompactCommandOptions, Compactor, type CompletedCompaction } from "./compact.ts";
 import {
   type CompactIfNeededOptions,
@@ -34,7 +30,10 @@ export interface SessionControllerOptions {
    * handlers only.
    */
   readonly summarize?: Summarize | undefined;
-  /** When to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`. */
+  /**
+   * When to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`; in a context window of which they would
+   * take more than half, a quarter of it is reserved, and a quarter kept.
+   */
   readonly settings?: CompactionSettings | undefined;
   /** Sizes that the prompt of a branch summary must fit. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
@@ -43,6 +42,13 @@ export interface SessionControllerOptions {
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: (() => number) | undefined;
 }
+
+const COMPACT_RULES: OptionRules<CompactCommandOptions> = {
+  instructions: TEXT,
+  replaceInstructions: FLAG,
+  contextWindow: numberFrom(0, "tokens"),
+  signal: SIGNAL,
+};
 
 /**
  * The session commands of an agent: what its `/new`, `/resume`, `/tree`, `/fork`, `/compact` and their like call.
@@ -70,7 +76,7 @@ export class SessionController {
       hooks,
       copied: new WeakMap(),
       summarize,
-      settings: Object.freeze({ ...(settings ?? DEFAULT_COMPACTION_SETTINGS) }),
+      settings: settings && Object.freeze({ ...settings }),
       branchSummary,
       counter,
     };
@@ -196,7 +202,7 @@ export class SessionController {
    * compacted meanwhile. Nothing was written then.
    */
   async compact(options: CompactCommandOptions = {}): Promise<CompletedCompaction> {
-    assertOptions(options, { instructions: TEXT, replaceInstructions: FLAG, signal: SIGNAL });
+    assertOptions(options, COMPACT_RULES);
     return this.#compactor.run({ ...options, reason: "manual", willRetry: false });
   }
 

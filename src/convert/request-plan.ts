@@ -412,3 +412,15 @@ function isThinking({ type }: AnswerBlock): boolean {
 function roleOf(message: unknown): string {
   return JSON.stringify(fieldsOf(message)["role"]) ?? "undefined";
 }
+
+/**
+ * Reports that a provider's results cannot say that their calls failed: in the request that sends the first such result,
+ * since a conversation that has an answer to it was sent before.
+ */
+export function reportFailedResult({ items, issues }: RequestPlan): void {
+  const answers = items.filter((item) => item.kind === "answer");
+  const failed = answers.flatMap(({ results }) => results.filter(({ message }) => message.isError));
+  const [first] = failed;
+  if (first === undefined || answers.at(-1)?.results.includes(first) !== true) return;
+  issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot say that its call failed.");
+}

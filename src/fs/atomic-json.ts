@@ -51,23 +51,25 @@ export interface BesideJson {
  * @throws The system's error; the old file is then still there.
  */
 export async function writeAtomicJson(path: string, value: object, beside: BesideJson = {}): Promise<void> {
-  const bytes = fileOf(value, beside);
-  makeFolder(realFileSystem, dirname(path));
-  // A fresh object, since the package writes into it.
-  await loadWriter()(path, bytes, { mode: FILE_MODE, fsync: false });
+  await writeAtomicBytes(path, fileOf(value, beside));
 }
 
 /** Writes bytes in the same way. */
 export async function writeAtomicBytes(path: string, bytes: Buffer): Promise<void> {
   makeFolder(realFileSystem, dirname(path));
+  // A fresh object, since the package writes into it.
   await loadWriter()(path, bytes, { mode: FILE_MODE, fsync: false });
+}
+
+/** Writes bytes in the same way, synchronously. */
+export function writeAtomicBytesNow(path: string, bytes: Buffer): void {
+  makeFolder(realFileSystem, dirname(path));
+  loadWriter().sync(path, bytes, { mode: FILE_MODE, fsync: false });
 }
 
 /** Writes a value as `writeAtomicJson` does, synchronously. */
 export function writeAtomicJsonNow(path: string, value: object, beside: BesideJson = {}): void {
-  const bytes = fileOf(value, beside);
-  makeFolder(realFileSystem, dirname(path));
-  loadWriter().sync(path, bytes, { mode: FILE_MODE, fsync: false });
+  writeAtomicBytesNow(path, fileOf(value, beside));
 }
 
 /** Loads the package when something is written, not when a session is opened. */

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { isDeletedImport, UnreadableMarks } from "../catalog/deleted-imports.ts";
+import { forgetReplaced } from "../catalog/forget-session.ts";
 import { isSystemError } from "../catalog/skipping.ts";
 import { nextTurn } from "../fs/clock.ts";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
@@ -143,7 +144,11 @@ export async function* importWith(
     onProgress?.(jobs.length, jobs.length);
   } finally {
     await run.end();
-    if (!dryRun) await cache.save();
+    if (!dryRun) {
+      // Records that have changed replace a session's file.
+      if (jobs.some(({ known }) => known === undefined)) forgetReplaced();
+      await cache.save();
+    }
   }
 }
 

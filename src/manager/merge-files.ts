@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { forgetSession } from "../catalog/forget-session.ts";
 import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
@@ -139,6 +140,7 @@ function replace(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesRes
       ...(unredacted.a.length === 0 && { backup: `${basename(path)}.bak` }),
       verify: (temporary) => assertSound(fs, temporary, plan),
     });
+    forgetSession(path);
     return { path, ...(backup !== undefined && { backup }), ...plan.report() };
   } catch (error) {
     throw fileError(path, "write", error);

@@ -42,6 +42,7 @@ import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import type { DerivedSessions, LogSessionOptions } from "./session-options.ts";
 import {
+  assertCwd,
   coreOptions,
   type NewSessionOptions,
   newHeader,
@@ -118,6 +119,7 @@ export class SessionManager {
     sessionDir?: string | SessionOptions,
     options: NewSessionOptions = {},
   ): SessionManager {
+    assertCwd(cwd, "create");
     const given = sessionOptions(sessionDir);
     return new SessionManager(createLog(cwd, given, options), cwd, sessionFolder(cwd, given), given);
   }
@@ -159,6 +161,7 @@ export class SessionManager {
 
   /** Opens the project's session whose file was modified last, or begins one. */
   static continueRecent(cwd: string, sessionDir?: string | SessionOptions): SessionManager {
+    assertCwd(cwd, "continueRecent");
     const given = sessionOptions(sessionDir);
     const recent = findRecentSession(sessionScope(cwd, given));
     if (recent === undefined) return SessionManager.create(cwd, given);
@@ -190,6 +193,7 @@ export class SessionManager {
     sessionDir?: string | SessionOptions,
     options: NewSessionOptions = {},
   ): SessionManager {
+    assertCwd(targetCwd, "forkFrom");
     const given = sessionOptions(sessionDir);
     const log = forkLog(sourcePath, targetCwd, given, options);
     return new SessionManager(log, targetCwd, sessionFolder(targetCwd, given), given);
@@ -197,6 +201,7 @@ export class SessionManager {
 
   /** Returns the path of the project's session with exactly this id; undefined if there is none. */
   static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
+    assertCwd(cwd, "findById");
     return findSessionById(sessionScope(cwd, sessionOptions(sessionDir)), id);
   }
 
@@ -211,6 +216,7 @@ export class SessionManager {
     onProgress?: SessionListProgress,
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
+    assertCwd(cwd, "list");
     // Loaded on demand: a process that opens one session needs no catalog.
     const { listInfos } = await import("./session-info.ts");
     const scope = sessionScope(cwd, sessionOptions(sessionDir));

@@ -78,6 +78,19 @@ export function sessionOptions(given: string | SessionOptions | undefined): Sess
   return given;
 }
 
+/**
+ * Refuses a working directory that is no text, such as that of an environment variable that is not set.
+ *
+ * @param name - The method that was called.
+ * @throws {TypeError}
+ */
+export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
+  if (typeof cwd === "string") return;
+  throw new TypeError(
+    `SessionManager.${name} needs cwd, the working directory of the project, as a text, such as process.cwd(); it is ${cwd === null ? "null" : `of type ${typeof cwd}`}.`,
+  );
+}
+
 /** Returns the scope of a project's sessions under these options. */
 export function sessionScope(
   cwd: string,

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { Descent } from "../catalog/descent.ts";
-import { forgetSession } from "../catalog/forget-session.ts";
+import { forgetReplaced, forgetSession } from "../catalog/forget-session.ts";
 import { makeRedactor } from "../catalog/make-redactor.ts";
 import { readHeaderOf } from "../catalog/read-header.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
@@ -134,6 +134,8 @@ export async function redactTextInScopes(
   const found = await work.look();
   if (options.dryRun) return found;
   await work.change(found.changed);
+  // Also of sessions that were redacted by a process which was killed before it could do this.
+  if (options.store === undefined) forgetReplaced();
   return { changed: work.done, standing: (await work.look()).standing };
 }
 

@@ -1,5 +1,6 @@
 import { textsOf } from "../context/content-text.ts";
 import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
+import { textsOfSystemMessage } from "../context/system-message.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
@@ -41,12 +42,6 @@ export interface SearchedText {
 /** The most values that are searched in the arguments of one tool call. */
 const MAX_VALUES = 10_000;
 
-/** What the text of a message is; said, in those of other roles. */
-const KIND_OF_ROLE: ReadonlyMap<unknown, TextKind> = new Map([
-  ["toolResult", "output"],
-  ["system", "instructions"],
-]);
-
 /**
  * Returns the texts of an entry that a person would look for.
  *
@@ -74,7 +69,10 @@ export function callParts(call: SearchedCall): SearchedPart[] {
 
 function messageTexts(message: { readonly [key: string]: unknown }): SearchedText {
   const { role, content, command, output, errorMessage } = message;
-  const kind = KIND_OF_ROLE.get(role) ?? "said";
+  if (role === "system") {
+    return { role, parts: textsOfSystemMessage(message).flatMap((text) => partOf("instructions", text)) };
+  }
+  const kind = role === "toolResult" ? "output" : "said";
   return {
     role: typeof role === "string" ? role : "",
     parts: [

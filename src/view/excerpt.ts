@@ -1,6 +1,7 @@
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { partsOf, textOf } from "../context/message-parts.ts";
+import { textsOfSystemMessage } from "../context/system-message.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { failureText } from "./failure-text.ts";
@@ -81,6 +82,8 @@ function saidByMessage(message: JsonRecord): Said {
     case "branchSummary":
     case "compactionSummary":
       return prose(withoutHeadingMarks(message["summary"]));
+    case "system":
+      return prose(textsOfSystemMessage(message).join(" "));
     default:
       return prose(contentText(message));
   }

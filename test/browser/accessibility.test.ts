@@ -23,7 +23,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       const { page } = await open(text, { colorScheme });
       const check = async (what: string) => expect(await findingsOn(page), what).toEqual([]);
       await check("opened");
-      await page.locator(".compacted-line").click();
+      await page.locator(".folded-line.is-compacted").click();
       await page.keyboard.press("g");
       await page.locator(".state-compacted.is-focused").waitFor();
       await check("compacted entries, faded");

@@ -16,7 +16,7 @@ test("keys that scroll are left to what is focused and can scroll, and to views 
         const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
         return !target.dispatchEvent(event);
       }, key);
-  await page.locator(".compacted-line").click();
+  await page.locator(".folded-line.is-compacted").click();
   await page.locator(".conversation pre").first().waitFor({ timeout: 5000 });
   await page
     .locator(".conversation pre")

@@ -34,7 +34,7 @@ test("a compacted session opens at its leaf, with what was compacted in one line
   expect(await bottomOf(".tree-row:has(.is-leaf)")).toBeLessThanOrEqual(await bottomOf(".tree"));
 
   await page.locator(".conversation").evaluate((list) => list.scrollTo(0, 0));
-  const line = page.locator(".compacted-line");
+  const line = page.locator(".folded-line.is-compacted");
   await line.waitFor();
   expect(await line.textContent()).toMatch(/^12\d entries compacted/);
   expect(await page.locator(".state-compacted").count()).toBe(0);
@@ -52,8 +52,8 @@ test("a line of compacted entries that was opened for an entry in it can be fold
   const { text, question } = smallSession();
   const { page } = await open(text, { hash: `#entry=${question}` });
   await page.locator(`.entry.is-focused[data-entry="${question}"]`).waitFor();
-  await page.locator(".compacted-line").click();
-  await page.locator(".compacted-line[aria-expanded=false]").waitFor();
+  await page.locator(".folded-line.is-compacted").click();
+  await page.locator(".folded-line.is-compacted[aria-expanded=false]").waitFor();
   expect(await page.locator(".state-compacted").count()).toBe(0);
 });
 
@@ -110,7 +110,7 @@ test("the line of compacted entries says how many failed among them", async () =
   session.tool("bash", { command: "true" }, "yes");
   session.compact("So far.", session.user("Kept."));
   const { page } = await open(session.text);
-  expect(await page.locator(".compacted-line .chip").textContent()).toBe("1 failed");
+  expect(await page.locator(".folded-line.is-compacted .chip").textContent()).toBe("1 failed");
 });
 
 test("titles show no raw Markdown, and a session without a name is called by its first prompt", async () => {

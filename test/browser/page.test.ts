@@ -20,7 +20,7 @@ test("shows the path to the leaf: markdown, code, an image, folded tools and thi
   const { page } = opened;
   await page.waitForSelector("h1:text-is('Fix the totals')");
   expect(await page.title()).toBe("Fix the totals · sessiontree");
-  await page.locator(".compacted-line").click();
+  await page.locator(".folded-line.is-compacted").click();
   expect(await page.locator(".conversation strong").textContent()).toBe("total");
   expect(await page.locator(".conversation .hljs-keyword").textContent()).toBe("const");
   expect(await page.locator("img.picture").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
@@ -60,8 +60,8 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   const stateOf = (id: string) => page.locator(`.entry[data-entry="${id}"]`).getAttribute("class");
   expect(await stateOf(kept)).toContain("state-seen");
   expect(await page.locator(`[data-entry="${question}"].entry`).count()).toBe(0);
-  expect(await page.locator(".compacted-line").textContent()).toContain("5 entries compacted");
-  await page.locator(".compacted-line").click();
+  expect(await page.locator(".folded-line.is-compacted").textContent()).toContain("5 entries compacted");
+  await page.locator(".folded-line.is-compacted").click();
   expect(await stateOf(question)).toContain("state-compacted");
 
   await page.locator(".segments button[data-value=model]").click();
@@ -119,7 +119,7 @@ test("is driven by keys", async () => {
 test("every sign says what it means, where it stands and in the help", async () => {
   const { text, leftAnswer, question } = smallSession();
   const { page } = await open(text);
-  await page.locator(".compacted-line").click();
+  await page.locator(".folded-line.is-compacted").click();
   const titleOf = (selector: string) => page.locator(selector).first().getAttribute("title");
   expect(await titleOf(`.entry[data-entry="${question}"]`)).toContain(
     "Compacted: the model sees a summary instead",
@@ -179,7 +179,7 @@ test("one figure has one name and as many digits everywhere, as on the command l
   const { stdout } = await cli(["stats", path]);
   const { page } = await open(writer.text);
   expect(await page.locator(`.entry[data-entry="${first}"] .entry-facts`).textContent()).toBe(
-    "$0.34 · 2,130 in (2,000 from the cache, 30 written to it), 7 out",
+    "$0.34 · 2,130 in (2,000 from the cache, 30 written to it), 7 out · 20 s",
   );
   expect(await page.locator(".tone-summary .entry-facts").textContent()).toMatch(
     /^the context had [\d.]+k tokens before$/,
@@ -219,7 +219,7 @@ test("tells exactly what an answer used, and leads from the dearest call to its 
   );
   const { page } = await open(session.text);
   const facts = page.locator(`.entry[data-entry="${answers[1]}"] .entry-facts`);
-  expect(await facts.textContent()).toBe("$1.50 · 2,234 in (1,000 from the cache), 567 out");
+  expect(await facts.textContent()).toBe("$1.50 · 2,234 in (1,000 from the cache), 567 out · 20 s");
   await page.keyboard.press("u");
   const rows = page.locator(".call-table tbody tr");
   const entries = () => rows.locator("button").allTextContents();

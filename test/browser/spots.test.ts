@@ -73,7 +73,7 @@ test("a hit deep in a long result is scrolled to, across its colours", async () 
   const { text, found } = longSession();
   const { page } = await open(text);
   await page.keyboard.press("/");
-  await page.keyboard.type("LIGHTHOUSE keeper");
+  await page.keyboard.type('"LIGHTHOUSE keeper"');
   await page.keyboard.press("Enter");
   await page.locator(`.is-focused[data-entry="${found}"]`).waitFor();
   await expect.poll(() => marked(page, "found")).toEqual({ text: "lighthouse keeper", isSeen: true });

@@ -3,6 +3,10 @@ import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession, type FileRow, type IterateOptions, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { summarizeFile } from "../../src/catalog/file-summary.ts";
+import { Pace } from "../../src/catalog/pace.ts";
+import { sessionFilesIn } from "../../src/catalog/session-files.ts";
+import { SummaryCache } from "../../src/catalog/summary-cache.ts";
 import { IS_WINDOWS, IS_WINE } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, put, touch } from "./support/sessions.ts";
@@ -94,6 +98,18 @@ describe("what a cache of lists holds of a session", () => {
     }
     expect(cached()).not.toContain(SECRET);
     expect(cached()).toContain("harmless");
+  });
+
+  test("does not come back by a list that writes it meanwhile", async () => {
+    const cache = new SummaryCache({ cacheDir });
+    const files = [...sessionFilesIn(sessionDir, () => undefined)];
+    for (const file of files) cache.put(file, await summarizeFile(file.path, undefined, new Pace()));
+    // Everything that is checked before the file is written has been.
+    const saved = cache.save([sessionDir], files);
+    const session = SessionManager.open(path);
+    for (const { id } of session.getEntries()) session.redact(id);
+    await saved;
+    expect(cached()).not.toContain(SECRET);
   });
 
   test.skipIf(IS_WINE)("stays as far as it is known when the file grows while it is listed", async () => {

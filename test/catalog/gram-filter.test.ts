@@ -1,9 +1,14 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
-import { forgetSession } from "../../src/catalog/forget-session.ts";
+import { appendFileSync, copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { forgetReplaced, noteCacheFolder } from "../../src/catalog/forget-session.ts";
+import { GramCache, readFilters } from "../../src/catalog/gram-cache.ts";
 import { GramCollector, gramsOf, hasGrams } from "../../src/catalog/gram-filter.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
+import { sessionFilesIn } from "../../src/catalog/session-files.ts";
+import { deleteSession } from "../../src/catalog/trash.ts";
+import { mergeSessions } from "../../src/manager/merge-files.ts";
+import { SessionManager } from "../../src/manager/session-manager.ts";
 import { parseQuery, requiredWords } from "../../src/search/search-query.ts";
 import { literalFinder } from "../../src/search/text-matcher.ts";
 import fc from "../support/fast-check.ts";
@@ -134,10 +139,67 @@ test("filters that are damaged, of another version or of another folder cost tim
   }
 });
 
-test("filters go when a session is redacted or removed", async () => {
-  const { a, found, filters } = scene();
-  await found("zebrafish");
-  expect(filters()).toHaveLength(1);
-  forgetSession(a);
+async function redactText(path: string): Promise<void> {
+  const session = SessionManager.open(path);
+  await session.redactText(/zebrafish|none/);
+  await session.close();
+}
+
+/** Redacts the last entry at once. */
+function redactLast(path: string): Promise<void> {
+  const session = SessionManager.open(path);
+  session.redact(session.getLeafId() ?? "");
+  return session.close();
+}
+
+describe("the filter of a session goes, and those of others stay,", () => {
+  test.each<[string, (path: string) => unknown]>([
+    ["an entry is redacted", redactLast],
+    ["a text is redacted", redactText],
+    ["it is removed", (path) => deleteSession(path, { permanent: true })],
+    [
+      "a redacted copy is merged into it",
+      async (path) => {
+        const copy = join(temporaryFolder(), "copy.jsonl");
+        copyFileSync(path, copy);
+        await redactText(copy);
+        mergeSessions(path, copy, { inPlace: true });
+      },
+    ],
+    [
+      "work on many sessions replaces it",
+      (path) => {
+        put(`${path}.new`, "gone");
+        renameSync(`${path}.new`, path);
+        forgetReplaced();
+      },
+    ],
+  ])("when %s", async (_, change) => {
+    const { a, b, cacheDir, found, filters } = scene();
+    await found("zebrafish");
+    const names = () =>
+      filters().flatMap((name) => [...(readFilters(join(cacheDir, name))?.filters.keys() ?? [])]);
+    expect(names().toSorted()).toEqual(["a.jsonl", "b.jsonl"]);
+    // What a killed process was writing may hold it, too.
+    put(join(cacheDir, `${filters()[0]}.123456`), "", 0);
+    await change(a);
+    expect(names()).toEqual(["b.jsonl"]);
+    expect(readdirSync(cacheDir).filter((name) => name.endsWith(".123456"))).toEqual([]);
+    await change(b);
+    expect(filters()).toEqual([]);
+  });
+});
+
+test("a search that is at it while a session is redacted keeps no filter of what was there", async () => {
+  const { a, cacheDir, filters } = scene();
+  // The redaction may remove what is being written.
+  const cache = new GramCache(cacheDir, () => undefined);
+  noteCacheFolder(cacheDir);
+  const files = [...sessionFilesIn(dirname(a), () => undefined)].filter(({ path }) => path === a);
+  for (const file of files) cache.put(file, file, filterOf(readFileSync(a)));
+  // Everything that is checked before the file is written has been.
+  const saved = cache.save(files);
+  await redactLast(a);
+  await saved;
   expect(filters()).toEqual([]);
 });

@@ -88,7 +88,10 @@ test("--prices estimates what no record says, and a wrong file is said at once",
   const { folder, sessions } = project();
   const { code, stderr } = await cli(["mcp", "--prices", join(folder, "none.json")], { cwd: folder });
   expect([code, stderr]).toEqual([2, expect.stringContaining("has no prices")]);
-  writeFileSync(join(folder, "prices.json"), JSON.stringify({ "anthropic/claude": { input: 1_000_000 } }));
+  writeFileSync(
+    join(folder, "prices.json"),
+    JSON.stringify({ "anthropic/claude": { input: 1_000_000, output: 0 } }),
+  );
   const args = ["--dir", sessions, "--prices", "prices.json"];
   const { result } = await answerTo("tools/call", { name: "usage", arguments: {} }, args, { cwd: folder });
   expect(JSON.stringify(result)).toContain("cost – · estimated $70.00");

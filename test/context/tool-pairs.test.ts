@@ -78,7 +78,7 @@ describe("a call without a result", () => {
     expect(repair([user("a"), calls("1")]).messages).toHaveLength(3);
   });
 
-  it.each(["error", "aborted"] as const)("goes where the message ended with %s", (stopReason) => {
+  it.each(["error", "aborted", "deferred"] as const)("goes where the message ended with %s", (stopReason) => {
     const { messages, repairs } = repair([assistant([text("I will"), call("1")], { stopReason })]);
     expect(messages).toEqual([assistant([text("I will")], { stopReason })]);
     expect(repairs).toEqual([{ kind: "callDropped", index: 0, toolCallId: "1" }]);
@@ -103,20 +103,23 @@ describe("a call without a result", () => {
 });
 
 describe("a message that failed or was aborted", () => {
-  it.each(["error", "aborted"] as const)("loses its calls together with their results (%s)", (stopReason) => {
-    const { messages, repairs } = repair([
-      assistant([text("I will"), call("1"), call("2")], { stopReason }),
-      result("2"),
-      user("go on"),
-    ]);
-    const rest = [assistant([text("I will")], { stopReason }), user("go on")];
-    expect(messages).toEqual(rest);
-    expect(repairs).toEqual([
-      { kind: "callDropped", index: 0, toolCallId: "1" },
-      { kind: "callDropped", index: 0, toolCallId: "2" },
-      { kind: "resultDropped", index: 1, toolCallId: "2" },
-    ]);
-  });
+  it.each(["error", "aborted", "deferred"] as const)(
+    "loses its calls together with their results (%s)",
+    (stopReason) => {
+      const { messages, repairs } = repair([
+        assistant([text("I will"), call("1"), call("2")], { stopReason }),
+        result("2"),
+        user("go on"),
+      ]);
+      const rest = [assistant([text("I will")], { stopReason }), user("go on")];
+      expect(messages).toEqual(rest);
+      expect(repairs).toEqual([
+        { kind: "callDropped", index: 0, toolCallId: "1" },
+        { kind: "callDropped", index: 0, toolCallId: "2" },
+        { kind: "resultDropped", index: 1, toolCallId: "2" },
+      ]);
+    },
+  );
 
   it("leaves the result of the same id to the message before it that did not", () => {
     const failed = assistant([text("x"), call("1")], { stopReason: "error" });

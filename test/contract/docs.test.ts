@@ -40,7 +40,7 @@ describe("the documents", () => {
 
   test("have code that compiles, and so have the docstrings", () => {
     // At once: a program of the compiler takes seconds to make.
-    expect(compileAll([...programs, ...examples])).toEqual([]);
+    expect(compileAll([...programs.filter((one) => one.isUnpacked !== true), ...examples])).toEqual([]);
   });
 
   test("lead to places that are there", () => {

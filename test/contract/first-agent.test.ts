@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { SessionManager } from "sessiontree";
+import { searchSessions } from "sessiontree/catalog";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ProviderServer } from "../support/provider-server/provider-server.ts";
 import { removeFolder } from "../support/remove-folder.ts";
@@ -13,7 +14,9 @@ import { install, link } from "./support/run-programs.ts";
 import { RunningAgent } from "./support/running-agent.ts";
 
 const PAGE = "docs/first-agent.md";
-const files = readDocPrograms(PAGE, readText(PAGE)).filter(({ name }) => name !== undefined);
+const files = readDocPrograms(PAGE, readText(PAGE)).filter(
+  ({ name, isUnpacked }) => name !== undefined && isUnpacked !== true,
+);
 
 /** The files of the page that are programs, and the packages that they are written with. */
 const AGENTS: readonly { readonly file: string; readonly packages: readonly string[] }[] = [
@@ -140,7 +143,7 @@ for (const { file, packages } of AGENTS) {
 
     test("shows what a provider refuses, and goes on", async () => {
       await using server = await ProviderServer.start();
-      const { start } = await project(server);
+      const { home, start } = await project(server);
       const agent = start();
       await agent.hear("entries so far.\n");
       agent.say("Anybody?");
@@ -150,7 +153,12 @@ for (const { file, packages } of AGENTS) {
       await agent.hear("Yes.\n");
       expect(agent.errors).toContain("the script has no answer left");
       expect(lastRequest(server)).toContain("Anybody?");
+      expect(lastRequest(server)).not.toContain("the script has no answer left");
       expect(await agent.end()).toBe(0);
+      const hits = searchSessions("", { sessionDir: join(home, "sessions"), failed: true });
+      const failures: string[] = [];
+      for await (const { snippet } of hits) failures.push(snippet);
+      expect(failures).toEqual([expect.stringContaining("the script has no answer left")]);
     });
   });
 }

@@ -182,7 +182,7 @@ const CALLS: readonly [name: string, call: (options: Wrong) => unknown, wrong: R
     [
       "compact",
       (options) => new SessionController({ session }).compact(options),
-      { instructions: [1], signal: [1] },
+      { instructions: [1], contextWindow: [Number.NaN], signal: [1] },
     ],
     [
       "compactIfNeeded",

@@ -1,17 +1,25 @@
-import { SessionManager } from "sessiontree";
+import { DEFAULT_COMPACTION_SETTINGS, estimateTokens, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import { assistant, tokens, usage, user } from "../support/messages.ts";
-import { deferred, names, rejection, SMALL, stage, talk, type Writer } from "./support/stage.ts";
+import { deferred, names, rejection, SMALL, stage, talk } from "./support/stage.ts";
 
-/** Makes every summary longer than what it replaces. */
-function writeTooMuch(writer: Writer): void {
-  writer.reply = async () => ({ text: tokens(500) });
+/** Has a handler make every summary, longer than what it replaces. */
+function writeTooMuch({ controller }: ReturnType<typeof stage>): () => void {
+  return controller.hooks.on("session_before_compact", ({ preparation }) => {
+    const { firstKeptEntryId, tokensBefore } = preparation;
+    return { compaction: { summary: tokens(tokensBefore + 500), firstKeptEntryId, tokensBefore } };
+  });
 }
 
 /** Appends a turn and has it compacted. */
 async function turn({ session, controller }: ReturnType<typeof stage>, contextWindow = 200) {
   talk(session, 1, 60);
   return controller.compactIfNeeded({ contextWindow });
+}
+
+/** Returns the estimated size of the next request. */
+function contextSize(session: SessionManager): number {
+  return session.buildSessionContext().messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 }
 
 describe("compactIfNeeded", () => {
@@ -79,10 +87,10 @@ describe("compactIfNeeded", () => {
     for (const reason of ["threshold", "overflow"] as const) {
       const { session, controller } = stage({ settings });
       talk(session, 3);
-      const result = await controller.compactIfNeeded({ contextWindow: 10, reason });
+      const result = await controller.compactIfNeeded({ contextWindow: 300, reason });
       expect(result).toMatchObject({ compacted: false, reason: "disabled" });
       session.appendModelChange("acme", "m2");
-      expect(await controller.compactIfNeeded({ contextWindow: 10, reason })).toMatchObject({
+      expect(await controller.compactIfNeeded({ contextWindow: 300, reason })).toMatchObject({
         compacted: true,
       });
     }
@@ -103,7 +111,7 @@ describe("compactIfNeeded", () => {
     const { controller, seen } = stage({ session, settings: keepMore });
     const ids = Array.from({ length: 6 }, () => session.appendMessage(user(tokens(40))));
     expect(session.buildSessionContext().model).toEqual({ provider: "acme", modelId: "m1" });
-    expect(await controller.compactIfNeeded({ contextWindow: 10 })).toMatchObject({
+    expect(await controller.compactIfNeeded({ contextWindow: 300 })).toMatchObject({
       compacted: true,
       firstKeptEntryId: ids[3],
     });
@@ -117,12 +125,12 @@ describe("compactIfNeeded", () => {
     const { session, controller, writer, seen } = stage();
     talk(session, 3);
     writer.reply = async () => ({ text: "" });
-    const failing = controller.compactIfNeeded({ contextWindow: 10 });
+    const failing = controller.compactIfNeeded({ contextWindow: 300 });
     expect(await rejection(failing)).toMatchObject({ code: "SUMMARY_FAILED" });
-    const aborting = controller.compactIfNeeded({ contextWindow: 10, signal: AbortSignal.abort() });
+    const aborting = controller.compactIfNeeded({ contextWindow: 300, signal: AbortSignal.abort() });
     expect(await rejection(aborting)).toMatchObject({ code: "ABORTED", message: "Compaction cancelled" });
     writer.reply = async () => ({ text: "Notes." });
-    expect(await controller.compactIfNeeded({ contextWindow: 10 })).toMatchObject({ compacted: true });
+    expect(await controller.compactIfNeeded({ contextWindow: 300 })).toMatchObject({ compacted: true });
     expect(names(seen)).toEqual([
       "session_before_compact",
       "session_compact_failed",
@@ -135,37 +143,35 @@ describe("compactIfNeeded", () => {
 describe("the breaker", () => {
   test("stops after two compactions in a row that did not shrink the context, and says so", async () => {
     const on = stage();
-    writeTooMuch(on.writer);
+    writeTooMuch(on);
     expect(await turn(on)).toMatchObject({ compacted: true, shrank: false });
     expect(await turn(on)).toMatchObject({ compacted: true, shrank: false });
-    const requests = on.writer.requests.length;
+    const events = on.seen.length;
     expect(await turn(on)).toMatchObject({ compacted: false, reason: "notShrinking" });
     const overflow = await on.controller.compactIfNeeded({ contextWindow: 200, reason: "overflow" });
     expect(overflow).toMatchObject({ compacted: false, reason: "notShrinking" });
-    expect(on.writer.requests).toHaveLength(requests);
+    expect(on.seen).toHaveLength(events);
   });
 
   test("does not count compactions that are not in a row", async () => {
     const on = stage();
-    const written = on.writer.reply;
     for (let round = 0; round < 3; round++) {
-      writeTooMuch(on.writer);
+      const stop = writeTooMuch(on);
       expect(await turn(on)).toMatchObject({ compacted: true });
-      on.writer.reply = written;
+      stop();
       expect(await turn(on)).toMatchObject({ compacted: true, shrank: true });
     }
   });
 
   test("lets the user try, and trusts again what has shrunk", async () => {
     const on = stage();
-    const written = on.writer.reply;
-    writeTooMuch(on.writer);
+    const stop = writeTooMuch(on);
     await turn(on);
     await turn(on);
     talk(on.session, 1, 60);
-    on.writer.reply = written;
+    stop();
     expect(await on.controller.compact()).toMatchObject({ shrank: true });
-    expect(await turn(on, 100)).toMatchObject({ compacted: true });
+    expect(await turn(on, 190)).toMatchObject({ compacted: true });
   });
 
   test.each([
@@ -174,7 +180,7 @@ describe("the breaker", () => {
   ] as const)("is for the branch: %s begins anew", async (_what, leave) => {
     const on = stage();
     const [, first = ""] = talk(on.session, 1);
-    writeTooMuch(on.writer);
+    writeTooMuch(on);
     await turn(on);
     await turn(on);
     await leave(on, first);
@@ -218,7 +224,7 @@ describe("while another compaction runs", () => {
     const manual = controller.compact();
     await asked;
     const abort = new AbortController();
-    const automatic = rejection(controller.compactIfNeeded({ contextWindow: 10, signal: abort.signal }));
+    const automatic = rejection(controller.compactIfNeeded({ contextWindow: 300, signal: abort.signal }));
     abort.abort();
     expect(await automatic).toMatchObject({ code: "ABORTED", message: "Compaction cancelled" });
     release();
@@ -230,7 +236,7 @@ describe("while another compaction runs", () => {
     talk(session, 3);
     const inner = deferred<unknown>();
     controller.hooks.on("session_before_compact", async () => {
-      inner.resolve(await controller.compactIfNeeded({ contextWindow: 10 }));
+      inner.resolve(await controller.compactIfNeeded({ contextWindow: 300 }));
     });
     await controller.compact();
     expect(await inner.promise).toEqual({ compacted: false, reason: "running", contextTokens: 240 });
@@ -243,7 +249,7 @@ describe("while another compaction runs", () => {
     const remove = controller.hooks.on("session_compact", async () => {
       remove();
       session.appendMessage(user(tokens(300)));
-      inner.resolve(await controller.compactIfNeeded({ contextWindow: 200 }));
+      inner.resolve(await controller.compactIfNeeded({ contextWindow: 450 }));
     });
     await controller.compact();
     expect(await inner.promise).toMatchObject({ compacted: true });
@@ -273,4 +279,86 @@ test("a long conversation is compacted again and again, and never grows beyond i
     expect(size).toBeLessThanOrEqual(500);
   }
   expect(compactions).toBeGreaterThan(5);
+});
+
+describe("in a small context window", () => {
+  test.each([
+    [8_192, 18],
+    [32_768, 4],
+  ])("60 turns of 1,000 tokens fit %i, with at most %i summaries", async (contextWindow, mostSummaries) => {
+    const { session, controller } = stage({ settings: undefined });
+    let tooLarge = 0;
+    let summaries = 0;
+    for (let round = 0; round < 60; round++) {
+      talk(session, 1, 500);
+      const result = await controller.compactIfNeeded({ contextWindow });
+      if (result.compacted) summaries++;
+      if (contextSize(session) > contextWindow) tooLarge++;
+    }
+    expect({ tooLarge, isOften: summaries > mostSummaries }).toEqual({ tooLarge: 0, isOften: false });
+  });
+
+  test("settings stay as they are", async () => {
+    const settings = { ...DEFAULT_COMPACTION_SETTINGS };
+    const { session, controller } = stage({ settings });
+    talk(session, 4, 1000);
+    const result = await controller.compactIfNeeded({ contextWindow: 8_192 });
+    expect(result).toMatchObject({ compacted: false, reason: "nothingToSummarize" });
+  });
+
+  test("a message that leaves no room is summarised, also one that is too long for the prompt", async () => {
+    const { session, controller, writer } = stage({ settings: undefined });
+    talk(session, 2, 500);
+    session.appendMessage(user(tokens(9000)));
+    talk(session, 1, 300);
+    const result = await controller.compactIfNeeded({ contextWindow: 8_192 });
+    expect(result).toMatchObject({ compacted: true, shrank: true });
+    expect(contextSize(session)).toBeLessThan(8_192);
+    for (const { prompt } of writer.requests) {
+      expect(prompt.length / 4).toBeLessThan(8_192);
+      expect(prompt).toContain("characters left out]");
+    }
+  });
+
+  test("what cannot fit is a reason, and costs no summary", async () => {
+    const { session, controller, writer, seen } = stage({ settings: undefined });
+    talk(session, 2, 500);
+    session.appendMessage(user(tokens(9000)));
+    const result = await controller.compactIfNeeded({ contextWindow: 8_192 });
+    expect(result).toEqual({ compacted: false, reason: "cannotFit", contextTokens: 11_000 });
+    const requested = controller.compact({ contextWindow: 8_192 });
+    expect(await rejection(requested)).toMatchObject({
+      code: "NOTHING_TO_COMPACT",
+      details: { reason: "cannotFit" },
+    });
+    expect([writer.requests, seen]).toEqual([[], []]);
+  });
+});
+
+describe("a summary that does not fit", () => {
+  test("is requested again, smaller", async () => {
+    const { session, controller, writer } = stage({ settings: undefined });
+    talk(session, 7, 512);
+    writer.reply = async ({ prompt }) => ({
+      text: prompt.includes("Write at most") ? "Short notes." : tokens(6000),
+      usage: usage(10),
+    });
+    const result = await controller.compactIfNeeded({ contextWindow: 8_192 });
+    expect(result).toMatchObject({ compacted: true, summary: "Short notes.", usage: { totalTokens: 20 } });
+    expect(writer.requests).toHaveLength(2);
+  });
+
+  test("is extracted without a model if that is too long as well", async () => {
+    const { session, controller, writer } = stage({ settings: undefined });
+    talk(session, 7, 512);
+    writer.reply = async () => ({ text: tokens(6000), usage: usage(10) });
+    const result = await controller.compactIfNeeded({ contextWindow: 8_192 });
+    expect(result).toMatchObject({
+      compacted: true,
+      shrank: true,
+      details: { withoutModel: true },
+      usage: { totalTokens: 20 },
+    });
+    expect(contextSize(session)).toBeLessThan(8_192 - 2048);
+  });
 });

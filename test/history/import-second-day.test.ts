@@ -1,9 +1,11 @@
 import * as nodeFs from "node:fs";
-import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport, markDeletedImport } from "../../src/catalog/deleted-imports.ts";
+import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { deleteSession } from "../../src/catalog/trash.ts";
+import { defaultCacheFolder } from "../../src/catalog/user-folders.ts";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
 import { readSourceText } from "../../src/import/source-text.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
@@ -277,4 +279,21 @@ describe("a power cut", () => {
     expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
     vi.restoreAllMocks();
   });
+});
+
+test("what records no longer say does not stay in the caches of lists", async () => {
+  vi.stubEnv("XDG_CACHE_HOME", temporaryFolder());
+  const { places, path } = await begin();
+  const sessionDir = dirname(path);
+  expect(await listSessions({ sessionDir })).toMatchObject([{ firstMessage: `the key is ${SECRET}` }]);
+  const cached = () => {
+    const folder = defaultCacheFolder();
+    return readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  };
+  expect(cached().join()).toContain(SECRET);
+  places.put(CLAUDE_PATH, linesOf(RECORDS).replaceAll(SECRET, "[gone]"));
+  forget(places);
+  await places.import();
+  expect(readFileSync(path, "utf8")).not.toContain(SECRET);
+  expect(cached().join()).not.toContain(SECRET);
 });

@@ -1,6 +1,7 @@
 import {
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -291,4 +292,23 @@ test("a folder that cannot be made is a typed error", () => {
   expect(() => SessionManager.create("/projects/project", join(file, "below"))).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),
   );
+});
+
+test("a working directory that is missing is refused by name, before anything is made", async () => {
+  const folder = temporaryFolder();
+  const calls = {
+    create: [undefined, folder],
+    continueRecent: [undefined, folder],
+    findById: [undefined, "id", folder],
+    list: [null, folder],
+    forkFrom: ["source.jsonl", undefined, folder],
+  };
+  for (const [name, args] of Object.entries(calls)) {
+    const method: unknown = Reflect.get(SessionManager, name);
+    if (typeof method !== "function") throw new TypeError(`${name} is no function`);
+    await expect(async () => Reflect.apply(method, SessionManager, args)).rejects.toThrow(
+      new RegExp(`^SessionManager\\.${name} needs cwd, the working directory`),
+    );
+  }
+  expect(readdirSync(folder)).toEqual([]);
 });

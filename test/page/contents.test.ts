@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
 import { roundValues, tokens } from "../../src/page/model/format.ts";
-import { SearchIndex } from "../../src/page/model/search.ts";
+import { readQuery, SearchIndex } from "../../src/page/model/search.ts";
 import {
   type CallOrder,
   cacheShare,
@@ -147,8 +147,14 @@ test("a search finds texts of every kind, in any case, with what stands around t
   ];
   const index = new SearchIndex(modelOf(lines));
   expect(index.find(" Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
-  expect(index.find("needle [")).toHaveLength(1);
+  expect(index.find('"needle ["')).toHaveLength(1);
   expect(index.find("needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines"]);
+  // Words stand in any order, phrases as they are in quotes; all of them in one entry.
+  expect(index.find("lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
+  expect(index.find('"needle in two"').map(({ snippet }) => snippet[1])).toEqual(["NEEDLE in two"]);
+  expect(index.find('"two needle"')).toEqual([]);
+  expect(index.find("word ".repeat(1000))).toEqual([]);
+  expect(readQuery("word ".repeat(1000)).problem).toContain("at most");
   // An id is told from what the entry says.
   const named = new SearchIndex(modelOf([["4f86", null, "some text"]]));
   expect(named.find("F8")[0]?.snippet).toEqual(["id 4", "f8", "6"]);

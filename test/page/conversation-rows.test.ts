@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type ConversationRow, conversationRows } from "../../src/page/model/conversation-rows.ts";
 import { viewPath } from "../../src/page/model/path-items.ts";
-import type { SessionModel } from "../../src/page/model/session-model.ts";
+import { isStateEntry, type SessionModel } from "../../src/page/model/session-model.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 const call = (...ids: string[]) =>
@@ -13,7 +13,11 @@ const result = (toolCallId: string) => said("toolResult", [], { toolCallId, tool
 
 /** Writes rows short: `b(c,d)` is an entry with the results c and d, `2 compacted` a line. */
 function rowsOf(model: SessionModel, isOpen = false): string[] {
-  const { rows, rowOf } = conversationRows(viewPath(model, model.leaf).items, () => isOpen);
+  const { rows, rowOf } = conversationRows(
+    viewPath(model, model.leaf).items,
+    ({ ordinal }) => isStateEntry(model, ordinal),
+    () => isOpen,
+  );
   const written = rows.map((row) => writeRow(row, model));
   // Whatever has no row of its own is found in one all the same.
   for (const { ordinal } of viewPath(model, model.leaf).items)
@@ -22,7 +26,7 @@ function rowsOf(model: SessionModel, isOpen = false): string[] {
 }
 
 function writeRow(row: ConversationRow, model: SessionModel): string {
-  if (row.kind === "compacted") return `${row.size} compacted, ${row.failed} failed`;
+  if (row.kind !== "entry") return `${row.size} ${row.kind}, ${row.failed} failed`;
   const ids = Array.from(row.results.values(), ({ ordinal }) => model.entries[ordinal]?.id);
   return ids.length === 0 ? row.item.entry.id : `${row.item.entry.id}(${ids})`;
 }
@@ -73,4 +77,34 @@ test("what was compacted is one line with what never counts in it, until it is o
   ];
   expect(rowsOf(modelOf(lines))).toEqual(["a", "3 compacted, 1 failed", "f", "g"]);
   expect(rowsOf(modelOf(lines), true)).toEqual(["a", "3 compacted, 1 failed", "b", "c", "d(e)", "f", "g"]);
+});
+
+test("state entries that follow one another are one line until it is opened, unless one says more", () => {
+  const state = { type: "custom", customType: "todo", data: {} };
+  const lines: Line[] = [
+    ["a", null, state],
+    ["b", "a", "1"],
+    ["c", "b", state],
+    ["d", "c", state],
+    ["e", "d", { type: "label", targetId: "g", label: "x" }],
+    ["f", "e", state],
+    ["g", "f", state],
+    ["h", "g", "2"],
+    ["i", "h", state],
+    ["j", "i", state],
+    ["k", "j", { type: "compaction", summary: "s", firstKeptEntryId: "h", tokensBefore: 1 }],
+  ];
+  expect(rowsOf(modelOf(lines.slice(0, -1)))).toEqual([
+    "a",
+    "b",
+    "2 states, 0 failed",
+    "e",
+    "f",
+    "g",
+    "h",
+    "2 states, 0 failed",
+  ]);
+  const open = ["2 states, 0 failed", "i", "j", "k"];
+  expect(rowsOf(modelOf(lines), true).slice(-4)).toEqual(open);
+  expect(rowsOf(modelOf(lines))).toContain("1 compacted, 0 failed");
 });

@@ -42,10 +42,11 @@ test("of a long text its beginning is shown, and what stands around spots that a
   const head = lines(0, 300).trimEnd();
   expect(shown()).toEqual([head]);
   expect(shown(-1, at(10))).toEqual([head]);
-  expect(shown(at(2000))).toEqual([head, lines(1940, 2240).trimEnd()]);
-  // Pieces that touch are one; one that holds both spots is, too.
-  expect(shown(at(320))).toHaveLength(1);
+  const few = lines(0, 12).trimEnd();
+  expect(shown(at(2000))).toEqual([few, lines(1940, 2240).trimEnd()]);
+  // A piece can hold several spots, and pieces that touch are one.
   expect(shown(at(2010), at(2000))).toHaveLength(2);
+  expect(shown(at(2250), at(2000), at(60))[1]).toBe(lines(1940, 2539).trimEnd());
   expect(shown(at(4990), at(2000)).map((piece) => piece.split("\n")[0])).toEqual([
     "line 0",
     "line 1940",

@@ -37,7 +37,7 @@ const BEFORE = textOption(
 const TAIL = numberOption("--tail <number>", "only this many messages, the last ones");
 const LLM = flag(
   "--llm",
-  "as a provider gets them: only roles it knows, no failed or aborted answers, every tool call with its result",
+  "as a provider gets them: only roles it knows, no unfinished answers, every tool call with its result",
 );
 
 /** A message of a context. */
@@ -196,7 +196,7 @@ function writeLines(
     out.line(excerptLine(facts, excerptOfMessage(message, !out.isLaidOut), out));
   });
   if (leftOut !== undefined && leftOut.length > 0) {
-    const answers = counted(leftOut.length, "failed or aborted answer");
+    const answers = counted(leftOut.length, "unfinished answer");
     out.line(colours.yellow(`\nLeft out: ${answers}, which no provider gets; --json lists them.`));
   }
   if (repairs !== undefined && repairs.length > 0) {

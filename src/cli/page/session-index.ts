@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { collectCalls } from "../../catalog/collect-usage.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
-import { searchSessions } from "../../catalog/search.ts";
+import { type FileHit, searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { SessionRow } from "../../catalog/session-row.ts";
 import { groupCalls, type PriceFunction, startersOf, type UsageGroup } from "../../catalog/usage-groups.ts";
@@ -12,7 +12,7 @@ import { titleOf } from "../../view/session-title.ts";
 import { htmlIndex } from "./html-page.ts";
 
 /** Entries that a search through contents returns at most. */
-const MOST_HITS = 200;
+const MOST_HITS = 500;
 
 /** Makes the page that lists sessions, latest first. */
 export async function indexPage(
@@ -94,16 +94,18 @@ export interface IndexHit {
   /** Address of the session's page. */
   readonly session: string;
   readonly role: string;
+  /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
+  readonly branch: FileHit["branch"];
   readonly snippet: string;
   /** Where in the snippet the text stands, in UTF-16 units. */
   readonly match: TextMatch;
 }
 
 /**
- * Searches the contents of sessions.
+ * Searches the contents of sessions; the hits that fit best come first.
  *
  * @param signal - Ends the search; what was found by then is given up.
- * @throws {SessionError} `ABORTED`
+ * @throws {SessionError} `ABORTED` or `INVALID_QUERY`
  */
 export async function searchIndex(
   scope: CatalogScope,
@@ -113,9 +115,10 @@ export async function searchIndex(
 ): Promise<IndexHit[]> {
   const hits: IndexHit[] = [];
   if (query.trim() === "") return hits;
-  for await (const { session, entryId, role, snippet, match } of searchSessions(query, {
+  for await (const { session, entryId, role, branch, snippet, match } of searchSessions(query, {
     ...scope,
     limit: MOST_HITS,
+    ranked: true,
     signal,
   })) {
     const href = hrefOf(session.path);
@@ -123,6 +126,7 @@ export async function searchIndex(
       href: `${href}#${new URLSearchParams({ entry: entryId })}`,
       session: href,
       role,
+      branch,
       snippet,
       match,
     });

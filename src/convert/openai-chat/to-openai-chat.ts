@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
-import { type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
+import { type PlannedItem, planRequest, type RequestPlan, reportFailedResult } from "../request-plan.ts";
 import { callIdOf, plainName, shortId, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
@@ -50,6 +50,7 @@ export function toOpenAIChat(
   options: OpenAIChatOptions = {},
 ): OpenAIChatRequest {
   const plan = planRequest(messages, OPENAI_CHAT, options);
+  reportFailedResult(plan);
   const role = options.systemRole ?? "system";
   const request = plan.items.flatMap((item) => writeItem(item, plan, role));
   if (plan.system !== "") request.unshift({ role, content: plan.system });
@@ -60,9 +61,7 @@ function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "devel
   if (item.kind === "system") return [{ ...fieldsOf(item.raw), role, content: item.text }];
   if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
   const idOf = (id: string) => plan.ids.of(id);
-  const results = item.results.map(({ message, raw, index }) => {
-    if (message.isError)
-      plan.issues.report("FLAG_DROPPED", index, "Dropped isError: a result cannot say that its call failed.");
+  const results = item.results.map(({ message, raw }) => {
     return isMessage(raw) ? raw : writeResult(message, idOf(message.toolCallId));
   });
   return [isMessage(item.raw) ? keptMessage(item.raw) : writeAnswer(item.content, idOf), ...results];

@@ -2,7 +2,13 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
-import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
+import {
+  type PlannedAnswer,
+  type PlannedUser,
+  planRequest,
+  type RequestPlan,
+  reportFailedResult,
+} from "../request-plan.ts";
 import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
 import {
   isHostCall,
@@ -65,6 +71,7 @@ export function toOpenAIResponses(
     readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
   };
   const plan = planRequest(messages, dialect, options);
+  reportFailedResult(plan);
   const writer = new ItemWriter(plan);
   const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {
     if (item.kind === "system")
@@ -111,13 +118,7 @@ class ItemWriter {
   writeAnswer(answer: PlannedAnswer): OpenAIResponsesItem[] {
     const items = this.#writeItems(answer);
     const custom = new Set(items.flatMap((item) => (isCustomCall(item) ? [item.call_id] : [])));
-    const outputs = answer.results.map(({ message, raw, index }): OpenAIResponsesItem => {
-      if (message.isError)
-        this.#plan.issues.report(
-          "FLAG_DROPPED",
-          index,
-          "Dropped isError: a result cannot say that its call failed.",
-        );
+    const outputs = answer.results.map(({ message, raw }): OpenAIResponsesItem => {
       const callId = this.#plan.ids.of(message.toolCallId);
       const type = custom.has(callId) ? "custom_tool_call_output" : "function_call_output";
       return isOutput(raw, type) ? raw : writeResult(message, type, callId);

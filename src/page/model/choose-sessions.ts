@@ -18,6 +18,8 @@ export interface SessionChoice {
   /** What each session used in the period, by its address; undefined until that is known. */
   readonly spent: ReadonlyMap<string, Spent> | undefined;
   readonly sort: Sort;
+  /** Addresses of sessions, the one that fits best first: how they are ordered if nothing else was chosen. */
+  readonly ranked?: readonly string[] | undefined;
 }
 
 /** A session of the list with those of its subagents. */
@@ -44,7 +46,7 @@ export function chooseSessions(
   usage: IndexUsage | undefined,
   choice: SessionChoice,
 ): SessionNode[] {
-  const { project, source, period, spent, sort } = choice;
+  const { project, source, period, spent, sort, ranked } = choice;
   const listed = new Set(sessions.map(({ href }) => href));
   const starterOf = ({ href }: ListedSession) => {
     const starter = usage?.starters.get(href);
@@ -64,7 +66,7 @@ export function chooseSessions(
       if (isAround && subagents.length === 0) return [];
       return [{ session, spent: spent && (spent.get(session.href) ?? NOTHING), subagents, isAround }];
     });
-  return sorted(nodesOf(byStarter.get(undefined) ?? [], false), sort);
+  return sorted(nodesOf(byStarter.get(undefined) ?? [], false), sort, ranked);
 }
 
 /** A session is in a period if it was begun before its end, and had messages after its beginning. */
@@ -75,8 +77,13 @@ function isUsedIn({ created, modified }: ListedSession, { from, to }: Period): b
   );
 }
 
-function sorted(nodes: SessionNode[], sort: Sort): SessionNode[] {
-  if (sort === "latest") return nodes;
+function sorted(nodes: SessionNode[], sort: Sort, ranked: readonly string[] | undefined): SessionNode[] {
+  if (sort === "latest") {
+    const ranks = new Map(ranked?.map((href, rank) => [href, rank]));
+    const rankOf = ({ session, subagents }: SessionNode): number =>
+      Math.min(ranks.get(session.href) ?? ranks.size, ...subagents.map(rankOf));
+    return nodes.sort((a, b) => rankOf(a) - rankOf(b));
+  }
   const sizeOf = ({ session, spent = NOTHING }: SessionNode) =>
     sort === "messages" ? session.messageCount : sort === "tokens" ? spent.total : dollarsOf(spent);
   return nodes.sort((a, b) => sizeOf(b) - sizeOf(a));

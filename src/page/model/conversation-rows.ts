@@ -1,4 +1,5 @@
 import type { AnySessionEntry, Message } from "../../core.ts";
+import { NONE } from "../../tree/entry-tree.ts";
 import { type ContentPart, contentOf, contentOfMessage } from "../../view/entry-content.ts";
 import { isFailure, kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { callsIn, resultCallId } from "../../view/tool-calls.ts";
@@ -15,12 +16,12 @@ export interface EntryRow {
   readonly results: ReadonlyMap<string, ConversationItem>;
 }
 
-/** The line that stands for entries that a compaction left out. */
-export interface CompactedRow {
-  readonly kind: "compacted";
+/** The line that stands for entries that a compaction left out, or for state entries that follow one another. */
+export interface FoldedRow {
+  readonly kind: "compacted" | "states";
   /** The first of them. */
   readonly ordinal: number;
-  /** How many the model no longer sees. */
+  /** How many the model no longer sees, or how many state entries there are. */
   readonly size: number;
   /** How many of them failed. */
   readonly failed: number;
@@ -28,7 +29,7 @@ export interface CompactedRow {
 }
 
 /** A row of the conversation. */
-export type ConversationRow = EntryRow | CompactedRow;
+export type ConversationRow = EntryRow | FoldedRow;
 
 /** The rows of a conversation, and the row of each entry, also of one without a row of its own. */
 export interface ConversationRows {
@@ -37,43 +38,67 @@ export interface ConversationRows {
 }
 
 /**
- * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened.
+ * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened, as are
+ * state entries that follow one another.
  *
  * A result stands with its call if no other answer of the model lies between the two.
  *
- * @param isOpen - Tells whether a line of compacted entries is open, by its first entry and all of its entries.
+ * @param isState - Tells whether an entry is one that only its program reads.
+ * @param isOpen - Tells whether a line of folded entries is open, by its kind and all of its entries.
  * @remarks Cost: O(items).
  */
 export function conversationRows(
   items: readonly ConversationItem[],
-  isOpen: (first: number, ordinals: readonly number[]) => boolean,
+  isState: (item: ConversationItem) => boolean,
+  isOpen: (kind: FoldedRow["kind"], ordinals: readonly number[]) => boolean,
 ): ConversationRows {
   const rows: ConversationRow[] = [];
   const rowOf = new Map<number, number>();
-  for (const group of groupsOf(items)) {
-    const [first] = group.items;
-    if (first === undefined) continue;
-    const index = rows.length;
-    if (group.isCompacted) {
-      const compacted = group.items.filter(({ state }) => state === "compacted");
-      const failed = compacted.filter(({ entry }) => isFailure(entry)).length;
-      const ordinals = group.items.map(({ ordinal }) => ordinal);
-      const isShown = isOpen(first.ordinal, ordinals);
-      rows.push({
-        kind: "compacted",
-        ordinal: first.ordinal,
-        size: compacted.length,
-        failed,
-        isOpen: isShown,
-      });
-      if (!isShown) {
-        for (const ordinal of ordinals) rowOf.set(ordinal, index);
-        continue;
-      }
+  /** Adds the line of some entries, and those behind it if it is open. */
+  const addFolded = (
+    kind: FoldedRow["kind"],
+    folded: readonly ConversationItem[],
+    counted: readonly ConversationItem[],
+    addAll: () => void,
+  ) => {
+    const ordinals = folded.map(({ ordinal }) => ordinal);
+    const isShown = isOpen(kind, ordinals);
+    const failed = counted.filter(({ entry }) => isFailure(entry)).length;
+    if (!isShown) for (const ordinal of ordinals) rowOf.set(ordinal, rows.length);
+    rows.push({ kind, ordinal: ordinals[0] ?? NONE, size: counted.length, failed, isOpen: isShown });
+    if (isShown) addAll();
+  };
+  const addRuns = (some: readonly ConversationItem[]) => {
+    const add = entryAdder(rows, rowOf);
+    for (const run of runsOf(some, isState)) {
+      const [first] = run;
+      const addAll = () => run.forEach(add);
+      if (run.length > 1 && first !== undefined && isState(first)) addFolded("states", run, run, addAll);
+      else addAll();
     }
-    addEntries(group.items, rows, rowOf);
+  };
+  for (const { isCompacted, items: some } of groupsOf(items)) {
+    const compacted = some.filter(({ state }) => state === "compacted");
+    if (isCompacted) addFolded("compacted", some, compacted, () => addRuns(some));
+    else addRuns(some);
   }
   return { rows, rowOf };
+}
+
+/** Parts items into runs of those that are states and those that are not. */
+function runsOf(
+  items: readonly ConversationItem[],
+  isState: (item: ConversationItem) => boolean,
+): ConversationItem[][] {
+  const runs: ConversationItem[][] = [];
+  let before: boolean | undefined;
+  for (const item of items) {
+    const is = isState(item);
+    if (is !== before) runs.push([]);
+    runs.at(-1)?.push(item);
+    before = is;
+  }
+  return runs;
 }
 
 interface Group {
@@ -105,25 +130,22 @@ function afterLastCompacted(items: readonly ConversationItem[], from: number): n
   return end;
 }
 
-function addEntries(
-  items: readonly ConversationItem[],
-  rows: ConversationRow[],
-  rowOf: Map<number, number>,
-): void {
+/** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
+function entryAdder(rows: ConversationRow[], rowOf: Map<number, number>): (item: ConversationItem) => void {
   let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
-  for (const item of items) {
+  return (item) => {
     const callId = resultCallId(item.entry);
     if (callId !== "" && waiting?.ids.delete(callId)) {
       waiting.results.set(callId, item);
       rowOf.set(item.ordinal, waiting.index);
-      continue;
+      return;
     }
     const results = new Map<string, ConversationItem>();
     const ids = new Set(callsIn(item.entry).map(({ id }) => id));
     if (ids.size > 0) waiting = { index: rows.length, ids, results };
     rowOf.set(item.ordinal, rows.length);
     rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
-  }
+  };
 }
 
 const made = new WeakMap<object, readonly ContentPart[]>();

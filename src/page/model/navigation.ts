@@ -3,7 +3,7 @@ import { answerOf } from "../../view/tool-calls.ts";
 import { pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
 
 /** What the page can show of a session. */
-export type View = "path" | "model" | "usage" | "issues";
+export type View = "path" | "model" | "beside" | "changes" | "usage" | "issues";
 
 /** Where the reader is in a session. */
 export interface Position {
@@ -14,6 +14,8 @@ export interface Position {
   readonly view: View;
   /** The entry of which it is asked what the model saw there, so that the path ends where it does; NONE for none. */
   readonly asked: number;
+  /** Where the other path ends that is shown beside this one. */
+  readonly beside?: number;
   /**
    * Where the focus is to stand, or without one the end, and whether what was searched for in it is to be seen; a new object asks
    * for it anew, undefined does not ask.
@@ -40,6 +42,8 @@ export type Step =
   | { readonly go: "whole" }
   /** To the branch before or after the one that is shown, where they part. */
   | { readonly go: "branch"; readonly direction: 1 | -1 }
+  /** Show the path to an entry, and beside it the newest path through a sibling of it, from where they part. */
+  | { readonly go: "beside"; readonly ordinal: number; readonly sibling: number }
   /** The session has grown: to a new end, and to the end of the list if that is followed. */
   | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
   | { readonly go: "view"; readonly view: View }
@@ -54,8 +58,11 @@ export function takeStep(session: SessionModel, position: Position, step: Step):
       const { ordinal, isHit = false } = step;
       return { ...lookAt(session, position, ordinal), reveal: { align: "start", isHit } };
     }
-    case "end":
-      return { ...position, end: step.ordinal, asked: NONE, focus: step.ordinal, reveal: { align: "auto" } };
+    case "end": {
+      const view = position.view === "beside" ? "path" : position.view;
+      const { ordinal } = step;
+      return { ...position, view, end: ordinal, asked: NONE, focus: ordinal, reveal: { align: "auto" } };
+    }
     case "by":
       return stepOnPath(session, position, step);
     case "first":
@@ -71,6 +78,11 @@ export function takeStep(session: SessionModel, position: Position, step: Step):
       return toWholePath(session, position, position.asked);
     case "branch":
       return switchBranch(session, position, step.direction);
+    case "beside": {
+      const beside = session.newestTip[step.sibling] ?? step.sibling;
+      const { end } = lookAt(session, position, step.ordinal);
+      return { end, beside, view: "beside", asked: NONE, focus: step.ordinal, reveal: undefined };
+    }
     case "grown":
       return step.isFollowed
         ? { ...position, end: step.end, focus: NONE, reveal: { align: "end" } }

@@ -1,33 +1,56 @@
-import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import { type ContentPart, contentOf, outputTitle } from "../../view/entry-content.ts";
+import { isSessionError } from "../../schema/errors.ts";
+import { queryMatcher } from "../../search/query-matcher.ts";
+import { parseQuery, type SearchQuery } from "../../search/search-query.ts";
+import { literalFinder, type TextMatch } from "../../search/text-matcher.ts";
+import { contentOf } from "../../view/entry-content.ts";
 import type { EntryKind } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
-import { prettyJson } from "../../view/pretty-json.ts";
+import { textOfPart } from "./entry-text.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
-import { readColours } from "./terminal-colours.ts";
 
 /** An entry in which a text was found. */
 export interface SearchHit {
   readonly ordinal: number;
-  /** The line around the first match: what stands before, the match, what stands behind. */
+  /** The line around the match that is shown: what stands before, the match, what stands behind. */
   readonly snippet: readonly [before: string, match: string, after: string];
 }
 
-/** Finds what is searched for in a text: all matches, in their order. */
-export type Finder = (text: string) => readonly { readonly start: number; readonly length: number }[];
+/** Finds what is searched for in a text. */
+export interface Finder {
+  /** Returns all matches of every word, in their order. */
+  readonly all: (text: string) => readonly TextMatch[];
+  /** Returns the match to show, where the words stand closest; undefined if the text lacks one of them. */
+  readonly best: (text: string) => TextMatch | undefined;
+}
 
-/** Makes the finder of a search; one that finds nothing if nothing is searched for. */
-export function finderOf(query: string): Finder {
-  const wanted = query.trim().toLowerCase();
-  if (wanted === "") return () => [];
-  return (text) => {
-    const folded = text.toLowerCase();
-    const found = [];
-    for (let at = folded.indexOf(wanted); at !== -1; at = folded.indexOf(wanted, at + wanted.length))
-      if (at + wanted.length <= text.length) found.push({ start: at, length: wanted.length });
-    return found;
+/** Words are marked so many times in a text at most. */
+const MOST_MATCHES = 2000;
+
+/** Nothing is searched for, as of the text of a query that cannot be. */
+const NO_WORDS: SearchQuery = { terms: [], regex: undefined, caseSensitive: false };
+
+/** Makes the finder of words in any order and phrases in quotes; one that finds nothing if nothing is searched for. */
+export function finderOf(text: string): Finder {
+  const query = readQuery(text).query;
+  if (query.terms.length === 0) return { all: () => [], best: () => undefined };
+  const finders = query.terms.map((term) => literalFinder(term, false, MOST_MATCHES));
+  // The page takes no regular expressions: nothing could end one that takes too long.
+  const match = queryMatcher(query, () => (texts) => texts.map(() => undefined));
+  return {
+    all: (searched) => finders.flatMap((find) => find(searched)).sort((a, b) => a.start - b.start),
+    best: (searched) => match([[{ kind: "said", text: searched }]])[0]?.match,
   };
+}
+
+/** Reads what a person looks for; `problem` says why it cannot be looked for. */
+export function readQuery(text: string): { readonly query: SearchQuery; readonly problem: string } {
+  try {
+    return { query: parseQuery(text), problem: "" };
+  } catch (error) {
+    if (!isSessionError(error, "INVALID_QUERY")) throw error;
+    return { query: NO_WORDS, problem: error.message };
+  }
 }
 
 /** Stands between the parts of an entry, so that a snippet ends where its part does. */
@@ -38,13 +61,12 @@ const AFTER = 96;
 
 /** What of an entry is searched. */
 interface SearchedText {
-  readonly plain: string;
-  readonly folded: string;
+  readonly text: string;
   /** Where the entry's id begins, behind what it shows; its label follows. */
   readonly idAt: number;
 }
 
-/** Finds texts in all entries of a session, whatever case they are written in. */
+/** Finds entries of a session by what they show, by id and by label, by the rules of every search. */
 export class SearchIndex {
   readonly #session: SessionModel;
   /** What was made searchable so far, by ordinal. */
@@ -55,19 +77,18 @@ export class SearchIndex {
   }
 
   /**
-   * Returns the entries that hold a text, in the order of the file.
+   * Returns the entries that hold all words, in any order, in the order of the file.
    *
-   * @param query - Any text; blanks around it do not count.
-   * @returns Empty for an empty text.
+   * @param query - Words, and phrases in quotes.
+   * @returns Empty if nothing is looked for.
    * @remarks Cost: O(characters of the session).
    */
   find(query: string): SearchHit[] {
-    const wanted = query.trim().toLowerCase();
-    if (wanted === "") return [];
+    const { best } = finderOf(query);
     return this.#session.entries.flatMap((_, ordinal) => {
-      const text = this.#textAt(ordinal);
-      const at = text.folded.indexOf(wanted);
-      return at === -1 ? [] : [{ ordinal, snippet: snippetAt(text, at, wanted.length) }];
+      const searched = this.#textAt(ordinal);
+      const match = best(searched.text);
+      return match === undefined ? [] : [{ ordinal, snippet: snippetAt(searched, match) }];
     });
   }
 
@@ -78,9 +99,7 @@ export class SearchIndex {
     const label = this.#session.labels.get(ordinal) ?? "";
     const parts = entry === undefined ? [] : partsOf(entry, kindAt(this.#session, ordinal));
     const texts = parts.join(SEPARATOR);
-    const plain = [texts, entry?.id ?? "", label].join(SEPARATOR);
-    // Few characters change their length with their case; there a snippet may be off by a little.
-    const made = { plain, folded: plain.toLowerCase(), idAt: texts.length + 1 };
+    const made = { text: [texts, entry?.id ?? "", label].join(SEPARATOR), idAt: texts.length + 1 };
     this.#texts[ordinal] = made;
     return made;
   }
@@ -92,30 +111,7 @@ function partsOf(entry: AnySessionEntry, { tone }: EntryKind): string[] {
   return tone === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
 }
 
-function textOfPart(part: ContentPart): string {
-  switch (part.kind) {
-    case "image":
-      return "";
-    case "call":
-      return `${part.name}\n${inputText(part.input)}`;
-    case "output":
-      return `${outputTitle(part)}\n${readColours(part.text).plain}`;
-    case "data":
-      return `${part.title}\n${prettyJson(part.value)}`;
-    default:
-      return part.text;
-  }
-}
-
-/** Arguments as the page shows them: texts as they are, the rest as JSON. */
-function inputText(input: unknown): string {
-  if (typeof input !== "object" || input === null) return textOf(input);
-  return Object.entries(input)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : prettyJson(value)}`)
-    .join("\n");
-}
-
-function snippetAt({ plain: text, idAt }: SearchedText, at: number, length: number): SearchHit["snippet"] {
+function snippetAt({ text, idAt }: SearchedText, { start: at, length }: TextMatch): SearchHit["snippet"] {
   const tidy = (part: string) => part.replace(/\s+/g, " ");
   const first = text.lastIndexOf(SEPARATOR, at) + 1;
   const from = Math.max(first, at - BEFORE);

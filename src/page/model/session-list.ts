@@ -1,6 +1,7 @@
 import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
+import { finderOf } from "./search.ts";
 
 /** A session of a list. */
 export interface ListedSession {
@@ -35,7 +36,9 @@ export interface ListHit {
   readonly session: string;
   /** Who said it, as a person calls that. */
   readonly word: string;
-  /** The line around the first match: what stands before, the match, what stands behind. */
+  /** Whether it is on a branch that was left. */
+  readonly isLeft: boolean;
+  /** The line around the match that fits best: what stands before, the match, what stands behind. */
   readonly snippet: readonly [before: string, match: string, after: string];
 }
 
@@ -66,7 +69,7 @@ export function readSessionList(json: string): SessionList {
 /** Reads what a search through contents found. */
 export function readHits(json: unknown): ListHit[] {
   return listOf(json).map((one) => {
-    const { href, session, role, snippet: line, match } = fieldsOf(one);
+    const { href, session, role, branch, snippet: line, match } = fieldsOf(one);
     const { start: from, length } = fieldsOf(match);
     const [snippet, start] = [textOf(line), numberOf(from)];
     const end = start + numberOf(length);
@@ -74,30 +77,29 @@ export function readHits(json: unknown): ListHit[] {
       href: textOf(href),
       session: textOf(session),
       word: kindOfMessage({ role }).word,
+      isLeft: branch === "left",
       snippet: [snippet.slice(0, start), snippet.slice(start, end), snippet.slice(end)],
     };
   });
 }
 
-/** Returns the words of a text, in small letters. */
-function wordsOf(text: string): string[] {
-  return text.toLowerCase().split(/\s+/).filter(Boolean);
-}
-
 /** Cuts a line into pieces, of which every second one is a word that was looked for. */
 export function cutAtWords(line: string, text: string): string[] {
-  const words = wordsOf(text).sort((a, b) => b.length - a.length);
-  if (words.length === 0) return [line];
-  const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
-  return line.split(new RegExp(`(${pattern})`, "i"));
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, length } of finderOf(text).all(line)) {
+    if (start < from) continue;
+    pieces.push(line.slice(from, start), line.slice(start, start + length));
+    from = start + length;
+  }
+  return [...pieces, line.slice(from)];
 }
 
 /** Keeps the sessions whose title, folder, path or id holds each word of a text. */
 export function sessionsNamed(sessions: readonly ListedSession[], text: string): readonly ListedSession[] {
-  const words = wordsOf(text);
-  if (words.length === 0) return sessions;
-  return sessions.filter(({ title, cwd, path, id }) => {
-    const all = `${title}\n${cwd}\n${path}\n${id}`.toLowerCase();
-    return words.every((word) => all.includes(word));
-  });
+  if (text.trim() === "") return sessions;
+  const { best } = finderOf(text);
+  return sessions.filter(
+    ({ title, cwd, path, id }) => best(`${title}\n${cwd}\n${path}\n${id}`) !== undefined,
+  );
 }

@@ -118,6 +118,17 @@ export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): n
   return [...tree.path(ordinal)];
 }
 
+/** Tells whether an entry is one that only its program reads: with neither label, links nor branches beside it. */
+export function isStateEntry(session: SessionModel, ordinal: number): boolean {
+  const { entries, labels, linked } = session;
+  return (
+    entries[ordinal]?.type === "custom" &&
+    !labels.has(ordinal) &&
+    !linked.has(ordinal) &&
+    siblingsOf(session, ordinal).length < 2
+  );
+}
+
 /** Returns the entries that begin where an entry does, itself among them, in the order of the file. */
 export function siblingsOf({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
   return [...tree.children(tree.parentAt(ordinal))];

@@ -5,6 +5,9 @@ export type Piece = readonly [start: number, end: number];
 const MOST_LINES = 300;
 const MOST_CHARACTERS = 40_000;
 
+/** Lines of its beginning where a reader came for what stands behind. */
+const FEW_LINES = 12;
+
 /** Lines and characters that are shown before a spot that the reader came for. */
 const LINES_BEFORE = 60;
 const CHARACTERS_BEFORE = 8_000;
@@ -16,7 +19,9 @@ const CHARACTERS_BEFORE = 8_000;
  */
 export function shownPieces(text: string, spots: readonly number[]): Piece[] {
   const pieces: Piece[] = [];
-  let [from, to] = [0, endAfter(text, 0)];
+  const head = endAfter(text, 0);
+  const isHeadEnough = spots.every((spot) => spot < head);
+  let [from, to] = [0, isHeadEnough ? head : endAfter(text, 0, FEW_LINES)];
   for (const spot of [...spots].sort((a, b) => a - b)) {
     if (spot < to) continue;
     const start = startBefore(text, spot);
@@ -29,10 +34,10 @@ export function shownPieces(text: string, spots: readonly number[]): Piece[] {
   return [...pieces, [from, to]];
 }
 
-function endAfter(text: string, start: number): number {
+function endAfter(text: string, start: number, lines = MOST_LINES): number {
   const end = Math.min(text.length, start + MOST_CHARACTERS);
   let at = start - 1;
-  for (let line = 0; line < MOST_LINES; line++) {
+  for (let line = 0; line < lines; line++) {
     at = text.indexOf("\n", at + 1);
     if (at === -1 || at >= end) return end;
   }

@@ -51,11 +51,16 @@ parser.renderer.rules["image"] = (tokens, index) => {
   return address === "" ? text : `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 };
 
+/** The page copies the code beside it. */
+const COPY_BUTTON = '<button type="button" class="copy-code no-print">Copy</button>';
+
 // What scrolls by itself must be reachable by keyboard.
 for (const name of ["fence", "code_block"]) {
   const usual = parser.renderer.rules[name];
   parser.renderer.rules[name] = (...args) =>
-    usual === undefined ? "" : usual(...args).replace(/^<pre>/, '<pre tabindex="0">');
+    usual === undefined
+      ? ""
+      : `<div class="fence">${usual(...args).replace(/^<pre>/, '<pre tabindex="0">')}${COPY_BUTTON}</div>\n`;
 }
 parser.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>\n';
 parser.renderer.rules["table_close"] = () => "</table></div>\n";

@@ -4,6 +4,9 @@ import { nextFailure, type Position, type Step, subjectOf } from "../model/navig
 import { viewPath } from "../model/path-items.ts";
 import { finderOf } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
+import { turnsOf } from "../model/turns.ts";
+import { BesideView } from "./beside-view.tsx";
+import { ChangesView } from "./changes-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./fold.tsx";
@@ -17,9 +20,11 @@ import { WIDE } from "./screen.ts";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme-button.tsx";
+import { TimeLine } from "./time-line.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
+import { useCopy } from "./use-copy.ts";
 import { usePosition } from "./use-position.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
@@ -49,8 +54,13 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
   const { view, focus } = position;
   const subject = subjectOf(position);
+  const [copy, copied] = useCopy();
   const { query, isActive } = search;
-  const page = useMemo(() => ({ session, go, find: finderOf(query) }), [session, go, query]);
+  const turns = useMemo(() => turnsOf(session, [...path.indices.keys()]), [session, path]);
+  const page = useMemo(
+    () => ({ session, go, find: finderOf(query), copy, turns }),
+    [session, go, query, copy, turns],
+  );
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;
   }, [session]);
@@ -158,6 +168,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
               ) : (
                 <SearchPanel
                   hits={search.hits}
+                  problem={search.problem}
                   current={search.current}
                   path={path}
                   onChoose={search.choose}
@@ -169,12 +180,18 @@ export function App({ live, opening, indexUrl }: AppProps) {
             {isConversation && (
               <>
                 <PathBar path={path} position={position} onFailure={toFailure} />
+                <TimeLine path={path} focus={focus} />
                 <Conversation path={path} position={position} sight={sight} />
               </>
             )}
+            {view === "beside" && <BesideView path={path} position={position} />}
+            {view === "changes" && <ChangesView path={path} />}
             {view === "usage" && <UsageView path={path} />}
             {view === "issues" && <IssuesView />}
           </main>
+          <p class={copied === "" ? "toast" : "toast is-shown"} role="status">
+            {copied}
+          </p>
           {isHelpShown && <Help onClose={() => showHelp(false)} />}
         </div>
       </FoldsContext.Provider>

@@ -7,6 +7,9 @@ const MOST_FRAMES = 40;
 /** Pixels that stay free around what is scrolled to; the style sheet has the same. */
 const SCROLL_MARGIN = 8;
 
+/** Pixels of a text that must be in sight for a spot to be shown there. */
+const LEAST_SEEN = 80;
+
 /** What is brought into sight. */
 export interface Wanted {
   /** Id of the entry. */
@@ -57,13 +60,23 @@ function scrollToResult(list: HTMLElement, result: HTMLElement): void {
   shown.scrollIntoView({ block: fits ? "nearest" : "start" });
 }
 
-/** Scrolls what is around a spot, up to the list, where it does not show the spot. */
+/** Scrolls the text in which a spot stands, and the list only as far as that does not show the spot. */
 function scrollToSpot(list: HTMLElement, spot: Range): void {
-  for (let around = spot.startContainer.parentElement; around !== null; around = around.parentElement) {
-    const [{ top, bottom }, frame] = [spot.getBoundingClientRect(), around.getBoundingClientRect()];
-    const isOutside = top < frame.top + SCROLL_MARGIN || bottom > frame.bottom - SCROLL_MARGIN;
-    const scrolls = around === list || around.matches(".code > *");
-    if (scrolls && isOutside) around.scrollTop += top - frame.top - around.clientHeight / 3;
-    if (around === list) return;
+  const text = spot.startContainer.parentElement?.closest(".code > *");
+  const whole = list.getBoundingClientRect();
+  if (text) {
+    const frame = text.getBoundingClientRect();
+    const { top, bottom } = spot.getBoundingClientRect();
+    const [from, to] = [Math.max(frame.top, whole.top), Math.min(frame.bottom, whole.bottom)];
+    const isOutside = top < from + SCROLL_MARGIN || bottom > to - SCROLL_MARGIN;
+    // Of a text of which nothing is in sight the list will show the upper part.
+    const [seen, height] = to - from < LEAST_SEEN ? [frame.top, frame.height] : [from, to - from];
+    if (isOutside) text.scrollTop += top - seen - height / 3;
   }
+  const { top, bottom } = spot.getBoundingClientRect();
+  // What is near stays where it is as far as possible, with the heading of its turn.
+  const [below, above] = [bottom - whole.bottom + SCROLL_MARGIN, whole.top + SCROLL_MARGIN - top];
+  const margin = Math.max(below, above) < whole.height / 2 ? 2 * SCROLL_MARGIN : whole.height / 3;
+  if (below > 0) list.scrollTop += below + margin;
+  else if (above > 0) list.scrollTop -= above + margin;
 }

@@ -24,12 +24,12 @@ interface CodeProps {
 export function Code({ text, language, line = "" }: CodeProps) {
   const [isAskedFor, askForWhole] = useState(false);
   const isWhole = useContext(PrintContext) || isAskedFor;
-  const { find } = usePage();
+  const { find, copy } = usePage();
   const coloured = useMemo(() => readColours(text), [text]);
   const { plain } = coloured;
   const pieces = useMemo((): Piece[] => {
     if (isWhole) return [[0, plain.length]];
-    const spots = [find(plain)[0]?.start, line === "" ? undefined : plain.lastIndexOf(line)];
+    const spots = [find.best(plain)?.start, line === "" ? undefined : plain.lastIndexOf(line)];
     return shownPieces(
       plain,
       spots.filter((spot) => spot !== undefined),
@@ -37,6 +37,9 @@ export function Code({ text, language, line = "" }: CodeProps) {
   }, [plain, isWhole, find, line]);
   return (
     <div class="code">
+      <button type="button" class="copy-code no-print" onClick={() => copy(plain, "the text")}>
+        Copy
+      </button>
       {pieces.map((piece) => (
         <Fragment key={piece[0]}>
           <CodePiece coloured={coloured} piece={piece} language={language} />
@@ -65,7 +68,7 @@ function CodePiece({ coloured: { plain, runs }, piece: [start, end], language }:
   return (
     // What scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <pre class="plain" tabIndex={0} dir="auto">
+    <pre class="plain" tabIndex={0}>
       {shown.length === 0
         ? text
         : shown.map((run, index) => {

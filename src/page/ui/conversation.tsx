@@ -3,17 +3,17 @@ import { NONE } from "../../tree/entry-tree.ts";
 import type { ContentPart } from "../../view/entry-content.ts";
 import { count, counted } from "../../view/words.ts";
 import {
-  type CompactedRow,
   type ConversationItem,
   type ConversationRow,
   conversationRows,
+  type FoldedRow,
   partsOfItem,
 } from "../model/conversation-rows.ts";
 import { errorLineOf } from "../model/failure-line.ts";
 import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import type { Finder } from "../model/search.ts";
-import { kindAt, type SessionModel } from "../model/session-model.ts";
+import { isStateEntry, kindAt, type SessionModel } from "../model/session-model.ts";
 import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
@@ -22,9 +22,6 @@ import { usePage } from "./page-context.ts";
 import type { Sight } from "./sight.ts";
 import { mark, rangesIn } from "./text-marks.ts";
 import { VirtualList } from "./virtual-list.tsx";
-
-/** The kind of the row of compacted entries, and the name of its fold. */
-const COMPACTED: CompactedRow["kind"] = "compacted";
 
 interface ConversationProps {
   readonly path: PathView;
@@ -41,12 +38,14 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
   const [version, redraw] = useState(0);
   // What is looked at is never hidden in a fold, nor does the fold close when the reader looks elsewhere.
-  const isOpen = (first: number, ordinals: readonly number[]) => {
-    if (focus !== NONE && ordinals.includes(focus)) folds.set(first, COMPACTED, true);
-    return folds.isOpen(first, COMPACTED);
+  const isOpen = (kind: FoldedRow["kind"], ordinals: readonly number[]) => {
+    const [first = NONE] = ordinals;
+    if (focus !== NONE && ordinals.includes(focus)) folds.set(first, kind, true);
+    return folds.isOpen(first, kind);
   };
+  const isState = ({ ordinal }: ConversationItem) => isStateEntry(session, ordinal);
   const { rows, rowOf } = useMemo(
-    () => conversationRows(items, isOpen),
+    () => conversationRows(items, isState, isOpen),
     [items, version, folds.areAllOpen, focus],
   );
   const jump = useMemo(
@@ -55,8 +54,8 @@ export function Conversation({ path, position, sight }: ConversationProps) {
     // Rows that open, or a session that grows, do not ask for the focus anew; a list that begins anew does.
     [reveal, folds.areAllOpen],
   );
-  const toggle = (first: number, isShown: boolean) => {
-    folds.set(first, COMPACTED, !isShown);
+  const toggle = ({ kind, ordinal, isOpen: isShown }: FoldedRow) => {
+    folds.set(ordinal, kind, !isShown);
     // What is looked at keeps its line open: a reader who folds it looks elsewhere.
     if (isShown) go({ go: "position", position: { ...position, focus: NONE, reveal: undefined } });
     redraw((times) => times + 1);
@@ -70,7 +69,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   useLayoutEffect(() => {
     if (reveal === undefined || focused === undefined) return undefined;
     const spotIn = (shown: HTMLElement) =>
-      reveal.isHit ? firstIn(rangesOfEntry(shown, find)) : errorRange(shown, errorLine);
+      reveal.isHit ? hitRange(shown, find) : errorRange(shown, errorLine);
     return bringIntoSight(() => drawn.current, { id: focused.id, spotIn });
   }, [reveal]);
   const onDrawn = useCallback(
@@ -78,7 +77,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       drawn.current = list;
       cancelAnimationFrame(marked.current);
       marked.current = requestAnimationFrame(() => {
-        mark("found", rangesIn(list, find));
+        mark("found", rangesIn(list, find.all));
         const shown = list.querySelector(".is-focused");
         const range = shown === null ? undefined : errorRange(shown, errorLine);
         mark("error-line", range === undefined ? [] : [range]);
@@ -104,8 +103,8 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       estimate={(row) => estimateHeight(session, row)}
       render={(row, index) => (
         <div class="conversation-column">
-          {row.kind === COMPACTED ? (
-            <CompactedLine row={row} onToggle={() => toggle(row.ordinal, row.isOpen)} />
+          {row.kind !== "entry" ? (
+            <FoldedLine row={row} onToggle={() => toggle(row)} />
           ) : (
             <EntryCard
               row={row}
@@ -123,7 +122,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
 }
 
 /** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
-function rangesOfEntry(shown: Element, find: Finder): Range[] {
+function rangesOfEntry(shown: Element, find: Parameters<typeof rangesIn>[1]): Range[] {
   const isResult = shown.matches(".tool-use");
   return rangesIn(shown, find, (element) =>
     isResult
@@ -132,9 +131,14 @@ function rangesOfEntry(shown: Element, find: Finder): Range[] {
   );
 }
 
-/** The first of some ranges that stands in what was opened, else the first one in the lines that are always shown. */
-function firstIn(ranges: readonly Range[]): Range | undefined {
-  return ranges.find((range) => !isInSummary(range)) ?? ranges[0];
+/** Where an entry has what was looked for: all of it if possible, and in what was opened rather than in a line that is always shown. */
+function hitRange(shown: Element, { best, all }: Finder): Range | undefined {
+  const ranges = rangesOfEntry(shown, (text) => {
+    const match = best(text);
+    return match === undefined ? [] : [match];
+  });
+  const [first] = ranges;
+  return ranges.find((range) => !isInSummary(range)) ?? first ?? rangesOfEntry(shown, all)[0];
 }
 
 function isInSummary({ startContainer }: Range): boolean {
@@ -173,8 +177,9 @@ const COMPACTED_HEIGHT = 56;
 const LINE = 24;
 const CHARACTERS_PER_LINE = 90;
 
-function estimateHeight(session: SessionModel, row: ConversationRow): number {
-  if (row.kind === COMPACTED) return COMPACTED_HEIGHT;
+/** Guesses the height of a row, in pixels. */
+export function estimateHeight(session: SessionModel, row: ConversationRow): number {
+  if (row.kind !== "entry") return row.kind === "states" ? SMALL : COMPACTED_HEIGHT;
   const { item, results } = row;
   if (kindAt(session, item.ordinal).tone === "quiet") return SMALL;
   return partsOfItem(item).reduce((height, part) => height + heightOf(part), CARD + results.size * RESULT);
@@ -195,17 +200,19 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** One line that stands for what was compacted, and opens it. */
-function CompactedLine({ row, onToggle }: { row: CompactedRow; onToggle: () => void }) {
-  const { size, failed, isOpen } = row;
+/** One line that stands for what was compacted, or for state entries, and opens it. */
+function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
+  const { kind, size, failed, isOpen } = row;
   return (
-    <button type="button" class="compacted-line" aria-expanded={isOpen} onClick={onToggle}>
+    <button type="button" class={`folded-line is-${kind}`} aria-expanded={isOpen} onClick={onToggle}>
       <ChevronIcon />
       <span>
-        {counted(size, "entry", "entries")} compacted: {COMPACTED_HINT}
+        {kind === "states"
+          ? counted(size, "state entry", "state entries")
+          : `${counted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
         {failed > 0 && <span class="chip is-failed">{count(failed)} failed</span>}
       </span>
-      <span class="compacted-action">{isOpen ? "Fold" : "Show"}</span>
+      <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>
     </button>
   );
 }

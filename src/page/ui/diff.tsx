@@ -1,13 +1,22 @@
+import { useContext, useState } from "preact/hooks";
+import { count } from "../../view/words.ts";
 import type { DiffLine } from "../model/edit-diff.ts";
+import { PrintContext } from "./code.tsx";
 
 /** Unchanged lines that are shown around a change. */
 const AROUND = 4;
 
+/** More lines are shown on demand. */
+const MOST_LINES = 400;
+
 /** A comparison of two texts. */
 export function Diff({ lines }: { lines: readonly DiffLine[] }) {
+  const [isWhole, showWhole] = useState(false);
+  const isPrinted = useContext(PrintContext);
+  const shown = shownLines(lines);
   return (
     <figure class="diff" aria-label="Changes">
-      {shownLines(lines).map((line, index) =>
+      {shown.slice(0, isWhole || isPrinted ? undefined : MOST_LINES).map((line, index) =>
         line === undefined ? (
           <div key={index} class="diff-gap">
             ⋯
@@ -18,6 +27,11 @@ export function Diff({ lines }: { lines: readonly DiffLine[] }) {
             <span class="diff-text">{line.text}</span>
           </div>
         ),
+      )}
+      {!isWhole && !isPrinted && shown.length > MOST_LINES && (
+        <button type="button" class="more no-print" onClick={() => showWhole(true)}>
+          Show all {count(shown.length)} lines
+        </button>
       )}
     </figure>
   );
@@ -44,7 +58,7 @@ export function DiffCounts({ edits }: { edits: readonly (readonly DiffLine[])[] 
   const removed = all.filter(({ sign }) => sign === "-").length;
   return (
     <span class="diff-counts">
-      <span class="is-added">+{added}</span> <span class="is-removed">−{removed}</span>
+      <span class="is-added">+{count(added)}</span> <span class="is-removed">−{count(removed)}</span>
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../../core.ts";
 import { answerOf } from "../../view/tool-calls.ts";
-import { EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
+import { CopyIcon, EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 import { linkTo } from "./use-position.ts";
 
@@ -11,11 +11,13 @@ interface EntryActionsProps {
   readonly isEnd: boolean;
   /** Whether there is little room: on a phone only the first action is shown. */
   readonly isNarrow?: boolean;
+  /** Returns what is copied of it. */
+  readonly textOf: () => string;
 }
 
 /** What can be done with an entry. Each has its room also while it is not shown, so that it covers nothing. */
-export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryActionsProps) {
-  const { session, go } = usePage();
+export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, textOf }: EntryActionsProps) {
+  const { session, go, copy } = usePage();
   const seen = `What the model saw ${momentOf(answerOf(session, ordinal), ordinal)}`;
   return (
     <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
@@ -32,13 +34,20 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryA
         isDisabled={isEnd}
         onClick={() => go({ go: "end", ordinal })}
       />
+      <IconButton
+        icon={CopyIcon}
+        hint="Copy what it says"
+        label="Copy the entry"
+        onClick={() => copy(textOf(), `entry ${entry.id}`)}
+      />
       <a
         class="icon-button"
         href={linkTo(entry.id)}
-        title={`Link to entry ${entry.id}`}
+        title={`Copy the link to entry ${entry.id}, and go there`}
         aria-label={`Link to entry ${entry.id}`}
         onClick={(event) => {
           event.preventDefault();
+          copy(event.currentTarget.href, `the link to entry ${entry.id}`);
           go({ go: "entry", ordinal });
         }}
       >
@@ -55,12 +64,19 @@ function momentOf(answer: number | undefined, ordinal: number): string {
 }
 
 /**
- * The id of an entry, as the command line takes it. One click selects the whole of it to be copied, also where a long one
- * is cut: no permission is needed for that, as it is to write to the clipboard.
+ * The id of an entry, as the command line takes it. One click copies it, and selects the whole of it, also where a long one
+ * is cut: a browser may not let the page write to the clipboard.
  */
 export function EntryId({ id }: { id: string }) {
+  const { copy } = usePage();
   return (
-    <code class="entry-id no-print" title={`Entry ${id}: click to select the id`}>
+    // Keys have the link, which holds the id.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+    <code
+      class="entry-id no-print"
+      title={`Entry ${id}: click to copy the id`}
+      onClick={() => copy(id, `the id ${id}`)}
+    >
       {id}
     </code>
   );

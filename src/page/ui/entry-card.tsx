@@ -5,6 +5,7 @@ import { isFailure, KINDS } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { counted } from "../../view/words.ts";
 import { type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
+import { textToCopy } from "../model/entry-text.ts";
 import { STATE_HINTS } from "../model/path-items.ts";
 import { kindAt } from "../model/session-model.ts";
 import { EntryHead } from "./entry-head.tsx";
@@ -57,6 +58,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
         state={state}
         isEnd={end === ordinal}
         excerpt={isSmall ? excerptOf(entry).text : ""}
+        textOf={() => textToCopy(parts) || excerptOf(entry).text}
       />
       {parts.length > 0 && (
         <div class="entry-body">

@@ -1,10 +1,13 @@
 import type { AnySessionEntry } from "../../core.ts";
+import { duration } from "../../view/times.ts";
+import { count, counted, dollars } from "../../view/words.ts";
 import { headingOf } from "../model/entry-heading.ts";
 import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { kindAt, siblingsOf } from "../model/session-model.ts";
+import { type Turn, tookMs } from "../model/turns.ts";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
-import { BackIcon, ChevronIcon, IconButton } from "./icons.tsx";
+import { BackIcon, BesideIcon, ChevronIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { usePage } from "./page-context.ts";
 
@@ -15,21 +18,30 @@ interface EntryHeadProps {
   readonly isEnd: boolean;
   /** For entries that are one line. */
   readonly excerpt: string;
+  /** Returns what is copied of it. */
+  readonly textOf: () => string;
 }
 
 /** What is said of an entry before what it says itself, and what can be done with it. */
-export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
-  const { session } = usePage();
+export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: EntryHeadProps) {
+  const { session, turns } = usePage();
   const { text, facts, outcome, level } = headingOf(entry, kindAt(session, ordinal));
   const Heading = level === undefined ? "span" : level === 2 ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];
+  const took = tookMs(session, ordinal);
+  const turn = turns.get(ordinal);
+  const known = [
+    facts,
+    took === undefined ? "" : duration(took),
+    turn === undefined ? "" : turnText(turn),
+  ].filter(Boolean);
   return (
     <header class="entry-head">
       <Heading class="entry-kind">{text}</Heading>
       {excerpt !== "" && <span class="entry-excerpt">{excerpt}</span>}
-      <span class="entry-facts" title={facts}>
-        {facts}
+      <span class="entry-facts" title={known.join(" · ")}>
+        {known.join(" · ")}
       </span>
       {label !== undefined && <span class="chip is-label">{label}</span>}
       {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
@@ -39,11 +51,17 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadPr
       <NestedLinks ordinal={ordinal} />
       <EntryId id={entry.id} />
       <span class="entry-end">
-        <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} />
+        <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} textOf={textOf} />
         <time title={dateAndTimeOf(entry.timestamp)}>{timeOf(entry.timestamp)}</time>
       </span>
     </header>
   );
+}
+
+/** What came of a message of the user: calls of models, what they cost, and how long all took. */
+function turnText({ used: { count: calls, cost }, milliseconds }: Turn): string {
+  const time = milliseconds > 0 ? duration(milliseconds) : "";
+  return ["turn:", [counted(calls, "call"), dollars(cost), time].filter(Boolean).join(" · ")].join(" ");
 }
 
 /** Where the conversation goes on in several ways: which one this is, and the way to the others. */
@@ -52,17 +70,22 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
   const siblings = siblingsOf(session, ordinal);
   if (siblings.length < 2) return null;
   const at = siblings.indexOf(ordinal);
-  const toOther = (step: number) => {
-    const other = siblings[(at + step + siblings.length) % siblings.length] ?? ordinal;
-    go({ go: "entry", ordinal: other });
-  };
+  const otherAt = (step: number) => siblings[(at + step + siblings.length) % siblings.length] ?? ordinal;
+  const toOther = (step: number) => go({ go: "entry", ordinal: otherAt(step) });
   return (
     <span class="branch-switch">
       <IconButton icon={BackIcon} class="no-print" label="Previous branch" onClick={() => toOther(-1)} />
       <span>
-        branch {at + 1} of {siblings.length}
+        branch {count(at + 1)} of {count(siblings.length)}
       </span>
       <IconButton icon={ChevronIcon} class="no-print" label="Next branch" onClick={() => toOther(1)} />
+      <IconButton
+        icon={BesideIcon}
+        class="no-print"
+        label="Compare two branches"
+        hint="Show the next branch beside this one"
+        onClick={() => go({ go: "beside", ordinal, sibling: otherAt(1) })}
+      />
     </span>
   );
 }

@@ -55,6 +55,8 @@ export const HelpIcon = icon(
 export const LinkIcon = icon(
   <path d="M6.8 9.2l2.4-2.4M7.4 4.8l1.5-1.5a2.7 2.7 0 0 1 3.8 3.8l-1.5 1.5M8.6 11.2l-1.5 1.5a2.7 2.7 0 0 1-3.8-3.8l1.5-1.5" />,
 );
+/** Copies something. */
+export const CopyIcon = icon(<path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />);
 /** Makes an entry the end of the path: a line that ends in a node. */
 export const EndHereIcon = icon(
   <>
@@ -75,6 +77,8 @@ export const CallIcon = icon(<path d="M4.5 3.2l7.5 4.8-7.5 4.8z" class="icon-fil
 export const ResultIcon = icon(<path d="M4 2.5v5.2a2 2 0 0 0 2 2h6.5M9.7 6.8l2.9 2.9-2.9 2.9" />);
 /** Chooses what is shown. */
 export const FilterIcon = icon(<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6z" />);
+/** Shows two things side by side. */
+export const BesideIcon = icon(<path d="M2.5 3h4.5v10h-4.5zM9 3h4.5v10H9z" />);
 /** Leads to another session. */
 export const SessionIcon = icon(<path d="M6 3H3v10h10v-3M9 3h4v4M13 3L7.5 8.5" />);
 /** Unfolds everything. */

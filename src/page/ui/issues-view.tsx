@@ -1,5 +1,5 @@
 import { NONE } from "../../tree/entry-tree.ts";
-import { counted } from "../../view/words.ts";
+import { count, counted } from "../../view/words.ts";
 import { rawTextOf } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
 import { usePage } from "./page-context.ts";
@@ -30,7 +30,7 @@ export function IssuesView() {
               <header>
                 <code>{issue.code}</code>
                 <span>
-                  {issue.line > 0 ? `line ${issue.line}, ` : ""}offset {issue.offset}
+                  {issue.line > 0 ? `line ${count(issue.line)}, ` : ""}offset {count(issue.offset)}
                 </span>
                 {ordinal !== NONE && (
                   <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>

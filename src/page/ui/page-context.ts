@@ -3,6 +3,8 @@ import { useContext } from "preact/hooks";
 import type { Step } from "../model/navigation.ts";
 import type { Finder } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
+import type { Turn } from "../model/turns.ts";
+import type { Copy } from "./use-copy.ts";
 
 /** What nearly every part of the page needs. */
 export interface PageContextValue {
@@ -10,6 +12,9 @@ export interface PageContextValue {
   readonly go: (step: Step) => void;
   /** Finds what is searched for; nothing if nothing is. */
   readonly find: Finder;
+  readonly copy: Copy;
+  /** The turns of the path, by the ordinal of the user's message. */
+  readonly turns: ReadonlyMap<number, Turn>;
 }
 
 /** Hands the session to the parts of the page. Null outside of it. */

@@ -9,8 +9,9 @@ import { Fold } from "./fold.tsx";
 import { Html } from "./html.tsx";
 import { CallIcon } from "./icons.tsx";
 import { Output, type OutputProps } from "./output.tsx";
+import { usePage } from "./page-context.ts";
 import { StoredPart } from "./stored-part.tsx";
-import { ToolUse } from "./tool-use.tsx";
+import { CopyCommand, ToolUse } from "./tool-use.tsx";
 
 interface PartViewProps {
   /** The entry that it is of, and the results of its calls. */
@@ -44,8 +45,15 @@ export function PartView({ row, name, part, focus, end }: PartViewProps) {
 
 /** Text with Markdown in it. */
 function Markdown({ text }: { text: string }) {
+  const { copy } = usePage();
   const html = renderMarkdown(text);
-  return html === undefined ? <Code text={text} /> : <Html class="markdown" html={html} />;
+  if (html === undefined) return <Code text={text} />;
+  const onClick = ({ target }: Event) => {
+    const button = target instanceof Element ? target.closest(".copy-code") : null;
+    const code = button?.parentElement?.querySelector("pre")?.textContent;
+    if (code) copy(code, "the code");
+  };
+  return <Html class="markdown" html={html} onClick={onClick} />;
 }
 
 type ThinkingProps = Pick<PartViewProps, "name"> & {
@@ -76,6 +84,7 @@ function Command(output: Omit<OutputProps, "title">) {
       <div class="command-line">
         <CallIcon />
         <code>{outputTitle(part)}</code>
+        <CopyCommand command={outputTitle(part).replace(/^\$ /, "")} />
       </div>
       <div class="result">
         <Output {...output} />

@@ -39,6 +39,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
     period,
     spent,
     sort: sortOf(choices),
+    ranked: contents.state === "found" && choices.sort === undefined ? [...bySession.keys()] : undefined,
   });
   const roots = new Set(nodes.map(({ session }) => session.href));
   const field = useRef<HTMLInputElement>(null);
@@ -164,7 +165,7 @@ function NoSessions({ list, contents, text }: NoSessionsProps) {
           </p>
         </>
       ) : contents.state === "found" ? (
-        <p>No session says “{contents.text}”. Try fewer words: they are looked for exactly as they stand.</p>
+        <p>No session says “{contents.text}”. Try fewer words: all of them must stand in one entry.</p>
       ) : text === "" ? (
         <p>No session is of this project, source and time.</p>
       ) : (

@@ -33,7 +33,7 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
     <li class="session-row" ref={row}>
       <a href={href} title={path}>
         <span class="session-facts">
-          <h2 dir="auto">
+          <h2>
             <Marked line={title} wanted={wanted} />
           </h2>
           <p>
@@ -46,11 +46,12 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
         </span>
         {spent !== undefined && spent.calls > 0 && <Cost spent={spent} />}
       </a>
-      {found.slice(0, MOST_HITS).map(({ href: address, word, snippet: [before, match, after] }) => (
+      {found.slice(0, MOST_HITS).map(({ href: address, word, isLeft, snippet: [before, match, after] }) => (
         <a key={address} class="session-hit" href={address}>
           <span class="tree-kind">{word}</span> {before}
           <mark>{match}</mark>
           {after}
+          {isLeft && <span class="chip">other branch</span>}
         </a>
       ))}
       {found.length > MOST_HITS && (

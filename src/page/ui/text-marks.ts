@@ -1,7 +1,7 @@
-import type { Finder } from "../model/search.ts";
+import type { TextMatch } from "../../search/text-matcher.ts";
 
 /** What the page says of an entry, in which nothing is searched. */
-const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, time";
+const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, .copy-code, time";
 
 /** What holds a text of its own, in which a match may go over the borders of the elements within. */
 const BLOCKS =
@@ -33,7 +33,7 @@ interface BlockText {
  */
 export function rangesIn(
   within: Element,
-  find: Finder,
+  find: (text: string) => readonly TextMatch[],
   isLeftOut: (element: Element) => boolean = () => false,
 ): Range[] {
   const ranges: Range[] = [];

@@ -28,7 +28,7 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
   );
   const together = groups[0]?.group.length ?? 1;
   const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
-  const mean = together > 1 ? ` (mean of ${together} calls)` : "";
+  const mean = together > 1 ? ` (mean of ${count(together)} calls)` : "";
   const aside = `not on the path to ${endName(session, path.end)}`;
   const bars = groups.flatMap(({ group, sum }): Bar[] => {
     const [first] = group;

@@ -1,21 +1,28 @@
+import { Fragment } from "preact";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { ContentPart } from "../../view/entry-content.ts";
 import { isFailure } from "../../view/entry-kind.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
 import { tellingArgument } from "../../view/telling-argument.ts";
+import { duration } from "../../view/times.ts";
+import { filesOfCall } from "../../view/touched-files.ts";
 import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
+import { textToCopy } from "../model/entry-text.ts";
 import { errorLineOf, failureLine } from "../model/failure-line.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
+import { tookMs } from "../model/turns.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
 import { Fold } from "./fold.tsx";
-import { CallIcon } from "./icons.tsx";
+import { CallIcon, CopyIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { Output } from "./output.tsx";
+import { usePage } from "./page-context.ts";
 import { isStored, StoredPart } from "./stored-part.tsx";
 
 type CallPart = Extract<ContentPart, { kind: "call" }>;
@@ -56,11 +63,14 @@ interface CallProps {
 function Call({ ordinal, name, call, isAnswered }: CallProps) {
   const { name: tool, input } = call;
   const edits = editsIn(input);
+  const { command: given, cmd } = fieldsOf(input);
+  const command = textOf(given) || textOf(cmd);
   return (
     <Fold
       ordinal={ordinal}
       name={name}
       class="call"
+      actions={command !== "" && <CopyCommand command={command} />}
       summary={
         <>
           <CallIcon />
@@ -72,13 +82,29 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
         </>
       }
     >
-      {() => (edits.length > 0 ? <Edits input={input} edits={edits} /> : <Arguments input={input} />)}
+      {() => (edits.length > 0 ? <Edits call={call} edits={edits} /> : <Arguments input={input} />)}
     </Fold>
+  );
+}
+
+/** Copies a command that a tool, or a person, ran. */
+export function CopyCommand({ command }: { command: string }) {
+  const { copy } = usePage();
+  return (
+    <span class="entry-actions no-print">
+      <IconButton
+        icon={CopyIcon}
+        hint="Copy the command"
+        label="Copy the command"
+        onClick={() => copy(command, "the command")}
+      />
+    </span>
   );
 }
 
 function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart; isEnd: boolean }) {
   const { entry, ordinal, state } = item;
+  const took = tookMs(usePage().session, ordinal);
   const stateWord = STATE_WORDS[state];
   const parts = partsOfItem(item);
   const [output] = parts;
@@ -92,11 +118,26 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
           failure={failureLine(entry)}
           line={errorLineOf(entry)}
           language={output.isError ? undefined : languageOfResult(call)}
-          notes={stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
+          notes={
+            <>
+              {took !== undefined && (
+                <span class="fold-size" title="From the call to its result">
+                  {duration(took)}
+                </span>
+              )}
+              {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
+            </>
+          }
           actions={
             <>
               <EntryId id={entry.id} />
-              <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} isNarrow={true} />
+              <EntryActions
+                entry={entry}
+                ordinal={ordinal}
+                isEnd={isEnd}
+                isNarrow={true}
+                textOf={() => textToCopy(parts)}
+              />
             </>
           }
         />
@@ -123,13 +164,21 @@ function pathIn(input: unknown): string {
   return typeof found === "string" ? found : "";
 }
 
-function Edits({ input, edits }: { input: unknown; edits: ReturnType<typeof editsIn> }) {
-  const path = pathIn(input);
+function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof editsIn> }) {
+  const paths = filesOfCall(call).map(({ path }) => path);
+  const files =
+    paths.length > 1
+      ? paths.map((path) => ({ path, own: editsIn(call.input, path) }))
+      : [{ path: paths[0], own: edits }];
   return (
     <>
-      {path !== "" && <div class="argument-name">{path}</div>}
-      {edits.map((lines, index) => (
-        <Diff key={index} lines={lines} />
+      {files.map(({ path, own }) => (
+        <Fragment key={path}>
+          {path !== undefined && <div class="argument-name">{path}</div>}
+          {own.map((lines, index) => (
+            <Diff key={index} lines={lines} />
+          ))}
+        </Fragment>
       ))}
     </>
   );

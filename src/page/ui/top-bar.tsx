@@ -57,10 +57,12 @@ export function TopBar(props: TopBarProps) {
   const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
   const { issues } = session;
-  const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
+  const issueWord = issues.length === 0 ? "Issues" : `Issues ${count(issues.length)}`;
   const views: (readonly [View, string, string])[] = [
     ["path", "Everything", "Every entry on this path"],
     ["model", "Model's view", "Exactly what the model sees at the end of this path"],
+    ...(view === "beside" ? [["beside", "Side by side", "Two branches, from where they part"] as const] : []),
+    ["changes", "Changes", "Files that were changed on this path, with the edits in their order"],
     ["usage", "Usage", "Tokens, cache and cost (u)"],
     ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
   ];
@@ -140,17 +142,12 @@ function SessionFacts() {
         : "What its calls of models cost, on all branches",
     ],
     [source === undefined ? "" : `from ${source}`, "The program that it was imported from"],
-    [header?.cwd ?? "", header?.cwd ?? ""],
+    [header?.cwd ?? "", "The folder of its project"],
   ];
   const shown = facts.filter(([text]) => text !== "");
   return (
-    <p>
-      {shown.map(([text, hint], index) => (
-        <span key={hint} title={hint}>
-          {index > 0 && " · "}
-          {text}
-        </span>
-      ))}
+    <p title={shown.map(([text, hint]) => `${text}: ${hint}`).join("\n")}>
+      {shown.map(([text]) => text).join(" · ")}
     </p>
   );
 }

@@ -52,10 +52,10 @@ function addressOf(hash: string): string {
   return hash === "" ? location.pathname + location.search : hash;
 }
 
-const VIEWS: readonly View[] = ["path", "model", "usage", "issues"];
+const VIEWS: readonly View[] = ["path", "model", "beside", "changes", "usage", "issues"];
 
 /** Writes a position as the part of an address behind `#`. */
-export function hashOf(session: SessionModel, { end, focus, view, asked }: Position): string {
+export function hashOf(session: SessionModel, { end, focus, view, asked, beside = NONE }: Position): string {
   const { entries, leaf, newestTip } = session;
   const parts = new URLSearchParams();
   const [entry, last] = [entries[focus], entries[end]];
@@ -65,6 +65,8 @@ export function hashOf(session: SessionModel, { end, focus, view, asked }: Posit
   // An empty value stands before the first entry.
   if (end !== usual) parts.set("end", last?.id ?? "");
   if (view !== "path") parts.set("view", view);
+  const other = view === "beside" ? entries[beside] : undefined;
+  if (other !== undefined) parts.set("beside", other.id);
   const about = entries[asked];
   if (about !== undefined) parts.set("saw", about.id);
   const text = parts.toString();
@@ -92,9 +94,19 @@ export function positionOf(session: SessionModel, hash: string, opening: number)
   const end = isBeforeFirst
     ? NONE
     : ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
-  const view = VIEWS.find((one) => one === parts.get("view")) ?? "path";
+  const beside = ordinalOf("beside");
+  const wanted = VIEWS.find((one) => one === parts.get("view")) ?? "path";
+  const view = wanted === "beside" && beside === NONE ? "path" : wanted;
   const asked = view === "path" ? NONE : ordinalOf("saw");
-  return { end: end ?? opening, focus, view, asked, reveal: revealOf(session, end ?? opening, focus) };
+  const other = view === "beside" ? { beside } : {};
+  return {
+    end: end ?? opening,
+    focus,
+    view,
+    asked,
+    ...other,
+    reveal: revealOf(session, end ?? opening, focus),
+  };
 }
 
 /** A path with a compaction opens at its end: what stands before is folded, and was long ago. */

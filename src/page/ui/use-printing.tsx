@@ -48,7 +48,11 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
               export --markdown”, which writes all of it.
             </p>
           )}
-          {conversationRows(items, () => true).rows.map(
+          {conversationRows(
+            items,
+            () => false,
+            () => true,
+          ).rows.map(
             (row) =>
               row.kind === "entry" && (
                 <EntryCard key={row.ordinal} row={row} focus={NONE} end={row.ordinal} />

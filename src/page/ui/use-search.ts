@@ -8,7 +8,7 @@ import {
   toggleChoice,
 } from "../model/filters.ts";
 import type { Step } from "../model/navigation.ts";
-import { type SearchHit, SearchIndex } from "../model/search.ts";
+import { readQuery, type SearchHit, SearchIndex } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
 
@@ -25,6 +25,8 @@ export interface Search {
   /** Whether there is a text to look for or a filter: only then there are hits. */
   readonly isActive: boolean;
   readonly hits: readonly SearchHit[];
+  /** Why what stands in the field cannot be looked for; empty if it can. */
+  readonly problem: string;
   /** Index of the hit that is looked at; -1 for none. */
   readonly current: number;
   /** What can be filtered by, and how many entries each would leave. */
@@ -89,6 +91,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     filter,
     isActive,
     hits: isActive ? hits : [],
+    problem: readQuery(query).problem,
     current,
     choices,
     setText,

@@ -1,133 +1,163 @@
 import assert from "node:assert/strict";
+import { IMPORT_CUSTOM_TYPE } from "../../schema/import-origin.ts";
 import type { SearchInStoreOptions, SessionStore } from "../session-store.ts";
-import { all, cut, failsWith, headerText, START_MS, type SuiteTest } from "./kit.ts";
+import { all, CWD, cut, headerText, START_MS, type SuiteTest } from "./kit.ts";
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1_000);
 
-/** The lines of entries, each under the one named; the number of an id is the second of its time. */
-function lineOf(id: string, parentId: string | null, type: string, fields: object): string {
-  const timestamp = at(Number(id.slice(1))).toISOString();
-  return JSON.stringify({ type, id, parentId, timestamp, ...fields });
+/** The line of an entry that is known by one letter. */
+function line(letter: string, parent: string | null, seconds: number, fields: object): string {
+  const [id, parentId] = [idOf(letter), parent === null ? null : idOf(parent)];
+  return JSON.stringify({ type: "message", id, parentId, timestamp: at(seconds).toISOString(), ...fields });
 }
 
-function messageLine(id: string, parentId: string | null, role: string, fields: object): string {
-  const timestamp = at(Number(id.slice(1))).getTime();
-  return lineOf(id, parentId, "message", { message: { role, timestamp, ...fields } });
-}
+const idOf = (letter: string) => letter.charCodeAt(0).toString(16).padStart(8, "0");
+const letterOf = (id: string) => String.fromCharCode(Number.parseInt(id, 16));
 
-const text = (content: string) => [{ type: "text", text: content }];
-const call = (id: string, name: string, input: object) => ({ type: "toolCall", id, name, arguments: input });
-const result = (toolCallId: string, toolName: string, content: string, isError: boolean) => ({
-  toolCallId,
-  toolName,
-  content: text(content),
-  isError,
+const said = (role: string, ...texts: string[]) => ({
+  message: { role, content: texts.map((text) => ({ type: "text", text })) },
 });
 
-const headerIn = (id: string, cwd: string) => JSON.stringify({ ...JSON.parse(headerText(id)), cwd });
+const call = { type: "toolCall", id: "c1", name: "Shell", arguments: { command: "cat src/deep/a.ts" } };
 
-/** Two sessions: one was imported, and has a branch that was left; the other is of another project. */
-const SESSIONS: readonly (readonly string[])[] = [
-  [
-    headerIn("imported", "/projects/shop"),
-    lineOf("i0", null, "custom", {
-      customType: "sessiontree.import",
-      data: { source: "codex", sourceId: "s" },
-    }),
-    messageLine("u1", "i0", "user", { content: "Fix the flaky timeout in the cart" }),
-    messageLine("x2", "u1", "user", { content: "An idea for the cart that leads nowhere" }),
-    messageLine("a3", "u1", "assistant", {
-      content: [...text("Let me see"), call("c1", "bash", { command: "npm test" })],
-    }),
-    messageLine("r4", "a3", "toolResult", result("c1", "bash", "FAIL: timeout  of the Cart", true)),
-  ],
-  [
-    headerIn("other", "/projects/other"),
-    messageLine("u5", null, "user", { content: "cart first, then 100% of the rest\\done" }),
-    messageLine("a6", "u5", "assistant", { content: [call("c2", "read", { path: "src/cart.ts" })] }),
-    messageLine("r7", "a6", "toolResult", result("c2", "read", "export const items = [];", false)),
-  ],
+/** A session in which a branch was left, a call failed, and one that was imported. */
+const SEARCHED = [
+  headerText("searched"),
+  line("a", null, 0, said("user", "The Quick brown fox", "jumps over the dog")),
+  line("b", "a", 1, {
+    message: { role: "assistant", content: [{ type: "text", text: "quickly now" }, call] },
+  }),
+  line("c", "b", 2, {
+    message: {
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "Shell",
+      content: [{ type: "text", text: "quick: no such file" }],
+      isError: true,
+    },
+  }),
+  line("d", "a", 3, said("user", "left with a quick 日本語 and ÉTÉ")),
+  line("e", "c", 4, said("user", "a phrase\n\t broken over lines, x=1;")),
+  line("f", "e", 5, {
+    type: "compaction",
+    summary: "quick work was done",
+    firstKeptEntryId: idOf("a"),
+    tokensBefore: 1,
+  }),
 ];
 
-/** What is looked for, how, and the entries that are found. */
-const FOUND: readonly (readonly [query: string, options: SearchInStoreOptions, ids: string])[] = [
-  ["cart timeout", {}, "r4 u1"],
-  ["TIMEOUT ca", {}, "r4 u1"],
-  ['"timeout of the"', {}, "r4"],
-  ['"timeout the"', {}, ""],
-  ['"timeout of" flaky', {}, ""],
-  ["Cart", { caseSensitive: true }, "r4"],
-  ["100% rest\\done", {}, "u5"],
-  ["1_0", {}, ""],
-  ["^cart|nowhere$", { regex: true }, "u5 x2"],
-  ["timeout\\s+of", { regex: true, roles: ["toolResult"] }, "r4"],
-  ["cart", { roles: ["user"] }, "u1 u5 x2"],
-  ["", { tools: ["BASH"] }, "a3 r4"],
-  ["timeout", { tools: ["bash", "read"] }, "r4"],
-  ["", { path: "cart.ts" }, "a6 r7"],
-  ["items", { path: "/projects/other/src" }, "r7"],
-  ["", { failed: true }, "r4"],
-  ["npm", { failed: true }, "r4"],
-  ["cart", { since: at(2) }, "a6 r4 u5 x2"],
-  ["cart", { since: at(2), until: at(5) }, "r4 x2"],
-  ["cart", { source: "codex" }, "r4 u1 x2"],
-  ["cart", { source: "claude-code" }, ""],
-  ["cart", { branch: "active" }, "a6 r4 u1 u5"],
-  ["cart", { cwd: "/projects/other" }, "a6 u5"],
-  ["cart", { cwd: "/projects/other", source: "any" }, ""],
+const IMPORTED = [
+  headerText("imported"),
+  line("i", null, 0, {
+    type: "custom",
+    customType: IMPORT_CUSTOM_TYPE,
+    data: { source: "codex", sourceId: "one" },
+  }),
+  line("j", "i", 1, said("user", "imported fox")),
 ];
 
-async function putSessions(store: SessionStore): Promise<void> {
-  for (const lines of SESSIONS) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 100));
+type Case = readonly [query: string, options: SearchInStoreOptions, expected: string];
+
+/** What is found: the letters of the entries, in capitals if they are on a branch that was left. */
+const CASES: readonly Case[] = [
+  // Words stand in any order and in any text of the entry, and are parts of texts.
+  ["fox quick", {}, "a"],
+  ["dog QUICK jumps", {}, "a"],
+  ["quick", {}, "abcDf"],
+  ["quick absent", {}, ""],
+  ["ick own", {}, "a"],
+  ["quick", { caseSensitive: true }, "bcDf"],
+  // A phrase is in one text, and its white space stands for any other.
+  ['"brown fox"', {}, "a"],
+  ['"fox jumps"', {}, ""],
+  ['"a phrase broken  over"', {}, "e"],
+  ['"brown fox" dog', {}, "a"],
+  // Short words, other scripts, and characters that mean something elsewhere.
+  ["x", {}, "aej"],
+  ["日本", {}, "D"],
+  ["本 été", {}, "D"],
+  ["été", { caseSensitive: true }, ""],
+  ["x=1;", {}, "e"],
+  ["%", {}, ""],
+  ["_", {}, ""],
+  ["qu.ck", {}, ""],
+  ["qu.ck\\s", { regex: true }, "aDf"],
+  ["^QUICK", { regex: true }, "bcf"],
+  ["^quick(?!l)", { regex: true, caseSensitive: true }, "cf"],
+  // Filters, alone where they name entries.
+  ["quick", { roles: ["toolResult", "compactionSummary"] }, "cf"],
+  ["quick", { roles: [] }, ""],
+  ["quick", { tools: ["shell"] }, "c"],
+  ["cat", { tools: ["SHELL"] }, "b"],
+  ["", { tools: ["shell"] }, "bc"],
+  ["", { tools: ["read"] }, ""],
+  ["quick", { path: "deep/a.ts" }, "c"],
+  ["", { path: `${CWD}/src` }, "bc"],
+  ["", { path: "a.t" }, ""],
+  ["", { failed: true }, "c"],
+  ["cat", { failed: true }, "c"],
+  ["quick", { failed: true, roles: ["user"] }, ""],
+  ["quick", { since: at(2) }, "cDf"],
+  ["quick", { until: at(2) }, "ab"],
+  ["quick", { since: at(1), until: at(3) }, "bc"],
+  ["quick", { branch: "active" }, "abcf"],
+  ["", { tools: ["shell"], branch: "active" }, "bc"],
+  ["日本", { branch: "active" }, ""],
+  ["fox", {}, "aj"],
+  ["fox", { source: "codex" }, "j"],
+  ["fox", { source: "any" }, "j"],
+  ["fox", { source: "claude-code" }, ""],
+  ["fox", { cwd: "/projects/none" }, ""],
+];
+
+async function found(store: SessionStore, query: string, options: SearchInStoreOptions): Promise<string[]> {
+  const hits = await all(store.search(query, options));
+  return hits.map(({ entryId, branch }) =>
+    branch === "left" ? letterOf(entryId).toUpperCase() : letterOf(entryId),
+  );
+}
+
+async function put(store: SessionStore, lines: readonly string[]): Promise<void> {
+  await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 1_000));
 }
 
 /** What a search finds, the same in every store. */
 export const SEARCHES: readonly SuiteTest[] = [
   {
-    name: "finds words in any order, phrases and expressions, among the entries that filters leave",
+    name: "finds by words, phrases, expressions and filters what a search in files finds",
     async run({ store }) {
-      await putSessions(store);
-      for (const [query, options, ids] of FOUND) {
-        const hits = await all(store.search(query, options));
-        const found = hits.map(({ entryId }) => entryId).sort();
-        assert.equal(found.join(" "), ids, JSON.stringify([query, options]));
+      await put(store, SEARCHED);
+      await put(store, IMPORTED);
+      for (const [query, options, expected] of CASES) {
+        for (const ranked of [false, true]) {
+          const letters = await found(store, query, { ...options, ranked });
+          const sorted = letters.sort((a, b) => a.localeCompare(b, "en")).join("");
+          assert.equal(sorted, expected, `${query} ${JSON.stringify({ ...options, ranked })}`);
+        }
       }
-      await failsWith("INVALID_QUERY", () => all(store.search("(", { regex: true })));
     },
   },
   {
-    name: "says on which branch a hit is, and ranks hits if asked to",
+    name: "ranks closer words, what was said, and what is new before the rest",
     async run({ store }) {
-      await putSessions(store);
-      const hits = await all(store.search("cart", { cwd: "/projects/shop" }));
-      const branches = hits.map(({ entryId, branch }) => `${entryId} ${branch}`).sort();
-      assert.deepEqual(branches, ["r4 active", "u1 active", "x2 left"]);
-      const ranked = await all(store.search("cart timeout", { ranked: true }));
-      // What a person said goes before what a tool said.
-      assert.deepEqual(
-        ranked.map(({ entryId }) => entryId),
-        ["u1", "r4"],
-      );
-      assert.equal((await all(store.search("cart", { ranked: true, limit: 1 }))).length, 1);
-    },
-  },
-  {
-    name: "gives up an expression that never ends, and says in which session",
-    async run({ store }) {
-      await putSessions(store);
-      const lines = [
-        headerIn("slow", "/projects/slow"),
-        messageLine("u8", null, "user", { content: `${"a".repeat(60)}!` }),
-      ];
-      await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 100));
-      const skipped: string[] = [];
-      const onSkipped = ({ reason }: { readonly reason: string }) => skipped.push(reason);
-      const hits = await all(store.search("(a+)+$|^cart", { regex: true, onSkipped }));
-      assert.deepEqual(
-        hits.map(({ entryId }) => entryId),
-        ["u5"],
-      );
-      assert.deepEqual(skipped, ["too-slow"]);
+      const far = `needle ${"and more of the same ".repeat(20)} hay`;
+      const output = { role: "toolResult", toolCallId: "x", toolName: "read", isError: false };
+      const texts = [{ type: "text", text: "needle hay" }];
+      await put(store, [
+        headerText("ranked"),
+        line("o", null, 0, { message: { ...output, content: texts } }),
+        line("f", "o", 0, said("user", far)),
+        line("c", "f", 0, said("user", "a needle, hay")),
+        line("n", "c", (Date.now() - START_MS) / 1_000, said("user", "a needle, hay")),
+      ]);
+      const ranked = await found(store, "hay needle", { ranked: true });
+      assert.deepEqual(ranked.slice(0, 2), ["n", "c"]);
+      assert.deepEqual(ranked.slice(2).sort(), ["f", "o"]);
+      assert.deepEqual(await found(store, "hay needle", { ranked: true, limit: 1 }), ["n"]);
+      const [hit] = await all(store.search("hay needle", { ranked: true }));
+      assert.equal(hit?.snippet, "a needle, hay");
+      assert.ok(hit !== undefined && hit.score > 0 && hit.score <= 1);
+      assert.equal(hit.session.id, "ranked");
     },
   },
 ];

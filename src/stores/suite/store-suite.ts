@@ -28,6 +28,7 @@ const TESTS: readonly SuiteTest[] = [
   ...WRITERS,
   ...FAULTS,
   ...BACKEND_CONTRACT,
+  ...SEARCHES,
 ];
 
 /**

@@ -14,9 +14,11 @@ export interface DocProgram {
   readonly runs: boolean;
   /** Name of the file that it is, if the document shows several that import each other. */
   readonly name?: string;
+  /** Whether it needs packages that are not installed: a test that unpacks them compiles it. */
+  readonly isUnpacked?: true;
 }
 
-const FLAGS = new Set(["no-run", "continues"]);
+const FLAGS = new Set(["no-run", "continues", "unpacked"]);
 /** The mark of a block that is a file: its name. */
 const FILE = /^file=([\w-]+\.ts)$/;
 
@@ -32,7 +34,7 @@ function appended(text: string, line: number, code: string): string {
  * Reads the programs of a document: its fenced blocks marked `ts`.
  *
  * `ts no-run` is compiled and not run. `ts continues` goes on where the program before it ended: the two are one
- * program, which runs only if all its blocks do. `ts file=NAME.ts` is a file that other files of the document import; a test
+ * program, which runs only if all its blocks do. `ts unpacked` needs packages that are not installed. `ts file=NAME.ts` is a file that other files of the document import; a test
  * of its own runs those.
  *
  * @throws On a block in JavaScript, or with a mark other than these: it would escape the check.
@@ -47,13 +49,21 @@ export function readDocPrograms(file: string, markdown: string): DocProgram[] {
     const names = flags.flatMap((flag) => FILE.exec(flag)?.[1] ?? []);
     const unknown = flags.find((flag) => !FLAGS.has(flag) && !FILE.test(flag));
     if (unknown !== undefined) throw new Error(`${file}:${line} has the unknown mark ${unknown}.`);
+    const unpacked = flags.includes("unpacked") ? { isUnpacked: true as const } : {};
     for (const name of names) {
-      programs.push({ place: `${file}:${line}`, file, text: atLine(line, code), runs: false, name });
+      programs.push({
+        place: `${file}:${line}`,
+        file,
+        text: atLine(line, code),
+        runs: false,
+        name,
+        ...unpacked,
+      });
     }
     if (names.length > 0) continue;
-    const runs = !flags.includes("no-run");
+    const runs = !flags.includes("no-run") && !flags.includes("unpacked");
     if (!flags.includes("continues")) {
-      programs.push({ place: `${file}:${line}`, file, text: atLine(line, code), runs });
+      programs.push({ place: `${file}:${line}`, file, text: atLine(line, code), runs, ...unpacked });
       continue;
     }
     const before = programs.pop();

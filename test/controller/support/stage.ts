@@ -54,7 +54,7 @@ export function names(seen: readonly Seen[]): SessionHookName[] {
 }
 
 /** A summarizer whose replies the test gives. */
-export class Writer {
+class Writer {
   readonly requests: SummarizeRequest[] = [];
   /** Called for each request; by default it replies at once. */
   reply: (request: SummarizeRequest) => Promise<SummarizeReply> = async () => ({ text: "Notes." });

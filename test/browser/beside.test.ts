@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { findingsOn } from "./support/axe.ts";
+import { useBrowser } from "./support/browser.ts";
+import { SessionWriter } from "./support/session-writer.ts";
+
+const open = useBrowser();
+
+function forked() {
+  const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  writer.user("Make it quick.");
+  const asked = writer.assistant("How?");
+  const left = writer.user("With a cache.");
+  writer.tool("edit", { path: "src/a.ts", oldText: "slow", newText: "quick" }, "Edited.");
+  writer.assistant("The cache is there.");
+  writer.leaf = asked;
+  writer.user("With an index.");
+  const end = writer.tool("bash", { command: "make index" }, "no rule", { isError: true });
+  return { text: writer.text, left, end };
+}
+
+test("two branches stand side by side from where they part, at an address of their own", async () => {
+  const { text, left } = forked();
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page, complaints } = await open(text, { viewport, hash: `#entry=${left}` });
+    await page.locator(`.entry[data-entry="${left}"]`).hover();
+    await page.getByLabel("Compare two branches").first().click();
+    const columns = page.locator(".beside-column");
+    await columns.nth(1).waitFor();
+    const said = () =>
+      columns.evaluateAll((all) => all.map((one) => one.querySelector(".entry-body")?.textContent?.trim()));
+    await expect.poll(said).toEqual(["With a cache.", "With an index."]);
+    expect(await columns.first().locator("p").first().textContent()).toMatch(/4 entries · \$[\d.]+ · 1 min$/);
+    // What both have in common is in neither.
+    expect(await page.locator(".beside").textContent()).not.toContain("How?");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+    await page.reload();
+    await expect.poll(said).toEqual(["With a cache.", "With an index."]);
+    expect(await findingsOn(page)).toEqual([]);
+    await columns
+      .nth(1)
+      .getByRole("button", { name: /^Path to/ })
+      .click();
+    await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test("changed files, the time line and what a turn took lead to their entries", async () => {
+  const { text, left, end } = forked();
+  const { page, complaints } = await open(text, { hash: `#entry=${left}` });
+  const head = page.locator(`.entry[data-entry="${left}"] .entry-facts`);
+  expect(await head.textContent()).toMatch(/^turn: 2 calls · \$[\d.]+ · 1 min$/);
+  await page.getByRole("button", { name: "Changes" }).click();
+  const file = page.locator(".file-changes");
+  expect(await file.locator("h2").textContent()).toBe("src/a.ts+1 −1");
+  expect(await file.locator(".diff-line").allTextContents()).toEqual(["-slow", "+quick"]);
+  expect(await findingsOn(page)).toEqual([]);
+  await file.getByRole("button", { name: /^edit/ }).click();
+  await page.locator(".tool-use.is-focused:has-text('src/a.ts')").waitFor();
+  await page.keyboard.press("L");
+  await page.locator(".stretch.is-failed").click();
+  await page.locator(`.is-focused[data-entry="${end}"]`).waitFor();
+  expect(complaints).toEqual([]);
+});

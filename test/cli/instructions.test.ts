@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { appendConversation } from "sessiontree/convert";
+import { expect, test } from "vitest";
+import { SearchIndex } from "../../src/page/model/search.ts";
+import { modelOfText } from "../page/support/session.ts";
+import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const TEXT = "Answer in rhymes, never in prose.";
+
+test("instructions that a chat changed are shown and found wherever an entry is", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  scribe.user("Hello.");
+  appendConversation(scribe.session, [
+    { role: "system", content: TEXT, timestamp: 1 },
+    { role: "user", content: "Hello.", timestamp: 1 },
+  ]);
+  const [id] = scribe.session.getEntries().flatMap((entry) => {
+    return entry.type === "message" && entry.message.role === "system" ? [entry.id] : [];
+  });
+
+  expect((await cli(["tree", scribe.path])).stdout).toContain(TEXT);
+  expect((await cli(["context", scribe.path])).stdout).toContain(TEXT);
+  expect((await cli(["show", scribe.path, String(id)])).stdout).toContain(TEXT);
+  const markdown = join(folder, "session.md");
+  await cli(["export", scribe.path, "--markdown", markdown]);
+  expect(readFileSync(markdown, "utf8")).toContain(TEXT);
+  const hits = jsonLines(await cli(["search", "rhymes", "--dir", folder, "--json"]));
+  expect(hits).toMatchObject([{ role: "system", snippet: TEXT }]);
+  const page = modelOfText(readFileSync(scribe.path, "utf8"));
+  expect(new SearchIndex(page).find("rhymes")).toHaveLength(1);
+});
