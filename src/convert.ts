@@ -7,8 +7,10 @@
 export { fromModelMessages, fromModelMessagesResponse } from "./convert/ai-sdk/from-model-messages.ts";
 export { fromUIMessages } from "./convert/ai-sdk/from-ui-messages.ts";
 export type {
+  AiSdkMajor,
   ModelMessage,
   ModelMessageLike,
+  ModelMessagesOptions,
   ModelMessagesRequest,
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,

@@ -30,7 +30,7 @@ const KEPT: { readonly [zone in Zone]?: ReadonlySet<string> } = {
   header: words("type id timestamp cwd parentSession branchedFrom leafId version"),
   message: words("role stopReason toolCallId customType api fromId"),
   block: words("type id mimeType"),
-  raw: words("type role id uuid parentUuid sessionId call_id tool_use_id toolCallId callId"),
+  raw: words("type role checkpointHead id uuid parentUuid sessionId call_id tool_use_id toolCallId callId"),
 };
 
 /** Fields that hold parts of the format, by the zone of their object. */
@@ -55,7 +55,7 @@ const RAW_FORMS = words(
 );
 
 /** Entries with records of other programs. */
-const RAW_TYPES = /^(?:claude-code|codex|gemini|openai-agents)\./;
+const RAW_TYPES = /^(?:claude-code|codex|gemini|langgraph|openai-agents)\./;
 
 /** Entries whose data this library reads to know where a session is from, and what must not come back. */
 const OWN_DATA: ReadonlySet<string> = new Set([

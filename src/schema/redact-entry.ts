@@ -51,6 +51,12 @@ const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 /** Key of an entry's `details` under which the id of a chat message is kept, which is no content. */
 export const CHAT_DETAIL = "aiSdkChat";
 
+/** Key of an entry's `details` under which LangGraph's id of a message is kept. */
+export const LANGGRAPH_DETAIL = "langgraph";
+
+/** Key of an entry's `data` under which it is kept which checkpoint of LangGraph it is, and which messages it lists. */
+export const CHECKPOINT_HEAD = "checkpointHead";
+
 /** Fields that a redaction replaces. */
 const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data", "replacement", "redacted"];
 
@@ -101,6 +107,8 @@ export function redactEntry(entry: AnySessionEntry, replacement: string): AnySes
 const KEPT_DATA: { readonly [customType: string]: readonly string[] } = {
   [IMPORT_CUSTOM_TYPE]: ["source", "sourceId", "mapping"],
   [REDACTION_CUSTOM_TYPE]: ["targetId", "targetIds"],
+  "langgraph.checkpoint": [CHECKPOINT_HEAD],
+  "langgraph.writes": [CHECKPOINT_HEAD],
 };
 
 function keptData(entry: AnySessionEntry): JsonRecord {
@@ -110,12 +118,15 @@ function keptData(entry: AnySessionEntry): JsonRecord {
   return Object.fromEntries(names.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
 }
 
-/** Keeps the id of a chat message, by which its host names it. */
+/** Keeps the ids by which hosts name messages. */
 function keptDetails(entry: AnySessionEntry): JsonRecord {
   const details: unknown = "details" in entry ? entry.details : undefined;
-  const chat = isJsonRecord(details) ? details[CHAT_DETAIL] : undefined;
-  const id = isJsonRecord(chat) ? chat["id"] : undefined;
-  return typeof id === "string" ? { details: { [CHAT_DETAIL]: { id } } } : {};
+  const kept = [CHAT_DETAIL, LANGGRAPH_DETAIL].flatMap((key) => {
+    const detail = isJsonRecord(details) ? details[key] : undefined;
+    const id = isJsonRecord(detail) ? detail["id"] : undefined;
+    return typeof id === "string" ? [[key, { id }] as const] : [];
+  });
+  return kept.length > 0 ? { details: Object.fromEntries(kept) } : {};
 }
 
 function redactMessage(message: JsonRecord, replacement: string): JsonRecord {

@@ -385,3 +385,21 @@ test("a question with metadata and a blank text comes back whole", async () => {
   await saveChat(session, [{ ...asked("u1", ""), metadata: { at: 1 }, parts }]);
   expect(loadChat(session)).toEqual([{ id: "u1", role: "user", metadata: { at: 1 }, parts }]);
 });
+
+test("a chat of a host that has no ids gets those of its entries, and keeps its messages apart", async () => {
+  const session = onFile();
+  const chat = [asked("", "Why?"), said("", "Because."), said("", "Or not."), asked("u2", "Really?")];
+  const { id: _, ...last } = said("a2", "Yes.");
+  // A host in JavaScript, whose last answer has no id at all.
+  const untyped: ReturnType<typeof said> = Object.assign(JSON.parse(JSON.stringify(last)));
+  const { entryIds } = await saveChat(session, [...chat, untyped]);
+  const loaded = loadChat(reopened(session));
+  const expected = [...entryIds.slice(0, 3), "u2", entryIds[4]];
+  expect(loaded.map(({ id }) => id)).toEqual(expected);
+  expect(loaded.map(({ parts }) => parts)).toEqual([...chat, last].map(({ parts }) => parts));
+  expect(await saveChat(session, loaded)).toMatchObject({ entryIds: [], hasBranched: false });
+
+  session.redact(entryIds[1] ?? "");
+  const named = loaded.map((message, at) => ({ ...message, id: `client-${at}` }));
+  expect(await saveChat(session, named)).toMatchObject({ entryIds: [], hasBranched: false });
+});

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -19,10 +19,26 @@ const files = readDocPrograms(PAGE, readText(PAGE)).filter(
 );
 
 /** The files of the page that are programs, and the packages that they are written with. */
-const AGENTS: readonly { readonly file: string; readonly packages: readonly string[] }[] = [
+const AGENTS: readonly {
+  readonly file: string;
+  readonly packages: readonly string[];
+  /** The packages of another version, by the names in the program, and what the page says differs with it. */
+  readonly alias?: { readonly [name: string]: string };
+  readonly changes?: readonly (readonly [string, string])[];
+}[] = [
   { file: "with-anthropic.ts", packages: ["@anthropic-ai/sdk"] },
   { file: "with-openai.ts", packages: ["openai"] },
   { file: "with-ai-sdk.ts", packages: ["ai", "@ai-sdk/openai"] },
+  {
+    file: "with-ai-sdk.ts",
+    packages: ["ai6", "ai-sdk-openai-3"],
+    alias: { ai: "ai6", "@ai-sdk/openai": "ai-sdk-openai-3" },
+    changes: [
+      ["{ sdk: 7 }", "{ sdk: 6 }"],
+      ["instructions: systemPrompt,", "system: systemPrompt,"],
+      ["responseMessages: await result.responseMessages", "response: await result.response"],
+    ],
+  },
 ];
 
 let folder = "";
@@ -35,11 +51,18 @@ afterAll(() => removeFolder(folder));
 
 test("every program of the page is run", () => {
   const programs = files.map(({ name }) => name).filter((name) => name !== "agent.ts");
-  expect(programs).toEqual(AGENTS.map(({ file }) => file));
+  expect(new Set(programs)).toEqual(new Set(AGENTS.map(({ file }) => file)));
 });
 
-for (const { file, packages } of AGENTS) {
-  describeWith(packages, `the first agent, ${file}`, () => {
+test("the page says what differs with another version", () => {
+  const page = readText(PAGE);
+  for (const text of AGENTS.flatMap(({ changes = [] }) => changes.flat()))
+    expect(page).toContain(`\`${text}\``);
+});
+
+for (const { file, packages, alias = {}, changes = [] } of AGENTS) {
+  const title = `the first agent, ${file} with ${packages.join(" and ")}`;
+  describeWith(packages, title, () => {
     /** Makes a project with a file to read, and gives what starts the agent there. */
     async function project(server: ProviderServer): Promise<{ home: string; start: () => RunningAgent }> {
       for (const name of packages) {
@@ -50,8 +73,13 @@ for (const { file, packages } of AGENTS) {
       const home = mkdtempSync(join(folder, "project-"));
       writeFileSync(join(home, "notes.txt"), "The cart is empty on Mondays.");
       const script = join(home, "agent.mjs");
+      const text = changes.reduce(
+        (all, [from, to]) => all.replace(from, to),
+        readFileSync(join(folder, file), "utf8"),
+      );
       await build({
-        entryPoints: [join(folder, file)],
+        stdin: { contents: text, resolveDir: folder, loader: "ts" },
+        alias,
         outfile: script,
         bundle: true,
         format: "esm",

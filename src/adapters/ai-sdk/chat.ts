@@ -32,7 +32,7 @@ const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"])
  * Returns the active branch as UI messages of the AI SDK: all of it, including what was compacted, without instructions and
  * summaries.
  *
- * @returns A new array. A message has the id it was first saved with, else the id of its first entry.
+ * @returns A new array. A message has the id it was first saved with; if it had none, the id of its first entry.
  * @remarks Cost: O(branch). Source: docs/adapters.md#ai-sdk
  */
 export function loadChat(session: SessionManager): UIMessage[] {
@@ -62,7 +62,7 @@ export async function saveChat(
   const drafts: EntryDraft[] = [];
   const mayBeSame = (entry: SessionEntry, input: Message) => {
     const [saved, id] = [savedIdOf(entry), ids.get(input)];
-    return saved === undefined || id === undefined || saved === id;
+    return !saved || !id || saved === id;
   };
   const { hasBranched } = appendMatching(collecting(session, ids, drafts), said, mayBeSame);
   const entryIds = drafts.length > 0 || hasBranched ? write(session, drafts, leafBefore) : [];
@@ -83,7 +83,9 @@ function convert(
   const ids = new Map<Message, string>();
   stored.forEach(({ id }, index) => {
     const first = said[starts[index] ?? -1];
-    if (first !== undefined && starts[index] !== starts[index + 1]) ids.set(first, id);
+    // The SDK's servers have no ids for answers unless they are told to make some.
+    if (first !== undefined && starts[index] !== starts[index + 1])
+      ids.set(first, typeof id === "string" ? id : "");
   });
   return { said, ids, issues: [...issues] };
 }
@@ -130,10 +132,10 @@ function isSpoken(entry: SessionEntry): entry is SessionMessageEntry {
 }
 
 function chatIdOf(entry: SessionEntry | undefined): string {
-  return savedIdOf(entry) ?? entry?.id ?? "";
+  return savedIdOf(entry) || (entry?.id ?? "");
 }
 
-/** Returns the id of the UI message that was saved from this entry on. */
+/** Returns the id of the UI message that was saved from this entry on; empty if it had none. */
 function savedIdOf(entry: SessionEntry | undefined): string | undefined {
   const { id } = fieldsOf(fieldsOf(fieldsOf(entry)["details"])[CHAT_DETAIL]);
   return typeof id === "string" ? id : undefined;

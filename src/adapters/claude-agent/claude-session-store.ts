@@ -1,9 +1,9 @@
 import type { SessionManager } from "../../manager/session-manager.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
+import { type OpenSession, OpenSessions } from "../open-sessions.ts";
 import { spelled, storeData } from "../stored-data.ts";
 import { Turns } from "../turns.ts";
-import { type OpenSession, OpenSessions } from "./open-sessions.ts";
 import { type IndexChange, noteChange, ProjectIndex } from "./project-index.ts";
 import { appendRecords, type ClaudeRecord, RecordUuids, readRecords, storeRecord } from "./record-log.ts";
 import { type ClaudeSessionKey, indexId, transcriptId } from "./transcript-key.ts";

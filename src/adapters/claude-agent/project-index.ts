@@ -2,8 +2,8 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import type { EntryTaker } from "../open-sessions.ts";
 import { loadData } from "../stored-data.ts";
-import type { EntryTaker } from "./open-sessions.ts";
 
 /** The indexed facts of a session. */
 export interface IndexedSession {

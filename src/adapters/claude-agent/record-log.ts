@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
+import type { EntryTaker, OpenSession } from "../open-sessions.ts";
 import { loadData, storeData } from "../stored-data.ts";
-import type { EntryTaker, OpenSession } from "./open-sessions.ts";
 
 /** A line of a transcript; opaque except for its `uuid`. */
 export interface ClaudeRecord {

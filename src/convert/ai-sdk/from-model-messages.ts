@@ -49,7 +49,7 @@ const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
  * Recognizes the provider by the state that its messages carry. Keeps what has no counterpart, such as structured output of
  * tools, in `details`. A result of `generateText` may stand for its messages: then its answers have their model and usage.
  *
- * @param request - Messages, or `{ instructions, messages }`.
+ * @param request - Messages, or `{ instructions, messages }`, or `{ system, messages }` as before version 7.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
@@ -57,8 +57,7 @@ export function fromModelMessages(
   request: ModelMessagesRequestLike | readonly (ModelMessageLike | ModelMessagesResponseLike)[],
   options: MessageImportOptions,
 ): ConvertedMessages {
-  const { instructions, messages } =
-    "messages" in request ? request : { instructions: undefined, messages: request };
+  const { system, instructions = system, messages } = "messages" in request ? request : { messages: request };
   const reader = new ModelMessageReader(options);
   if (instructions !== undefined && instructions !== "") reader.history.system(-1, instructions);
   assertMessages(messages);
@@ -233,17 +232,22 @@ function identityOf(name: string, { api, provider }: MessageImportOptions): Part
   return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
 }
 
-/** Reads usage as the AI SDK counts it. */
+/** Reads usage as the AI SDK counts it; version 5 has no details. */
 export function readUsage(usage: object): Usage {
-  const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails, totalTokens } = fieldsOf(usage);
-  const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = fieldsOf(inputTokenDetails);
+  const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens, ...details } =
+    fieldsOf(usage);
+  const {
+    noCacheTokens,
+    cacheReadTokens = cachedInputTokens,
+    cacheWriteTokens,
+  } = fieldsOf(details["inputTokenDetails"]);
   return usageOf({
     input: noCacheTokens,
     inputWithCache: inputTokens,
     output: outputTokens,
     cacheRead: cacheReadTokens,
     cacheWrite: cacheWriteTokens,
-    reasoning: fieldsOf(outputTokenDetails)["reasoningTokens"],
+    reasoning: fieldsOf(details["outputTokenDetails"])["reasoningTokens"] ?? reasoningTokens,
     total: totalTokens,
   });
 }

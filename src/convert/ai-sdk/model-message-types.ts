@@ -1,5 +1,9 @@
 import type { ConversionIssue } from "../conversion-issue.ts";
+import type { RequestOptions } from "../conversion-options.ts";
 import type { Open } from "../open.ts";
+
+/** A major of the AI SDK. */
+export type AiSdkMajor = 5 | 6 | 7;
 
 /** Provider-specific data of a part, such as signatures and item ids. */
 export type ModelProviderOptions = Record<string, Record<string, string>>;
@@ -34,39 +38,56 @@ export interface ModelToolCallPart {
   providerOptions?: ModelProviderOptions;
 }
 
+/** A file in the output of a tool, by the SDK's major. */
+interface ModelToolFiles {
+  5: { type: "media"; data: string; mediaType: string };
+  6: { type: "image-data" | "file-data"; data: string; mediaType: string };
+  7: { type: "file"; data: { type: "data"; data: string }; mediaType: string };
+}
+
+/** A part of the output of a tool. */
+export type ModelToolOutputPart<Major extends AiSdkMajor = 7> =
+  | { type: "text"; text: string }
+  | ModelToolFiles[Major];
+
 /** Output of a tool, as the model gets it. */
-export type ModelToolOutput =
+export type ModelToolOutput<Major extends AiSdkMajor = 7> =
   | { type: "text" | "error-text"; value: string }
-  | {
-      type: "content";
-      value: (
-        | { type: "text"; text: string }
-        | { type: "file"; data: { type: "data"; data: string }; mediaType: string }
-      )[];
-    };
+  | { type: "content"; value: ModelToolOutputPart<Major>[] };
 
 /** Result of a tool call. */
-export interface ModelToolResultPart {
+export interface ModelToolResultPart<Major extends AiSdkMajor = 7> {
   type: "tool-result";
   toolCallId: string;
   toolName: string;
-  output: ModelToolOutput;
+  output: ModelToolOutput<Major>;
 }
 
 /** A part of an answer. */
 export type ModelAnswerPart = ModelTextPart | ModelReasoningPart | ModelToolCallPart;
 
 /** A message of the AI SDK's `generateText` and `streamText`. */
-export type ModelMessage =
+export type ModelMessage<Major extends AiSdkMajor = 7> =
   | { role: "user"; content: string | (ModelTextPart | ModelFilePart)[] }
   | { role: "assistant"; content: ModelAnswerPart[] }
-  | { role: "tool"; content: ModelToolResultPart[] };
+  | { role: "tool"; content: ModelToolResultPart<Major>[] };
+
+/** Options of `toModelMessages`. */
+export interface ModelMessagesOptions<Major extends AiSdkMajor = AiSdkMajor> extends RequestOptions {
+  /**
+   * Major of the `ai` package that you pass the request to. Default: `instructions` for all of them, and files in results as the
+   * latest one of the session, else those of version 7.
+   */
+  readonly sdk?: Major;
+}
 
 /** What `toModelMessages` makes: `const { issues, ...prompt } = toModelMessages(messages)` is for `generateText`. */
-export interface ModelMessagesRequest {
-  /** Absent if there is no system message. Before version 7 of the AI SDK this was called `system`. */
+export interface ModelMessagesRequest<Major extends AiSdkMajor = 7> {
+  /** The instructions for versions 5 and 6. Absent if there is no system message, or `sdk` is 7. */
+  system?: string;
+  /** The instructions for version 7. Absent if there is no system message, or `sdk` is 5 or 6. */
   instructions?: string;
-  messages: ModelMessage[];
+  messages: ModelMessage<Major>[];
   issues: ConversionIssue[];
 }
 
@@ -78,6 +99,7 @@ export type ModelMessageLike = Open<{
 
 /** A prompt as `toModelMessages` makes it. */
 export type ModelMessagesRequestLike = Open<{
+  readonly system?: string | undefined;
   readonly instructions?: string | undefined;
   readonly messages: readonly (ModelMessageLike | ModelMessagesResponseLike)[];
 }>;

@@ -1,18 +1,20 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
 import type {
+  AiSdkMajor,
   ModelAnswerPart,
   ModelMessage,
+  ModelMessagesOptions,
   ModelMessagesRequest,
   ModelToolResultPart,
 } from "./model-message-types.ts";
 import { readAnswer, readResult, readUser, writeAnswer, writeResult, writeUser } from "./model-parts.ts";
 import { canReplay, canSign, familyOf } from "./provider-state.ts";
+import { SdkDialect } from "./sdk-majors.ts";
 import { withModelParts } from "./ui-model-parts.ts";
 
 const MAX_ID = 64;
@@ -46,16 +48,27 @@ export const MODEL_MESSAGES: Dialect = {
  * and provider-executed tools of saved UI messages become the parts that `convertToModelMessages` makes of them.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `instructions` and `messages` for `generateText` and `streamText`, and the issues.
+ * @returns The instructions and `messages` for `generateText` and `streamText`, and the issues.
+ * @throws {TypeError} If `sdk` is another version than 5, 6 or 7.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
+export function toModelMessages<Major extends AiSdkMajor = 7>(
+  messages: readonly AgentMessage[],
+  options?: ModelMessagesOptions<Major>,
+): ModelMessagesRequest<Major>;
 export function toModelMessages(
   messages: readonly AgentMessage[],
-  options: RequestOptions = {},
-): ModelMessagesRequest {
+  options: ModelMessagesOptions = {},
+): ModelMessagesRequest<AiSdkMajor> {
   const { system, items, ids, issues } = planRequest(withModelParts(messages), MODEL_MESSAGES, options);
-  const request = items.flatMap((item) => writeItem(item, (id) => ids.of(id)));
-  return { ...(system !== "" && { instructions: system }), messages: request, issues: issues.list() };
+  const sdk = new SdkDialect(options.sdk, messages, issues);
+  const request = items.flatMap((item) =>
+    sdk.fit(
+      writeItem(item, (id) => ids.of(id)),
+      item.index,
+    ),
+  );
+  return { ...sdk.instructions(system), messages: request, issues: issues.list() };
 }
 
 function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessage[] {

@@ -1,9 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
-import type { AgentMessage } from "../../schema/message.ts";
+import type { AgentMessage, Message } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { isSameJson, rawOf } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
+import { systemText } from "../system-text.ts";
 import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
@@ -56,6 +58,28 @@ export function toLangChain(
   const instructions = system === "" ? [] : [{ type: "system", data: { content: system } }];
   const request = items.flatMap((item) => writeItem(item, (id) => ids.of(id)));
   return { messages: [...instructions, ...request].filter(isMessage), issues: issues.list() };
+}
+
+/** Converts messages to LangChain's stored form one by one, as a host keeps them: nothing is dropped or repaired. */
+export function writeMessages(messages: readonly Message[]): LangChainMessage[] {
+  return messages.map(writeMessage).filter(isMessage);
+}
+
+function writeMessage(message: Message): object {
+  const raw = rawOf(message, "langchain");
+  const kept = (said: unknown) => (isSameJson(said, message.content) ? keptIn({ raw }) : undefined);
+  switch (message.role) {
+    case "system":
+      return { type: "system", data: { content: systemText([message]) } };
+    case "user":
+      return kept(readUser(raw)) ?? writeUser(message.content);
+    case "assistant":
+      return kept(readAnswer(raw)) ?? writeAnswer(message.content, (id) => id);
+    case "toolResult":
+      return (
+        kept(readResult(raw)?.content) ?? writeResult(message, callIdOf(message.toolCallId), message.toolName)
+      );
+  }
 }
 
 function writeItem(item: PlannedItem, idOf: (id: string) => string): object[] {

@@ -37,6 +37,8 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "string-width": ["src/cli/"],
   fuzzysort: ["src/cli/picker/"],
   pg: ["src/postgres/open-postgres-store.ts"],
+  "@langchain/core": ["src/adapters/langgraph/"],
+  "@langchain/langgraph-checkpoint": ["src/adapters/langgraph/"],
   "@modelcontextprotocol/server": ["src/mcp/"],
 };
 

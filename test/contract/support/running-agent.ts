@@ -39,14 +39,19 @@ export class RunningAgent {
     this.#child.kill("SIGINT");
   }
 
-  /** Waits until it has said something, behind what was waited for before. */
-  async hear(text: string): Promise<void> {
+  /**
+   * Waits until it has said something, behind what was waited for before.
+   *
+   * @returns What it said until then, that included.
+   */
+  async hear(text: string): Promise<string> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     for (;;) {
       const at = this.#output.indexOf(text, this.#seen);
       if (at >= 0) {
+        const said = this.#output.slice(this.#seen, at + text.length);
         this.#seen = at + text.length;
-        return;
+        return said;
       }
       if (signal.aborted || this.#child.exitCode !== null) throw this.#silent(text);
       await Promise.race([once(this.#child.stdout, "data", { signal }).catch(() => undefined), this.#ended]);

@@ -109,7 +109,8 @@ function checkMessage(item: Item, place: string, fault: Fault): void {
   const { role, content, id, status } = item;
   if (!["user", "assistant", "system", "developer"].includes(text(role)))
     fault(`Invalid value: '${String(role)}'.`);
-  if (typeof id === "string" && typeof status !== "string")
+  // What names no type may be an easy message, as version 5 of the AI SDK sends it.
+  if (item["type"] === "message" && typeof id === "string" && typeof status !== "string")
     fault(`Missing required parameter: '${place}.status'.`);
   if (typeof content === "string") return;
   checkParts(content, role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS, `${place}.content`, fault);

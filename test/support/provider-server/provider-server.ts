@@ -43,6 +43,7 @@ export class ProviderServer implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   readonly #script: ScriptedAnswer[] = [];
   readonly #issued: (readonly object[])[] = [];
+  readonly #hanging: (() => void)[] = [];
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch((error: unknown) => response.destroy(asError(error)));
   });
@@ -81,6 +82,34 @@ export class ProviderServer implements AsyncDisposable {
     await once(this.#server, "close");
   }
 
+  /** Streams the rest of the answers that hang. */
+  release(): void {
+    for (const finish of this.#hanging.splice(0)) finish();
+  }
+
+  async #stream(
+    response: ServerResponse,
+    { events, issued }: SpokenAnswer,
+    hangsAfter?: number,
+  ): Promise<void> {
+    const write = ({ name, data }: SpokenAnswer["events"][number]) => {
+      const text = typeof data === "string" ? data : JSON.stringify(data);
+      response.write(`${name === undefined ? "" : `event: ${name}\n`}data: ${text}\n\n`);
+    };
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    events.slice(0, hangsAfter).forEach(write);
+    if (hangsAfter === undefined) {
+      response.end();
+      return;
+    }
+    this.#hanging.push(() => {
+      events.slice(hangsAfter).forEach(write);
+      response.end();
+      this.#issued.push(issued);
+    });
+    await once(response, "close");
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? "/", this.origin).pathname;
     const body = fields(JSON.parse(await textOf(request)));
@@ -101,7 +130,7 @@ export class ProviderServer implements AsyncDisposable {
     if (answer === undefined) return refuse(response, 400, ["the script has no answer left"]);
     const spoken = protocol.speak(answer, String(body["model"]), this.#nextId);
     if (answer.hangsAfter === undefined) this.#issued.push(spoken.issued);
-    if (body["stream"] === true) await stream(response, spoken, answer.hangsAfter);
+    if (body["stream"] === true) await this.#stream(response, spoken, answer.hangsAfter);
     else send(response, 200, spoken.body);
   }
 
@@ -125,20 +154,6 @@ function send(response: ServerResponse, status: number, body: object): void {
 function refuse(response: ServerResponse, status: number, faults: readonly string[]): void {
   const error = { type: "invalid_request_error", message: faults.join("\n"), code: null, param: null };
   send(response, status, { type: "error", error });
-}
-
-async function stream(
-  response: ServerResponse,
-  { events }: SpokenAnswer,
-  hangsAfter?: number,
-): Promise<void> {
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const { name, data } of events.slice(0, hangsAfter)) {
-    const text = typeof data === "string" ? data : JSON.stringify(data);
-    response.write(`${name === undefined ? "" : `event: ${name}\n`}data: ${text}\n\n`);
-  }
-  if (hangsAfter === undefined) response.end();
-  else await once(response, "close");
 }
 
 function asError(error: unknown): Error {

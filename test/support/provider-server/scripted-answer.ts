@@ -7,7 +7,7 @@ export interface ScriptedAnswer {
   readonly calls?: readonly ScriptedCall[];
   /** Begins the answer with a compaction of all before it, where the protocol has that. */
   readonly compacts?: boolean;
-  /** Streams so many events and then nothing until the client goes away. */
+  /** Streams so many events and then nothing until it is released, or the client goes away. */
   readonly hangsAfter?: number;
   /** Ends the answer because no room is left. */
   readonly isCut?: boolean;

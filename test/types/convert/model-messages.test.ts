@@ -1,4 +1,6 @@
 import type { GenerateTextResult, ModelMessage as SdkModelMessage, ToolSet } from "ai";
+import type { ModelMessage as SdkModelMessage5 } from "ai5";
+import type { ModelMessage as SdkModelMessage6 } from "ai6";
 import type {
   ModelMessage,
   ModelMessageLike,
@@ -8,10 +10,13 @@ import type {
 } from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. ai 7.0.173
+// What is asked of types fails in the compiler (`npm run types`), not at run time. ai 5.0.277, 6.0.326, 7.0.173
 
 test("what toModelMessages makes is what the SDK takes", () => {
   expectTypeOf<ModelMessage>().toExtend<SdkModelMessage>();
+  expectTypeOf<ModelMessage<6>>().toExtend<SdkModelMessage6>();
+  expectTypeOf<ModelMessage<5>>().toExtend<SdkModelMessage5>();
+  expectTypeOf<ModelMessage>().not.toExtend<SdkModelMessage6>();
 });
 
 test("what the SDK types is what fromModelMessages takes", () => {
@@ -20,6 +25,8 @@ test("what the SDK types is what fromModelMessages takes", () => {
   expectTypeOf<ModelMessagesRequest>().toExtend<ModelMessagesRequestLike>();
   type Result = Pick<GenerateTextResult<ToolSet, never, never>, "steps" | "responseMessages" | "response">;
   expectTypeOf<Result>().toExtend<ModelMessagesResponseLike>();
+  expectTypeOf<SdkModelMessage5>().toExtend<ModelMessageLike>();
+  expectTypeOf<SdkModelMessage6>().toExtend<ModelMessageLike>();
 });
 
 test("what is neither is refused", () => {

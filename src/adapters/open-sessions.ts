@@ -1,9 +1,9 @@
-import { isThere } from "../../log/replace-file.ts";
-import type { SessionManager } from "../../manager/session-manager.ts";
-import type { AnySessionEntry } from "../../schema/entry.ts";
-import { isSessionError } from "../../schema/errors.ts";
-import type { SessionStore } from "../../stores/session-store.ts";
-import { Turns } from "../turns.ts";
+import { isThere } from "../log/replace-file.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { isSessionError } from "../schema/errors.ts";
+import type { SessionStore } from "../stores/session-store.ts";
+import { Turns } from "./turns.ts";
 
 const MAX_IDLE = 16;
 
@@ -26,12 +26,12 @@ export interface OpenSession<State extends EntryTaker> {
 export class OpenSessions<State extends EntryTaker> {
   readonly #store: SessionStore;
   readonly #cwd: string;
-  readonly #newState: () => State;
+  readonly #newState: (session: SessionManager) => State;
   readonly #turns = new Turns();
   /** The most recently used last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
-  constructor(store: SessionStore, cwd: string, newState: () => State) {
+  constructor(store: SessionStore, cwd: string, newState: (session: SessionManager) => State) {
     this.#store = store;
     this.#cwd = cwd;
     this.#newState = newState;
@@ -135,7 +135,7 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   #follow(session: SessionManager): State {
-    const state = this.#newState();
+    const state = this.#newState(session);
     for (const entry of session.getEntries()) state.take(entry);
     session.on("entry_appended", ({ entry }) => state.take(entry));
     session.on("foreign_entries", ({ entries }) => {

@@ -1,0 +1,138 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { SessionManager } from "sessiontree";
+import { loadChat } from "sessiontree/adapters";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ProviderServer } from "../support/provider-server/provider-server.ts";
+import { removeFolder } from "../support/remove-folder.ts";
+import { describeWith } from "../support/sdk.ts";
+import { readDocPrograms } from "./support/doc-programs.ts";
+import { ROOT, readText } from "./support/repository.ts";
+import { install, link } from "./support/run-programs.ts";
+import { RunningAgent } from "./support/running-agent.ts";
+
+const PAGE = "docs/adapters.md";
+
+/** The versions of the AI SDK: their routes on the page, and the packages in this repository. */
+const VERSIONS = [
+  { sdk: 5, routes: "routes-5-6", ai: "ai5", openai: "ai-sdk-openai-2" },
+  { sdk: 6, routes: "routes-5-6", ai: "ai6", openai: "ai-sdk-openai-3" },
+  { sdk: 7, routes: "routes-7", ai: "ai", openai: "@ai-sdk/openai" },
+] as const;
+
+let folder = "";
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "sessiontree-chat-"));
+  await install(folder);
+  for (const { ai, openai } of VERSIONS)
+    for (const name of [ai, openai])
+      link(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
+});
+afterAll(() => removeFolder(folder));
+
+for (const { sdk, routes, ai, openai } of VERSIONS) {
+  /** Makes a program of files of the page. */
+  async function program(home: string, name: string, contents: string): Promise<string> {
+    const outfile = join(home, `${name}.mjs`);
+    await build({
+      stdin: { contents, resolveDir: home, loader: "ts" },
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      packages: "external",
+      alias: { ai, "@ai-sdk/openai": openai },
+      logLevel: "silent",
+    });
+    return outfile;
+  }
+
+  const support = (name: string) => JSON.stringify(join(ROOT, `test/contract/support/${name}.ts`));
+
+  describeWith([ai, openai], `the chat app of the page, with version ${sdk} of the AI SDK`, () => {
+    test("answers, goes on for a page that comes back, and keeps every version", async () => {
+      await using provider = await ProviderServer.start();
+      const home = mkdtempSync(join(folder, "app-"));
+      for (const { name, text } of readDocPrograms(PAGE, readText(PAGE)))
+        if (name !== undefined) writeFileSync(join(home, name), text.replace("sdk: 6", `sdk: ${sdk}`));
+      const server = await program(
+        home,
+        "server",
+        `import { serveRoutes } from ${support("serve-routes")};
+         import { GET, POST } from "./${routes}.ts";
+         serveRoutes({ GET, POST });`,
+      );
+      const client = await program(
+        home,
+        "client",
+        `import { driveChat } from ${support("drive-chat")};
+         import { Chat } from "./client.ts";
+         const { MESSAGES = "", API } = process.env;
+         await driveChat((show) => new Chat("chat-1", JSON.parse(MESSAGES), show, API));`,
+      );
+      const start = (script: string, env: { readonly [name: string]: string }) => {
+        const common = {
+          PATH: process.env["PATH"],
+          OPENAI_API_KEY: "none",
+          OPENAI_BASE_URL: `${provider.origin}/v1`,
+        };
+        const running = new RunningAgent(script, home, { ...common, ...env });
+        onTestFinished(() => running.stop());
+        return running;
+      };
+      const host = start(server, {});
+      const API = (await host.hear("/api/chat\n")).trim();
+      const session = () => {
+        const path = SessionManager.findById(home, "chat-1", join(home, "chats"));
+        return SessionManager.open(path ?? "", join(home, "chats"));
+      };
+      const openPage = async (messages: readonly object[]) => {
+        const page = start(client, { API, MESSAGES: JSON.stringify(messages) });
+        await page.hear("ready\n");
+        return page;
+      };
+
+      const page = await openPage([]);
+      provider.script({ text: "Nobody has shopped yet." });
+      page.say("ask Why is the cart empty?");
+      await page.hear("shopped yet.");
+      await page.hear("done\n");
+      expect(JSON.stringify(provider.requests.at(-1)?.body["input"])).toContain("You help the customers");
+
+      provider.script({ text: "It is Monday, and nobody shops on Mondays.", hangsAfter: 6 });
+      page.say("ask Why not?");
+      await page.hear("It is M");
+      await page.stop();
+      const later = await openPage(loadChat(session()));
+      later.say("resume");
+      await later.hear("It is M");
+      provider.release();
+      await later.hear("on Mondays.");
+      await later.hear("done\n");
+      const chat = loadChat(session());
+      expect(chat.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+      expect(JSON.stringify(chat.at(-1))).toContain("on Mondays.");
+      expect(chat.every(({ id }) => id !== "")).toBe(true);
+      later.say("resume");
+      await later.hear("done\n");
+
+      provider.script({ text: "Ask on Tuesday." });
+      later.say("regenerate");
+      await later.hear("Tuesday.");
+      await later.hear("done\n");
+      expect(provider.faults).toEqual([]);
+      expect(host.errors).toBe("");
+      expect(session().getLeaves()).toHaveLength(2);
+      const answers = session()
+        .getEntries()
+        .flatMap((entry) =>
+          entry.type === "message" && entry.message.role === "assistant" ? entry.message : [],
+        );
+      expect(answers.map(({ model, usage }) => [model, usage.totalTokens > 0])).toEqual(
+        Array.from({ length: 3 }, () => ["gpt-5.5", true]),
+      );
+    });
+  });
+}

@@ -1,0 +1,24 @@
+import { createInterface } from "node:readline";
+
+/** The page's side of a chat. */
+export interface DrivenChat {
+  ask(text: string): Promise<void>;
+  regenerate(): Promise<void>;
+  resume(): Promise<void>;
+}
+
+/**
+ * Does what the lines of the standard input say: `ask TEXT`, `regenerate` and `resume`; prints `done` after each.
+ *
+ * @param open - Opens the chat; what it is called with prints the messages.
+ */
+export async function driveChat(open: (show: (messages: unknown[]) => void) => DrivenChat): Promise<void> {
+  const chat = open((messages) => console.log(JSON.stringify(messages.at(-1))));
+  console.log("ready");
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line === "resume") await chat.resume();
+    else if (line === "regenerate") await chat.regenerate();
+    else await chat.ask(line.replace(/^ask /, ""));
+    console.log("done");
+  }
+}
