@@ -38,6 +38,15 @@ export {
   appendConversation,
   type ConversationSession,
 } from "./convert/append-conversation.ts";
+export type {
+  BedrockMessage,
+  BedrockMessageLike,
+  BedrockRequest,
+  BedrockRequestLike,
+  BedrockResponseLike,
+} from "./convert/bedrock/bedrock-types.ts";
+export { fromBedrock, fromBedrockResponse } from "./convert/bedrock/from-bedrock.ts";
+export { toBedrock } from "./convert/bedrock/to-bedrock.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
 export type { MessageImportOptions, RequestOptions } from "./convert/conversion-options.ts";
 export { fromGemini, fromGeminiResponse } from "./convert/gemini/from-gemini.ts";

@@ -5,6 +5,7 @@ import { isJsonRecord, type JsonObject, type JsonValue } from "../schema/json.ts
 /** The forms of kept originals, by their key in `details`. */
 const FORMS = [
   "anthropic",
+  "bedrock",
   "openaiChat",
   "openaiResponses",
   "gemini",

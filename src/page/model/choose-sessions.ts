@@ -4,6 +4,7 @@ import type { ListedSession } from "./session-list.ts";
 
 /** By what sessions are ordered: the latest, the most expensive, the one with most tokens or messages first. */
 export const SORTS = ["latest", "cost", "tokens", "messages"] as const;
+/** One of these orders. */
 export type Sort = (typeof SORTS)[number];
 
 /** Which sessions are shown, and in which order. */
