@@ -46,8 +46,13 @@ export function argumentList(form: `<${string}...>`, description: string): Param
     kind: "argument",
     form,
     description,
-    parse: (given) => (Array.isArray(given) ? given.map((one) => textIn(form, one)) : [textIn(form, given)]),
+    parse: (given) => textsIn(form, given),
   };
+}
+
+/** The last argument, given any number of times. */
+export function optionalList(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
+  return { kind: "argument", form, description, parse: (given) => textsIn(form, given ?? []) };
 }
 
 /** An option that is there or not. */
@@ -101,6 +106,10 @@ function wholeNumberIn(form: string, given: unknown): number {
   const number = typeof given === "string" && /^\d+$/.test(given) ? Number(given) : Number.NaN;
   if (Number.isSafeInteger(number) && number > 0) return number;
   throw new UsageError(`${form} must be a whole number, 1 or more.`);
+}
+
+function textsIn(form: string, given: unknown): string[] {
+  return Array.isArray(given) ? given.map((one) => textIn(form, one)) : [textIn(form, given)];
 }
 
 function textIn(form: string, given: unknown): string {

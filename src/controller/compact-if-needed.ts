@@ -1,3 +1,4 @@
+import type { CompactionSkipReason } from "../compaction/plan.ts";
 import { settingsForModel, settingsForWindow } from "../compaction/settings.ts";
 import type { TokenCounter } from "../compaction/tokens.ts";
 import {
@@ -8,7 +9,7 @@ import {
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../schema/options.ts";
-import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
+import type { Compactor, CompletedCompaction } from "./compact.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
 /** When to compact automatically. */
@@ -35,7 +36,7 @@ export type CompactIfNeededResult =
        * - `cannotFit`: the system message and what must be kept leave no room for a summary in the window.
        * - the others: there is nothing to compact; see `CompactionSkipReason`.
        */
-      reason: NoCompactionReason | "disabled" | "belowThreshold" | "notShrinking";
+      reason: CompactionSkipReason | "disabled" | "belowThreshold" | "notShrinking" | "running" | "cannotFit";
       /** Size of the context, in tokens. */
       contextTokens: number;
     };

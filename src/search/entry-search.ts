@@ -93,7 +93,7 @@ export class EntrySearch {
   readonly #plan: SearchPlan;
   readonly #cwd: string;
   readonly #tools: ReadonlySet<string> | undefined;
-  /** Calls that have no result yet, by their ids. */
+  /** Calls by their ids, if `readsCalls`. */
   readonly #calls = new Map<unknown, SearchedCall>();
 
   /** @param cwd - The session's working directory. */
@@ -164,10 +164,8 @@ export class EntrySearch {
   /** Takes a result's call from the calls before, and notes those of an answer. */
   #callOf(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
     for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
-    const { toolCallId } = messageOf(entry);
-    const call = this.#calls.get(toolCallId);
-    this.#calls.delete(toolCallId);
-    return call;
+    // A call can have a result on each of several branches.
+    return this.#calls.get(messageOf(entry).toolCallId);
   }
 
   /** Whether an entry is about the tools and the file, as a whole or in one of its calls. */

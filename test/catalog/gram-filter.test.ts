@@ -107,6 +107,16 @@ test("a search that is repeated finds the same, and reads no file that lacks the
   expect(await found("zebra?f?", { regex: true })).toEqual(["b", "a"]);
 });
 
+test("words too short for a filter, and those of scripts without spaces, are found again", async () => {
+  const { a, found, filters } = scene();
+  put(a, large("a", "Q7 und 中文搜索 東京都"), 3);
+  await found("zebrafish");
+  expect(filters()).toHaveLength(1);
+  for (const query of ["q7", "中文", "文搜索", "中文搜索", "京", "東京都", "都 Q", '"搜索 東京"'])
+    expect(await found(query), query).toEqual(["a"]);
+  for (const query of ["q8", "文中", "中文搜尋", '"索東"']) expect(await found(query), query).toEqual([]);
+});
+
 test("what grew, was replaced or removed since is searched as it is", async () => {
   const { a, b, found } = scene();
   expect(await found("zebrafish")).toEqual(["a"]);

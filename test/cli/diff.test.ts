@@ -57,6 +57,17 @@ describe("diff", () => {
     );
   });
 
+  test("goes to the leaf by itself, and says of two files what joins them", async () => {
+    const { path, left, right } = branched();
+    const [diff] = jsonLines(await cli(["diff", path, "left", "--json"]));
+    expect(diff).toMatchObject({ x: { entry: left }, y: { entry: right } });
+    const { code, stderr } = await cli(["diff", "a.jsonl", "b c.jsonl"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("run: sessiontree merge a.jsonl 'b c.jsonl' -o merged.jsonl"),
+    ]);
+  });
+
   test("fits the terminal", async () => {
     const { path, left } = branched();
     expect(widest(await cli(["diff", path, left, "@leaf"], { columns: 50 }))).toBeLessThanOrEqual(50);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
@@ -29,6 +30,9 @@ describe("help", () => {
       expect(result.code).toBe(0);
       expect(widest(result)).toBeLessThanOrEqual(80);
       expect(command.examples.length).toBeGreaterThan(0);
+      const lines = command.examples.map(([line]) => `sessiontree ${line}`).join("\n");
+      const parsed = spawnSync("bash", ["-n"], { input: lines, encoding: "utf8" });
+      expect([parsed.status, parsed.stderr]).toEqual([0, ""]);
       for (const [line] of command.examples) {
         expect(line.split(" ")[0]).toBe(name);
         expect(result.stdout).toContain(`sessiontree ${line}`);

@@ -300,3 +300,23 @@ test.each([40, 80, 200])("lines fit into %i columns, with what was found in sigh
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(widest(result)).toBeLessThanOrEqual(columns);
 });
+
+test("several words without quotes are one text, and the last may name a session", async () => {
+  const { folder, sessions, first, answered, asked, third } = tulips();
+  const place = { cwd: folder, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
+  const found = async (...args: string[]) => {
+    const result = await cli(["search", ...args, "--json"], place);
+    return jsonLines(result).map((hit): unknown => Object(hit).entry);
+  };
+  const dir = ["--dir", sessions];
+  expect(await found("tulips", "gardens", ...dir)).toEqual([answered]);
+  const { stderr } = await cli(["search", "tulips", "gardens", "--pretty", ...dir]);
+  expect(stderr).toContain("No session is called gardens: looking for tulips gardens.");
+  expect(await found("grow", "in", "gardens", ...dir)).toEqual([answered]);
+  expect(await found("tulips", "gardens", "--all")).toEqual([answered]);
+  expect(await found("tulip", "please", "Flowers", ...dir)).toEqual([]);
+  expect(await found("tulip", "Flowers", ...dir)).toEqual([third]);
+  expect(await found("do", "tulips", first.path)).toEqual([asked]);
+  const missing = await cli(["search", "tulips", "gardens", "none.jsonl"], place);
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("none.jsonl")]);
+});

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sessionPage } from "../../src/cli/page/session-page.ts";
 import { run } from "../../src/cli/run.ts";
@@ -97,6 +97,15 @@ test("view and export replace no file", async () => {
     expect(stderr).toContain("exists already");
   }
   expect(readFileSync(join(folder, "there.html"), "utf8")).toBe("mine");
+});
+
+test("view makes no folder for a page: a name may have a typing error", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  scribe.user("Hello.");
+  const { code, stderr } = await cli(["view", scribe.path, "-o", "pgaes/s.html"], { cwd: folder });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("There is no folder")]);
+  expect(readdirSync(folder)).toEqual([basename(scribe.path)]);
 });
 
 test("view opens at an entry that is named by its label", async () => {

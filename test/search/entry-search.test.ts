@@ -153,6 +153,16 @@ describe("filters", () => {
     expect(found("", { path: "c:/App/SRC/b.ts" }, "/x")).toEqual([]);
   });
 
+  test("know what a result is of on each branch on which the call has one", () => {
+    const [, first, second] = fresh(() => [
+      called("read", { path: "src/a.ts" }, "1"),
+      wrote("needle", { toolCallId: "1" }),
+      wrote("needle", { toolCallId: "1", isError: true }),
+    ]);
+    expect(found("needle", { path: "src/a.ts" })).toEqual([first, second]);
+    expect(found("a.ts", { failed: true })).toEqual([second]);
+  });
+
   test("know paths of Windows, whatever their case", () => {
     const id = fresh(() => called("read", { path: "src\\A.ts" }));
     expect(found("", { path: "C:\\app\\src\\a.ts" }, "c:\\App")).toEqual([id]);

@@ -3,18 +3,21 @@ import { sessionOverLog } from "../../manager/session-manager.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
+import { quoteForShell } from "../../view/shell-quote.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { argument } from "../parameters.ts";
+import { argument, optionalArgument } from "../parameters.ts";
+import { looksLikePath } from "../session-argument.ts";
 import { column, truncate } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 import { idsOf, longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 
 const SESSION = argument("<session>", "the session");
 const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
-const Y = argument("<entry-y>", "the end of the other");
+const Y = optionalArgument("[entry-y]", "the end of the other; default: @leaf");
 
 /** `sessiontree diff`: shows what two branches of a session do not share. */
 export const diffCommand: Command = {
@@ -25,8 +28,15 @@ export const diffCommand: Command = {
     ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
   ],
   run: async (call) => {
-    const view = await (await call.findSession(call.get(SESSION))).read();
-    const [x, y] = [view.findEntry(call.get(X)), view.findEntry(call.get(Y))];
+    const [name, end] = [call.get(SESSION), call.get(X)];
+    if (looksLikePath(end)) {
+      const copies = [name, end].map((one) => quoteForShell(plainLine(one))).join(" ");
+      throw new UsageError(
+        `diff compares two branches of one session. To join two copies of one, run: sessiontree merge ${copies} -o merged.jsonl`,
+      );
+    }
+    const view = await (await call.findSession(name)).read();
+    const [x, y] = [view.findEntry(end), view.findEntry(call.get(Y) ?? "@leaf")];
     const session = sessionOverLog(view.log, {});
     const diff = diffBranches(session, x, y);
     if (call.json) {

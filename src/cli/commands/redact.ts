@@ -33,7 +33,7 @@ With --matching, it replaces a text wherever it stands, and nothing else: in eve
   parameters: [SESSION, ENTRY, TEXT, MATCHING, REGEX, ALL, DRY_RUN, YES],
   examples: [
     ["redact session.jsonl 1a2b3c4d", "asks before it does so"],
-    ["redact @last @leaf --text (secret) --yes", "does not ask, and leaves this text in its place"],
+    ["redact @last @leaf --text '(secret)' --yes", "does not ask, and leaves this text in its place"],
     ["redact --matching hunter2 --all --dry-run", "where a text stands, in all projects"],
     [
       "redact @last --matching sk-[A-Za-z0-9]{20,} --regex",

@@ -15,6 +15,7 @@ import { ago } from "../../view/times.ts";
 import { counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import {
   choiceOption,
@@ -22,6 +23,7 @@ import {
   flag,
   numberOption,
   optionalArgument,
+  optionalList,
   textOption,
 } from "../parameters.ts";
 import { LATEST, looksLikePath, pathOf, sessionScope } from "../session-argument.ts";
@@ -40,7 +42,10 @@ const TEXT = {
   ),
   parse: (given: unknown) => (typeof given === "string" ? given : undefined),
 };
-const SESSION = optionalArgument("[session]", "search only this session");
+const SESSION = optionalList(
+  "[session...]",
+  "search only this session; words that name none are part of the text",
+);
 const FAILED = flag(
   "--failed",
   "only failures: failed tool calls, commands with an exit code other than 0, answers that ended in an error",
@@ -121,13 +126,14 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
   ],
   examples: [
     ["search password", "in this project's sessions"],
+    ["search timeout error", "both words"],
     ['search "login timeout" --all --since 30d', "both words, in all projects, in the last month"],
     ["search --path src/login.ts --all", "which sessions touched this file"],
     ["search password @last", "only in the latest session"],
     ["search --failed @last", "what failed in the latest session"],
     ["search timeout --failed --all", "failures in all projects that mention it"],
     ["search TODO --case --role user,assistant --all", "only what was said, in all projects"],
-    ["search fix(es|ed)?_#\\d+ --regex --limit 5", "with a regular expression"],
+    ["search 'fix(es|ed)?_#\\d+' --regex --limit 5", "with a regular expression"],
     ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
   ],
   run: search,
@@ -135,7 +141,7 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
 
 async function search(call: CommandCall): Promise<ExitCode> {
   const { out, json, note } = call;
-  const hits = await startSearch(call);
+  const { hits, ...asked } = await startSearch(call);
   const isLaidOut = !json && out.isLaidOut;
   const limit = limitOf(call);
   let number = 0;
@@ -157,14 +163,14 @@ async function search(call: CommandCall): Promise<ExitCode> {
     out.flush();
   }
   if (first === undefined) {
-    writeNothing(call);
+    writeNothing(call, asked);
     return EXIT_CODES.failed;
   }
   if (isLaidOut)
     out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
   if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
     note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
-  if (call.get(FAILED)) writeNextSteps(call, first);
+  if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
   return EXIT_CODES.ok;
 }
 
@@ -190,31 +196,71 @@ async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<Found
   for (const found of sessions.values()) yield* found;
 }
 
+/** What is looked for, and in which session; in several if it has no name. */
+interface Asked {
+  readonly text: string;
+  readonly name: string | undefined;
+}
+
 /** Looks where the call says: into a session, into those of a database, or into files. */
-async function startSearch(call: CommandCall): Promise<AsyncIterable<FoundEntry>> {
+async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIterable<FoundEntry> }> {
   const { findSession, get, stored } = call;
   const { text, name } = readArguments(call);
-  if (name === undefined)
-    return stored === undefined ? searchFiles(call, text) : searchStored(call, stored, text);
+  const search = (words: string) => {
+    const hits = stored === undefined ? searchFiles(call, words) : searchStored(call, stored, words);
+    return { text: words, name: undefined, hits };
+  };
+  if (name === undefined) return search(text);
   if (get(ALL)) throw new UsageError("Name one session, or give --all.");
+  const session = await sessionOrWord(name, text, findSession);
+  if (session === undefined) {
+    call.note(`No session is called ${plainLine(name)}: looking for ${plainLine(`${text} ${name}`)}.`);
+    return search(`${text} ${name}`);
+  }
   // Also says what is wrong with a file that is missing, or no session.
-  const { location, path, read } = await findSession(name);
+  const { location, path, read } = session;
   const { log } = await read();
   const hits = asUsage(() =>
     path === undefined
       ? searchLines(log, text, searchOptions(call))
       : searchSession(path, text, searchOptions(call)),
   );
-  return namedAs(location.json, hits);
+  return { text, name, hits: namedAs(location.json, hits) };
+}
+
+/** Finds the session that a word names; undefined if it is one more word of the text. */
+async function sessionOrWord(
+  word: string,
+  text: string,
+  findSession: CommandCall["findSession"],
+): Promise<NamedSession | undefined> {
+  try {
+    return await findSession(word);
+  } catch (error) {
+    if (text === "" || isSessionName(word) || !isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    return undefined;
+  }
+}
+
+/** Tells whether a text names a session in a way in which nobody writes a word. */
+function isSessionName(text: string): boolean {
+  return text === LATEST || looksLikePath(text);
 }
 
 /**
  * Tells what is looked for, and in which session.
  *
+ * Of several words behind the text, only the last can name a session, in a way in which nobody writes a word.
+ *
  * @throws {UsageError} If nothing is looked for.
  */
-function readArguments({ get }: Pick<CommandCall, "get">): { text: string; name: string | undefined } {
-  const [text, name] = [get(TEXT), get(SESSION)];
+function readArguments({ get }: Pick<CommandCall, "get">): Asked {
+  const words = get(SESSION);
+  const last = words.at(-1);
+  const isOneMore = last !== undefined && !isSessionName(last) && (words.length > 1 || get(ALL));
+  const name = isOneMore ? undefined : last;
+  const texts = [get(TEXT), ...(isOneMore ? words : words.slice(0, -1))];
+  const text = texts.some((one) => one !== undefined) ? texts.filter(Boolean).join(" ") : undefined;
   if (!get(FAILED) && get(TOOL) === undefined && get(PATH) === undefined) {
     if (text) return { text, name };
     throw new UsageError(
@@ -222,7 +268,7 @@ function readArguments({ get }: Pick<CommandCall, "get">): { text: string; name:
     );
   }
   // A session alone: what names one in a way in which nobody writes a text.
-  const isSession = name === undefined && text !== undefined && (text === LATEST || looksLikePath(text));
+  const isSession = name === undefined && text !== undefined && isSessionName(text);
   return isSession ? { text: "", name: text } : { text: text ?? "", name };
 }
 
@@ -375,18 +421,18 @@ function plainPart(text: string): string {
 }
 
 /** Says how to read a failure in full, and how to see what led to it. */
-function writeNextSteps(call: CommandCall, { session: { id, path = id }, entryId }: FoundEntry): void {
-  const { dir, note } = call;
-  const { name = dir === undefined ? id : path } = readArguments(call);
+function writeNextSteps(
+  { dir, note }: CommandCall,
+  { session: { id, path = id }, entryId }: FoundEntry,
+  name = dir === undefined ? id : path,
+): void {
   const [session, entry] = [quoteForShell(plainLine(name)), quoteForShell(plainLine(entryId))];
   note(`The first one in full: sessiontree show ${session} ${entry}`);
   note(`What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MOST_SEEN}`);
   note(`What it had cost up to there: sessiontree stats ${session} --leaf ${entry}`);
 }
 
-function writeNothing(call: CommandCall): void {
-  const { dir, get, note } = call;
-  const { text, name } = readArguments(call);
+function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): void {
   const what = get(FAILED) ? "No failure" : "Nothing";
   const of = text === "" ? "" : ` for ${plainLine(text)}`;
   const isOfProject = dir === undefined && !get(ALL) && name === undefined;

@@ -5,6 +5,7 @@ import { TEMPORARY_FOLDER_PREFIX } from "../../fs/temporary-files.ts";
 import { writeNewFile } from "../../log/new-file.ts";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
+import { plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -130,14 +131,21 @@ function doorTo(url: string): string {
   return path;
 }
 
+/** @throws {UsageError} If there is no folder to write a page to: a name with a typing error makes none. */
+function assertFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new UsageError(`There is no folder ${plainLine(folder)} to write the page to; make it first.`);
+}
+
 /** Writes the page of a session to a file. */
 async function writePage(call: CommandCall): Promise<void> {
   const { findSession, get, io, json, note, out } = call;
+  const file = get(FILE);
+  if (file !== undefined) assertFolder(dirname(resolve(io.cwd, file)));
   const session = await (await findSession(get(SESSION) ?? LATEST)).read();
   const wanted = get(LEAF);
   const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
   const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
-  const file = get(FILE);
   const path = file === undefined ? temporaryPath(session.fileName) : resolve(io.cwd, file);
   if (get(FORCE)) writePageAt(path, [page]);
   else writeNewPage(path, page);
