@@ -25,6 +25,7 @@ export type {
   BackendListQuery,
   BackendSearchQuery,
   BackendSupport,
+  FactsWithUsage,
   FoundLine,
   LinePage,
   ListPosition,

@@ -1,6 +1,11 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readAtomicJson, writeAtomicBytesNow, writeAtomicJsonNow } from "../fs/atomic-json.ts";
+import {
+  type BesideJson,
+  readAtomicJson,
+  writeAtomicBytesNow,
+  writeAtomicJsonNow,
+} from "../fs/atomic-json.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { filterBytes, isUnchangedAt, readFilters } from "./gram-cache.ts";
@@ -9,7 +14,7 @@ import { namesInCalls } from "./session-calls.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 
 /** Incremented whenever the format or the meaning of cached rows changes. */
-const CACHE_VERSION = 4;
+const CACHE_VERSION = 5;
 
 /** The files in which the rows and the filters of one folder are kept, named by a digest of the folder's path. */
 const CACHE_FILE = /^[0-9a-f]{32}\.(?:json|grams)$/;
@@ -42,10 +47,10 @@ export interface CachedFolder {
  */
 export function readCachedFolder(path: string): CachedFolder | undefined {
   const kept = readAtomicJson(path);
-  const content = isJsonRecord(kept?.value) ? kept.value : {};
-  const { version, folder } = content;
+  if (kept === undefined || !isJsonRecord(kept.value)) return undefined;
+  const { version, folder, files: columns } = kept.value;
   if (version !== CACHE_VERSION || typeof folder !== "string") return undefined;
-  const files = readColumns(content["files"], kept?.text ?? "");
+  const files = readColumns(columns, kept.text, kept.bytes);
   return files && { folder, files };
 }
 
@@ -56,15 +61,16 @@ export function readCachedFolder(path: string): CachedFolder | undefined {
  */
 export function cachedTexts(path: string): string[] {
   const rows = CACHE_FILE.test(basename(path)) ? readCachedFolder(path)?.files : undefined;
-  return [...(rows?.values() ?? [])].flatMap(({ summary, calls = "" }) =>
-    [summary?.name, summary?.firstMessage, ...namesInCalls(calls)].filter((text) => typeof text === "string"),
-  );
+  return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
+    const names = namesInCalls(calls?.() ?? new Uint8Array());
+    return [summary?.name, summary?.firstMessage, ...names].filter((text) => typeof text === "string");
+  });
 }
 
 /** Returns the rows of a folder in the form that `writeAtomicJson` takes. */
-export function contentOf({ folder, files }: CachedFolder): { content: object; text: string } {
-  const { columns, text } = columnsOf(files);
-  return { content: { version: CACHE_VERSION, folder, files: columns }, text };
+export function contentOf({ folder, files }: CachedFolder): { content: object; beside: BesideJson } {
+  const { columns, ...beside } = columnsOf(files);
+  return { content: { version: CACHE_VERSION, folder, files: columns }, beside };
 }
 
 /**
@@ -128,8 +134,8 @@ function purgeFile(path: string, isKept: Parameters<typeof purgeCache>[1]): void
     ifPresent(() => realFileSystem.unlinkSync(path));
     return;
   }
-  const { content, text } = contentOf(cached);
-  writeAtomicJsonNow(path, content, text);
+  const { content, beside } = contentOf(cached);
+  writeAtomicJsonNow(path, content, beside);
 }
 
 function purgeFilters(path: string, isKept: Parameters<typeof purgeCache>[1]): void {

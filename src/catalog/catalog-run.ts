@@ -1,11 +1,11 @@
 import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
-import { type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
+import { callsIn, type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
 import { GramCache } from "./gram-cache.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import type { FileMark } from "./scanned-file.ts";
-import { decodeCalls, type SessionCalls } from "./session-calls.ts";
+import type { SessionCalls } from "./session-calls.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { compareRows, type FileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
@@ -31,6 +31,12 @@ export const CATALOG_RULES: OptionRules<CatalogOptions> = {
   onSkipped: CALLBACK,
   signal: SIGNAL,
 };
+
+/** The row of a file, and the calls of models in it. */
+interface CountedSession {
+  readonly row: FileRow;
+  readonly recorded: SessionCalls;
+}
 
 /** One walk over the session files of a scope. */
 export class CatalogRun {
@@ -97,16 +103,16 @@ export class CatalogRun {
    *
    * @throws {SessionError} `ABORTED`
    */
-  async callsOf(file: SessionFile): Promise<{ row: FileRow; recorded: SessionCalls } | undefined> {
+  callsOf(file: SessionFile): CountedSession | undefined | Promise<CountedSession | undefined> {
     this.pace.check();
     const known = this.#current(file);
-    const cached = known && callsIn(known);
     // What the cache holds is no promise: a file whose calls it tells wrongly is read anew.
-    const isLegible = known !== undefined && (known.summary === undefined || cached !== undefined);
-    const found = isLegible ? known : await this.#read(file, known ? undefined : this.#cache.get(file));
-    const row = found && this.#rowOf(file, found);
-    const recorded = cached ?? (found && callsIn(found));
-    return row && recorded && { row, recorded };
+    const recorded = known && callsIn(known);
+    if (known !== undefined && (known.summary === undefined || recorded !== undefined))
+      return this.#counted(file, known, recorded);
+    return this.#read(file, this.#cache.get(file)).then(
+      (found) => found && this.#counted(file, found, callsIn(found)),
+    );
   }
 
   /**
@@ -173,14 +179,19 @@ export class CatalogRun {
     }
   }
 
+  #counted(
+    file: SessionFile,
+    found: FileSummary,
+    recorded: SessionCalls | undefined,
+  ): CountedSession | undefined {
+    const row = this.#rowOf(file, found);
+    return row && recorded && { row, recorded };
+  }
+
   #rowOf(file: SessionFile, found: FileSummary): FileRow | undefined {
     const { summary } = found;
     if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
     const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
     return isWanted ? fileRow(file.path, found) : undefined;
   }
-}
-
-function callsIn({ calls }: FileSummary): SessionCalls | undefined {
-  return calls === undefined ? undefined : decodeCalls(calls);
 }

@@ -1,9 +1,7 @@
 import { namedSessionPath } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, DATE, FLAG, type OptionRule, TEXT } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
-import { summarizeFile } from "./file-summary.ts";
-import { decodeCalls } from "./session-calls.ts";
-import { sessionRow } from "./session-row.ts";
+import { callsIn, fileRow, summarizeFile } from "./file-summary.ts";
 import { reportSkipped } from "./skipping.ts";
 import {
   type CallsOfSession,
@@ -68,7 +66,8 @@ export async function collectCalls(
   const damaged: string[] = [];
   try {
     for (const file of run.files) {
-      const found = await run.callsOf(file);
+      const looked = run.callsOf(file);
+      const found = looked instanceof Promise ? await looked : looked;
       if (found !== undefined) sessions.push(found);
       if (found?.row.issueCount !== undefined) damaged.push(found.row.path);
       if (run.pace.isDue) await run.pace.rest();
@@ -95,10 +94,9 @@ async function parentsOutside(
   const found: CallsOfSession[] = [];
   for (const path of parents) {
     try {
-      const { summary, calls = "", mtimeMs } = await summarizeFile(path, undefined, run.pace, true);
-      const recorded = decodeCalls(calls);
-      if (summary === undefined || recorded === undefined) continue;
-      found.push({ row: { ...sessionRow(summary, mtimeMs), path }, recorded, isOutside: true });
+      const summary = await summarizeFile(path, undefined, run.pace, true);
+      const [row, recorded] = [fileRow(path, summary), callsIn(summary)];
+      if (row !== undefined && recorded !== undefined) found.push({ row, recorded, isOutside: true });
     } catch (error) {
       // What a fork has of a parent that is gone counts in the fork.
       reportSkipped(path, error, run.report);

@@ -6,14 +6,14 @@ import { ListScan } from "./list-scan.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
 import { closeFile, type FileMark, openToScan, piecesOf, type ScannedFile } from "./scanned-file.ts";
-import { decodeCalls, encodeCalls } from "./session-calls.ts";
+import { decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
 import { type FileRow, sessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
 export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"> {
-  /** The calls of models, as `encodeCalls` writes them; undefined if nobody has asked for them. */
-  readonly calls: string | undefined;
+  /** Returns the calls of models, as `encodeCalls` writes them, if they are legible; undefined if nobody has asked for them. */
+  readonly calls: (() => Uint8Array | undefined) | undefined;
   /** Where to continue once the file has grown; undefined if it must be read anew. */
   readonly end: KnownEnd | undefined;
   /** Whether it was read in one go, rather than continued from an earlier end. */
@@ -57,9 +57,10 @@ export async function summarizeFile(
   pace.check();
   const file = openToScan(path);
   try {
-    const lacksCalls = needsCalls && known?.summary !== undefined && known.calls === undefined;
+    const calls = known && callsIn(known);
+    const lacksCalls = needsCalls && known?.summary !== undefined && calls === undefined;
     if (known !== undefined && !lacksCalls && isUnchanged(file, known)) return known;
-    const extended = known && !lacksCalls ? await scanNewBytes(file, known, pace) : undefined;
+    const extended = known && !lacksCalls ? await scanNewBytes(file, known, calls, pace) : undefined;
     if (extended !== undefined) return fileSummary(file, extended, false);
     const scanned = await scanFrom(file, 0, new ListScan(undefined, needsCalls), pace);
     return fileSummary(file, scanned ?? (await readFully(file, pace, needsCalls)), true);
@@ -92,6 +93,12 @@ export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSumm
   const row = sessionRow(summary, mtimeMs);
   if (issueCount > 0) row.issueCount = issueCount;
   return Object.assign(row, { path });
+}
+
+/** Returns the calls of models in a summary; undefined if it has none that are legible. */
+export function callsIn({ calls }: FileSummary): SessionCalls | undefined {
+  const bytes = calls?.();
+  return bytes && decodeCalls(bytes);
 }
 
 /** The findings of one reading, and the last bytes of the file. */
@@ -130,9 +137,13 @@ function hasGrown(file: ScannedFile, { ino, birthtimeMs, size, end }: FileSummar
   return tailBefore(file, size, end.tail.length) === end.tail;
 }
 
-async function scanNewBytes(file: ScannedFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
+async function scanNewBytes(
+  file: ScannedFile,
+  known: FileSummary,
+  calls: SessionCalls | undefined,
+  pace: Pace,
+): Promise<Found | undefined> {
   if (known.summary === undefined || known.end === undefined || !hasGrown(file, known)) return undefined;
-  const calls = known.calls === undefined ? undefined : decodeCalls(known.calls);
   const before = { summary: known.summary, lastId: known.end.lastId, calls };
   const scan = new ListScan(before, calls !== undefined);
   const found = await scanFrom(file, known.size, scan, pace);
@@ -168,7 +179,8 @@ function fileSummary(
   // No scan can continue behind an unfinished line: what follows belongs to it.
   const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
   const end = isResumable ? { lastId, tail } : undefined;
-  const known = calls && encodeCalls(calls);
+  const bytes = calls && encodeCalls(calls);
+  const known = bytes && (() => bytes);
   return { size, mtimeMs, ino, birthtimeMs, summary, calls: known, issueCount, end, isWhole };
 }
 

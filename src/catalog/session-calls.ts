@@ -1,48 +1,34 @@
 import { fieldsOf, listOf, numberOf } from "../context/entry-fields.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
-import { parseJson } from "../jsonl/decode.ts";
+import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
-import type { JsonRecord } from "../schema/json.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { callFields, ModelsInUse, usageOf } from "../view/usage.ts";
-import { type ModelNames, nameOrNull, type UsageTotals } from "../view/usage-tally.ts";
-
-/** A call of a model that a session records: what it used, when, and of which model. */
-export interface RecordedCall extends Readonly<UsageTotals>, ModelNames {
-  /** Id of its entry; undefined in files of version 1, which hold none. */
-  readonly id: string | undefined;
-  /** Unix milliseconds; null if no time is recorded. */
-  readonly timeMs: number | null;
-  /** The part of `cacheWrite` that is kept for an hour. */
-  readonly cacheWrite1h: number;
-}
+import { type ModelNames, nameOrNull } from "../view/usage-tally.ts";
+import { CallTable, modelNamesIn } from "./call-table.ts";
 
 /** The calls of a session, and what its first entries say of where it is from. */
 export interface SessionCalls {
-  readonly calls: readonly RecordedCall[];
+  readonly calls: CallTable;
   /** The program that it was imported from. */
   readonly source: string | null;
   /** Whether a subagent of another session had it. */
   readonly isSubagent: boolean;
+  /** How many of the entries were read that may say so. */
+  readonly frontEntries: number;
   /** The model that answered last. */
   readonly answering: ModelNames | undefined;
 }
 
+const LF = 0x0a;
+
 /** The entries that may say where a session is from: imports write them first. */
 const FRONT_ENTRIES = 3;
-
-/** Parts of the cached form. */
-const CACHED_PARTS = 7;
-
-/** Whole numbers of a call in the cached form. */
-const STRIDE = 9;
-
-/** Ids that one text can hold, with spaces between them: that is read faster than a list. */
-const PLAIN_ID = /^[\w-]+$/;
 
 /** Gathers the calls of a session from its entries, one by one in file order. */
 export class CallRecorder {
   readonly #createdMs: number;
-  readonly #calls: RecordedCall[];
+  readonly #calls: CallTable;
   readonly #models: ModelsInUse;
   #entriesSeen: number;
   #source: string | null;
@@ -54,11 +40,11 @@ export class CallRecorder {
    */
   constructor(createdMs: number | null, before?: SessionCalls) {
     this.#createdMs = createdMs ?? Number.NaN;
-    this.#calls = [...(before?.calls ?? [])];
+    this.#calls = CallTable.from(before?.calls);
     this.#models = new ModelsInUse(before?.answering);
     this.#source = before?.source ?? null;
     this.#isSubagent = before?.isSubagent ?? false;
-    this.#entriesSeen = before === undefined ? 0 : FRONT_ENTRIES;
+    this.#entriesSeen = before?.frontEntries ?? 0;
   }
 
   /** Whether the next entry may say where the session is from. */
@@ -82,7 +68,7 @@ export class CallRecorder {
     const usage = usageOf(entry);
     if (usage === undefined) return;
     const { timestamp, usage: stored } = callFields(entry);
-    this.#calls.push({
+    this.#calls.add({
       id,
       timeMs: entry["type"] === "message" ? (wholeOf(timestamp) ?? wholeOf(entryMs)) : wholeOf(entryMs),
       ...this.#models.of(entry),
@@ -93,8 +79,9 @@ export class CallRecorder {
 
   /** What was found so far. */
   get found(): SessionCalls {
-    const { answering } = this.#models;
-    return { calls: this.#calls, source: this.#source, isSubagent: this.#isSubagent, answering };
+    const [calls, source, isSubagent] = [this.#calls, this.#source, this.#isSubagent];
+    const frontEntries = Math.min(this.#entriesSeen, FRONT_ENTRIES);
+    return { calls, source, isSubagent, frontEntries, answering: this.#models.answering };
   }
 
   #readFront(entry: JsonRecord, entryMs: number | undefined): void {
@@ -107,78 +94,84 @@ export class CallRecorder {
   }
 }
 
-function wholeOf(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) ? Math.trunc(value) : null;
+/**
+ * Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry.
+ *
+ * @returns Undefined if it tells nothing.
+ */
+export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
+  const told = toldIn(entry);
+  return told && JSON.stringify([id, entryMs, told]);
 }
 
-/**
- * Writes calls as a text for the cache, which is only parsed where calls are asked for.
- *
- * Times are differences and costs stand apart, since small whole numbers are read several times as fast as others.
- */
-export function encodeCalls({ calls, source, isSubagent, answering }: SessionCalls): string {
-  const names: string[] = [];
-  const places = new Map<string, number>();
-  const numbers: (number | null)[] = [];
-  let lastMs = 0;
-  for (const call of calls) {
-    const { provider, model, timeMs } = call;
-    const name = JSON.stringify([provider, model]);
-    const place = places.get(name) ?? names.push(name) - 1;
-    places.set(name, place);
-    numbers.push(place, timeMs === null ? null : timeMs - lastMs, call.input, call.output, call.cacheRead);
-    numbers.push(call.cacheWrite, call.cacheWrite1h, call.reasoning, call.totalTokens);
-    lastMs = timeMs ?? lastMs;
+/** Returns as much of an entry as `CallRecorder` reads. */
+function toldIn(entry: JsonRecord): object | undefined {
+  const { type, customType, data } = entry;
+  if (customType === SUBAGENT_CUSTOM_TYPE || importOriginIn(entry) !== undefined) {
+    const { source, sourceId, sessionId } = fieldsOf(data);
+    return { type, customType, data: { source, sourceId, sessionId } };
   }
-  const list = calls.map(({ id = null }) => id);
-  const ids = list.every((id) => id !== null && PLAIN_ID.test(id)) ? list.join(" ") : list;
-  const costs = calls.map(({ cost }) => cost);
+  const totals = usageOf(entry);
+  if (totals === undefined) return undefined;
+  const { provider, model, timestamp, role, usage: stored } = callFields(entry);
+  const { cacheWrite1h } = fieldsOf(stored);
+  // A zero states a cost only if it was billed.
+  const cost = totals.cost === null ? undefined : { total: totals.cost, totalFromProvider: true };
+  const usage = { ...totals, cacheWrite1h, cost };
+  const names = { provider: nameOrNull(provider), model: nameOrNull(model) };
+  return type === "message"
+    ? { type, message: { role, ...names, timestamp: wholeOf(timestamp), usage } }
+    : { type, ...names, usage };
+}
+
+/** Reads the calls of a session from what `encodeUsage` wrote of its entries; undefined if any of that is something else. */
+export function decodeUsage(told: readonly string[], createdMs: number | null): SessionCalls | undefined {
+  const recorder = new CallRecorder(createdMs);
+  for (const text of told) {
+    const [id, entryMs, entry] = listOf(parseJson(text)?.value);
+    if (typeof id !== "string" || !isJsonRecord(entry)) return undefined;
+    recorder.add(entry, id, typeof entryMs === "number" ? entryMs : undefined);
+  }
+  return recorder.found;
+}
+
+/** Days of later years have no name of four digits. */
+const MOST_TIME_MS = Date.UTC(9999, 0);
+
+function wholeOf(value: unknown): number | null {
+  return typeof value === "number" && Math.abs(value) <= MOST_TIME_MS ? Math.trunc(value) : null;
+}
+
+/** Writes calls for the cache, where they are only read if they are asked for: a line of JSON, and bytes. */
+export function encodeCalls({
+  calls,
+  source,
+  isSubagent,
+  frontEntries,
+  answering,
+}: SessionCalls): Uint8Array {
+  const { json, bytes } = calls.encode();
   const last = answering && [answering.provider, answering.model];
-  return JSON.stringify([source, isSubagent, last, names, ids, numbers, costs]);
+  const front = JSON.stringify([source, isSubagent, frontEntries, last, ...json]);
+  return Buffer.concat([Buffer.from(`${front}\n`), bytes]);
 }
 
 /** Reads what `encodeCalls` wrote; undefined if it is anything else. */
-export function decodeCalls(text: string): SessionCalls | undefined {
-  const parsed = parseJson(text)?.value;
-  if (!Array.isArray(parsed) || parsed.length !== CACHED_PARTS) return undefined;
-  const [source, isSubagent, last, named, idsAsText, ...lists] = parsed;
-  const names = listOf(named);
-  const ids = typeof idsAsText === "string" && idsAsText !== "" ? idsAsText.split(" ") : listOf(idsAsText);
-  const [numbers = [], costs = []] = lists.map(listOf);
-  if (numbers.length !== ids.length * STRIDE || costs.length !== ids.length) return undefined;
-  const models = names.map((name) => listOf(parseJson(String(name))?.value).map(nameOrNull));
-  const calls: RecordedCall[] = [];
-  let lastMs = 0;
-  for (let i = 0; i < ids.length; i++) {
-    const at = i * STRIDE;
-    const [provider = null, model = null] = models[numberOf(numbers[at])] ?? [];
-    const [id, cost, sinceLast] = [ids[i], costs[i], numbers[at + 1]];
-    const timeMs = typeof sinceLast === "number" ? lastMs + sinceLast : null;
-    lastMs = timeMs ?? lastMs;
-    calls.push({
-      id: typeof id === "string" ? id : undefined,
-      timeMs,
-      provider,
-      model,
-      count: numberOf(numbers[at + 8]) > 0 ? 1 : 0,
-      input: numberOf(numbers[at + 2]),
-      output: numberOf(numbers[at + 3]),
-      cacheRead: numberOf(numbers[at + 4]),
-      cacheWrite: numberOf(numbers[at + 5]),
-      cacheWrite1h: numberOf(numbers[at + 6]),
-      reasoning: numberOf(numbers[at + 7]),
-      totalTokens: numberOf(numbers[at + 8]),
-      cost: typeof cost === "number" ? cost : null,
-    });
-  }
-  const [provider = null, model = null] = listOf(last).map(nameOrNull);
-  const answering = Array.isArray(last) ? { provider, model } : undefined;
-  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true, answering };
+export function decodeCalls(bytes: Uint8Array): SessionCalls | undefined {
+  const end = bytes.indexOf(LF);
+  const parsed = end === -1 ? undefined : parseJson(decodeText(bytes.subarray(0, end)))?.value;
+  if (!Array.isArray(parsed)) return undefined;
+  const [source, isSubagent, frontEntries, last, ...table] = parsed;
+  const calls = CallTable.decode(table, bytes.subarray(end + 1));
+  if (calls === undefined || typeof frontEntries !== "number") return undefined;
+  const answering = Array.isArray(last) ? modelNamesIn(last) : undefined;
+  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true, frontEntries, answering };
 }
 
 /** Returns the texts of sessions that `encodeCalls` has written: names of providers and models. */
-export function namesInCalls(text: string): string[] {
-  const { calls = [] } = decodeCalls(text) ?? {};
-  const names = new Set(calls.flatMap(({ provider, model }) => [provider, model]));
+export function namesInCalls(bytes: Uint8Array): string[] {
+  const { calls, answering } = decodeCalls(bytes) ?? {};
+  const models = [...(calls?.models ?? []), ...(answering === undefined ? [] : [answering])];
+  const names = new Set(models.flatMap(({ provider, model }) => [provider, model]));
   return [...names].filter((name) => name !== null);
 }

@@ -43,6 +43,8 @@ export interface EntryFacts {
   readonly messageMs?: number;
   /** The first 200 characters of a user message with text. Absent in other entries. */
   readonly userText?: string;
+  /** What the line tells of the usage of models, in a form of the library's own. Absent in lines that tell nothing of it. */
+  readonly usage?: string;
   /** The searched text; only given to backends that support search. */
   readonly searchText?: string;
 }

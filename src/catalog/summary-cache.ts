@@ -68,15 +68,16 @@ export class SummaryCache {
    * @param files - All files in them; summaries of other files in these folders are dropped.
    */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
-    const there = new Map<string, Set<string>>(folders.map((folder) => [folder, new Set()]));
-    for (const { folder, name } of files) there.get(folder)?.add(name);
-    for (const [folder, names] of there) {
+    const there = new Map<string, SessionFile[]>(folders.map((folder) => [folder, []]));
+    for (const file of files) there.get(file.folder)?.push(file);
+    for (const [folder, found] of there) {
       // What was not looked at stays as it is, unless no file is left.
-      const cache = names.size === 0 ? this.#cacheOf(folder) : this.#loaded.get(folder);
+      const cache = found.length === 0 ? this.#cacheOf(folder) : this.#loaded.get(folder);
       if (cache === undefined) continue;
-      for (const name of cache.files.keys()) {
-        if (names.has(name)) continue;
-        cache.files.delete(name);
+      const known = found.filter(({ name }) => cache.files.has(name));
+      if (known.length < cache.files.size) {
+        const names = new Set(known.map(({ name }) => name));
+        for (const name of cache.files.keys()) if (!names.has(name)) cache.files.delete(name);
         cache.isDirty = true;
       }
       if (!cache.isDirty) continue;
@@ -86,8 +87,8 @@ export class SummaryCache {
         for (const [name, known] of cache.files) {
           if (!isStillTrue(join(folder, name), known)) cache.files.delete(name);
         }
-        const { content, text } = contentOf({ folder, files: cache.files });
-        await writeAtomicJson(cache.path, content, text);
+        const { content, beside } = contentOf({ folder, files: cache.files });
+        await writeAtomicJson(cache.path, content, beside);
         // A redaction that ran meanwhile may have looked into the caches before these rows were there.
         if (Array.from(cache.files).some(([name, known]) => !isStillTrue(join(folder, name), known)))
           ifPresent(() => realFileSystem.unlinkSync(cache.path));

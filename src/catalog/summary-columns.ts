@@ -1,3 +1,4 @@
+import type { KeptJson } from "../fs/atomic-json.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileSummary } from "./file-summary.ts";
 import type { SessionFacts } from "./session-facts.ts";
@@ -9,14 +10,15 @@ export type FolderSummaries = Map<string, FileSummary>;
 const UNPAIRED = /\p{Surrogate}/u;
 
 /**
- * Turns summaries into the cached form: a list per fact, with an item per file, and a text.
+ * Turns summaries into the cached form: a list per fact, with an item per file, a text, and the bytes of calls.
  *
  * For thousands of files that takes half the time of an object per file. Most of it are first messages, which follow each
  * other in the text.
  */
-export function columnsOf(summaries: FolderSummaries): { columns: object; text: string } {
+export function columnsOf(summaries: FolderSummaries): { columns: object; text: string; bytes: Uint8Array } {
   const files = [...summaries.values()];
   const sessions = files.map((file) => file.summary);
+  const calls = files.map((file) => file.calls?.());
   const apart: string[] = [];
   const columns = {
     name: [...summaries.keys()],
@@ -42,11 +44,10 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
       apart.push(text);
       return text.length;
     }),
-    // Behind all first messages: whoever lists sessions does not look at them.
-    calls: files.map(({ calls }) => calls?.length ?? null),
+    // Lengths: lists do not look at what they hold.
+    calls: calls.map((bytes) => bytes?.length ?? null),
   };
-  for (const { calls } of files) if (calls !== undefined) apart.push(calls);
-  return { columns, text: apart.join("") };
+  return { columns, text: apart.join(""), bytes: Buffer.concat(calls.filter((one) => one !== undefined)) };
 }
 
 /**
@@ -54,11 +55,15 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
  *
  * Items are checked as they are used: checking each list by itself would take most of the time.
  */
-export function readColumns(columns: unknown, text: string): FolderSummaries | undefined {
+export function readColumns(
+  columns: unknown,
+  text: string,
+  bytes: KeptJson["bytes"],
+): FolderSummaries | undefined {
   const lists = listsOf(isJsonRecord(columns) ? columns : {});
   const summaries: FolderSummaries = new Map();
   let start = 0;
-  let callsAt = text.length - sumOf(lists.calls);
+  let callsAt = 0;
   for (let i = 0; i < lists.name.length; i++) {
     const name = lists.name[i];
     const size = lists.size[i];
@@ -81,17 +86,16 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const isWhole = lists.isWhole[i] === true;
     const known = hasEnd ? { lastId, tail } : undefined;
     const length = lists.calls[i];
-    const callsStart = callsAt;
+    const calls = typeof length === "number" ? pieceOf(bytes, callsAt, callsAt + length) : undefined;
     if (typeof length === "number") callsAt += length;
-    const calls = typeof length === "number" ? text.slice(callsStart, callsAt) : undefined;
     summaries.set(name, { size, mtimeMs, ino, birthtimeMs, summary, calls, issueCount, end: known, isWhole });
     start = end;
   }
-  return start === text.length - sumOf(lists.calls) && callsAt === text.length ? summaries : undefined;
+  return start === text.length ? summaries : undefined;
 }
 
-function sumOf(lengths: readonly unknown[]): number {
-  return lengths.reduce<number>((sum, length) => sum + (typeof length === "number" ? length : 0), 0);
+function pieceOf(bytes: KeptJson["bytes"], start: number, end: number): FileSummary["calls"] {
+  return () => bytes()?.subarray(start, end);
 }
 
 function summaryAt(lists: Lists, i: number, firstMessage: unknown): SessionFacts | undefined {

@@ -1,9 +1,10 @@
 import type { Usage } from "../schema/content.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
 import { modelName } from "../view/usage.ts";
-import { addTo, noUsage, type UsageTotals } from "../view/usage-tally.ts";
+import { type ModelNames, noUsage, type UsageTotals } from "../view/usage-tally.ts";
+import type { CallTable } from "./call-table.ts";
 import { Descent } from "./descent.ts";
-import type { RecordedCall, SessionCalls } from "./session-calls.ts";
+import type { SessionCalls } from "./session-calls.ts";
 import type { SessionRow } from "./session-row.ts";
 
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
@@ -117,10 +118,9 @@ export function groupCalls(
   const nodes = sessions.map(nodeOf);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
-  const seen = new SeenCalls();
+  const seen = new SeenCalls(repeatedTimes(nodes));
   for (const node of parentsFirst(nodes, descent)) {
-    const own = node.recorded.calls.filter((call) => !seen.has(call));
-    for (const call of own) seen.add(call);
+    const own = seen.add(node.recorded.calls);
     if (node.isOutside !== true && isWanted(node, options.source)) grouping.add(node, own);
   }
   const { groups, total } = grouping;
@@ -142,9 +142,10 @@ export function startersOf(sessions: readonly CallsOfSession[]): Map<SessionRow,
   return starters;
 }
 
-function nodeOf({ row, ...rest }: CallsOfSession): Node {
+function nodeOf({ row, recorded, isOutside = false }: CallsOfSession): Node {
   const { path = row.id, id, parentSession } = row;
-  return { row, ...rest, path, id, ...(parentSession !== undefined && { parentSession }) };
+  const node = { row, recorded, isOutside, path, id };
+  return parentSession === undefined ? node : { ...node, parentSession };
 }
 
 function starterOf(node: Node, descent: Descent<Node>): Node | undefined {
@@ -163,6 +164,10 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   );
   const ordered = new Set<Node>();
   for (const node of oldest) {
+    if (node.parentSession === undefined) {
+      ordered.add(node);
+      continue;
+    }
     // Elements added during the walk are walked as well, so that headers in a cycle end it.
     const line = new Set([node]);
     for (const one of line) for (const parent of descent.parentsOf(one)) line.add(parent);
@@ -171,40 +176,56 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   return [...ordered];
 }
 
-/** The calls of the sessions so far, to know copies of them. */
-class SeenCalls {
-  readonly #firsts = new Map<number, RecordedCall>();
-  /** Calls of the same time as another one: few, so that most times take no list. */
-  readonly #others = new Map<number, RecordedCall[]>();
-
-  has(call: RecordedCall): boolean {
-    if (call.timeMs === null) return false;
-    const first = this.#firsts.get(call.timeMs);
-    if (first === undefined) return false;
-    return (
-      isCopy(call, first) || this.#others.get(call.timeMs)?.some((other) => isCopy(call, other)) === true
-    );
+/** Returns the times at which several calls are recorded: no other can be a copy. */
+function repeatedTimes(nodes: readonly Node[]): ReadonlySet<number> {
+  const times = new Float64Array(nodes.reduce((sum, { recorded }) => sum + recorded.calls.size, 0));
+  let count = 0;
+  for (const { recorded } of nodes)
+    for (let i = 0; i < recorded.calls.size; i++) times[count++] = recorded.calls.timeAt(i);
+  times.sort();
+  const repeated = new Set<number>();
+  for (let i = 1; i < count; i++) {
+    const time = times[i];
+    // Unknown times equal none.
+    if (time !== undefined && time === times[i - 1]) repeated.add(time);
   }
-
-  add(call: RecordedCall): void {
-    const { timeMs } = call;
-    if (timeMs === null) return;
-    if (!this.#firsts.has(timeMs)) this.#firsts.set(timeMs, call);
-    else this.#others.set(timeMs, [...(this.#others.get(timeMs) ?? []), call]);
-  }
+  return repeated;
 }
 
-/**
- * Whether two calls of the same time are one: a copy keeps its id, unless the file has none.
- *
- * A summary may count to another model in a copy, which has but one of the branches.
- */
-function isCopy(a: RecordedCall, b: RecordedCall): boolean {
-  const isSame =
-    a.id !== undefined && b.id !== undefined
-      ? a.id === b.id
-      : a.model === b.model && a.provider === b.provider;
-  return isSame && a.input === b.input && a.output === b.output && a.totalTokens === b.totalTokens;
+/** The calls of the sessions so far, to know copies of them. */
+class SeenCalls {
+  readonly #repeated: ReadonlySet<number>;
+  /** By time, those that may have copies. */
+  readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
+
+  constructor(repeated: ReadonlySet<number>) {
+    this.#repeated = repeated;
+  }
+
+  /** Adds the calls of a session; returns the indexes of those that no earlier session has. */
+  add(calls: CallTable): number[] {
+    const own: number[] = [];
+    const added: number[] = [];
+    for (let i = 0; i < calls.size; i++) {
+      const mayBeCopied = this.#repeated.size > 0 && this.#repeated.has(calls.timeAt(i));
+      if (mayBeCopied && this.#has(calls, i)) continue;
+      own.push(i);
+      if (mayBeCopied) added.push(i);
+    }
+    // Only now: two calls of one moment in a session are two.
+    for (const i of added) {
+      const timeMs = calls.timeAt(i);
+      const known = this.#byTime.get(timeMs);
+      if (known === undefined) this.#byTime.set(timeMs, [{ calls, i }]);
+      else known.push({ calls, i });
+    }
+    return own;
+  }
+
+  #has(calls: CallTable, i: number): boolean {
+    const known = this.#byTime.get(calls.timeAt(i));
+    return known?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
+  }
 }
 
 /** A group while it grows. */
@@ -240,27 +261,43 @@ class Grouping {
     this.#calendar = new Calendar(options.utc === true);
   }
 
-  add(node: Node, calls: readonly RecordedCall[]): void {
+  /** @param own - Which of its calls count. */
+  add(node: Node, own: readonly number[]): void {
     const { since, until, prices } = this.#options;
+    const { calls } = node.recorded;
     const fromMs = since?.getTime() ?? Number.NEGATIVE_INFINITY;
     const toMs = until?.getTime() ?? Number.POSITIVE_INFINITY;
     const isBounded = since !== undefined || until !== undefined;
     const starters = this.#lineOf(node);
-    const bills = starters.map((one) => this.#billsOf(one));
-    const line = this.#by.includes("session") ? starters : [node];
-    let groups: GrowingGroup[] = [];
-    let before: RecordedCall | undefined;
-    for (const call of calls) {
-      const { timeMs } = call;
-      if (isBounded && (timeMs === null || timeMs < fromMs || timeMs >= toMs)) continue;
-      const isStated = call.cost !== null || bills.some((bill) => isBilled(call, bill));
-      const price: Price = isStated ? "stated" : priceOf(call, prices);
-      addCall(this.#total, node, call, price);
-      if (before === undefined || !isAlike(call, before))
-        groups = line.map((of, i) => this.#groupOf(node, call, of, line[i + 1]));
-      before = call;
-      for (const group of groups) addCall(group, node, call, price);
+    const bills = starters.map((one) => this.#billsOf(one)).filter(({ size }) => size > 0);
+    const groupsOf = this.#finderOf(node, this.#by.includes("session") ? starters : [node]);
+    for (const i of own) {
+      const timeMs = calls.timeAt(i);
+      if (isBounded && !(timeMs >= fromMs && timeMs < toMs)) continue;
+      const isStated = !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
+      const price: Price = isStated ? "stated" : priceOf(calls, i, prices);
+      addCall(this.#total, node, i, price);
+      for (const group of groupsOf(i)) addCall(group, node, i, price);
     }
+  }
+
+  /** Makes the function that returns the groups of a session's call. Calls of one day and model are in the same ones. */
+  #finderOf(node: Node, line: readonly Node[]): (i: number) => readonly GrowingGroup[] {
+    const { calls } = node.recorded;
+    const hasTime = this.#by.some((name) => name === "day" || name === "week" || name === "month");
+    let times: CalendarNames | undefined;
+    let byModel: GrowingGroup[][] = [];
+    return (i) => {
+      const timeMs = hasTime ? calls.timeAt(i) : Number.NaN;
+      const at = Number.isNaN(timeMs) ? undefined : this.#calendar.of(timeMs);
+      if (at !== times) byModel = [];
+      times = at;
+      const model = calls.modelAt(i);
+      byModel[model] ??= line.map((of, n) =>
+        this.#groupOf({ node, times, model: calls.modelOf(i) }, of, line[n + 1]),
+      );
+      return byModel[model];
+    };
   }
 
   get total(): UsageGroup {
@@ -299,8 +336,8 @@ class Grouping {
     return known;
   }
 
-  #groupOf(node: Node, call: RecordedCall, of: Node, parent: Node | undefined): GrowingGroup {
-    const values = this.#by.map((name) => (name === "session" ? null : this.#valueOf(name, node, call)));
+  #groupOf(call: CallKeys, of: Node, parent: Node | undefined): GrowingGroup {
+    const values = this.#by.map((name) => (name === "session" ? null : keyValue(name, call)));
     const keyFor = (session: Node) => JSON.stringify([session.path, ...values]);
     const hasSession = this.#by.includes("session");
     const key = hasSession ? keyFor(of) : JSON.stringify(values);
@@ -310,13 +347,6 @@ class Grouping {
     const group = newGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
     this.#groups.set(key, group);
     return group;
-  }
-
-  #valueOf(name: Exclude<UsageKey, "session">, node: Node, call: RecordedCall): string | null {
-    if (name === "model") return modelName(call) || null;
-    if (name === "project") return node.row.cwd || null;
-    if (name === "source") return node.recorded.source;
-    return call.timeMs === null ? null : this.#calendar.of(call.timeMs)[name];
   }
 
   #compare(a: GrowingGroup, b: GrowingGroup): number {
@@ -329,12 +359,19 @@ class Grouping {
   }
 }
 
-/** Whether two calls of a session are in the same groups for sure. */
-function isAlike(a: RecordedCall, b: RecordedCall): boolean {
-  if (a.model !== b.model || a.provider !== b.provider) return false;
-  return a.timeMs === null || b.timeMs === null
-    ? a.timeMs === b.timeMs
-    : quarterOf(a.timeMs) === quarterOf(b.timeMs);
+/** What decides about the groups of a call. */
+interface CallKeys {
+  readonly node: Node;
+  /** Undefined if its time is not known, or does not matter. */
+  readonly times: CalendarNames | undefined;
+  readonly model: ModelNames;
+}
+
+function keyValue(name: Exclude<UsageKey, "session">, { node, times, model }: CallKeys): string | null {
+  if (name === "model") return modelName(model) || null;
+  if (name === "project") return node.row.cwd || null;
+  if (name === "source") return node.recorded.source;
+  return times?.[name] ?? null;
 }
 
 /** Calls without a time come behind the others. */
@@ -347,28 +384,30 @@ function spent({ sum, estimated }: GrowingGroup): number {
 /** An estimate; undefined without a price. */
 type Price = number | "stated" | undefined;
 
-function addCall(group: GrowingGroup, node: Node, call: RecordedCall, price: Price): void {
+function addCall(group: GrowingGroup, node: Node, i: number, price: Price): void {
+  const { calls } = node.recorded;
   group.sessions.add(node);
-  addTo(group.sum, call);
-  if (price === undefined) group.unpriced += call.totalTokens;
+  calls.addTo(group.sum, i);
+  if (price === undefined) group.unpriced += calls.tokensAt(i);
   else if (price !== "stated") group.estimated = (group.estimated ?? 0) + price;
 }
 
 /** When each model was last billed for earlier calls: programs such as Claude Code record dollars apart from tokens. */
 type Bills = ReadonlyMap<string, number>;
 
-function billsIn(calls: readonly RecordedCall[]): Bills {
+function billsIn(calls: CallTable): Bills {
   const bills = new Map<string, number>();
-  for (const call of calls) {
-    if (call.totalTokens > 0 || call.cost === null || call.timeMs === null) continue;
-    bills.set(modelName(call), Math.max(call.timeMs, bills.get(modelName(call)) ?? call.timeMs));
+  for (let i = 0; i < calls.size; i++) {
+    const timeMs = calls.timeAt(i);
+    if (calls.tokensAt(i) > 0 || Number.isNaN(calls.costAt(i)) || Number.isNaN(timeMs)) continue;
+    const name = modelName(calls.modelOf(i));
+    bills.set(name, Math.max(timeMs, bills.get(name) ?? timeMs));
   }
   return bills;
 }
 
-function isBilled(call: RecordedCall, bills: Bills): boolean {
-  if (bills.size === 0 || call.timeMs === null) return false;
-  return call.timeMs <= (bills.get(modelName(call)) ?? Number.NEGATIVE_INFINITY);
+function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
+  return calls.timeAt(i) <= (bills.get(modelName(calls.modelOf(i))) ?? Number.NEGATIVE_INFINITY);
 }
 
 function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: GrowingGroup): UsageGroup {
@@ -390,9 +429,11 @@ function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: Growin
 }
 
 /** @throws {SessionError} `PRICE_FAILED` */
-function priceOf(call: RecordedCall, prices: PriceFunction | undefined): number | undefined {
+function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined): number | undefined {
+  if (prices === undefined) return undefined;
+  const call = calls.call(i);
   const { provider, model, timeMs, totalTokens } = call;
-  if (prices === undefined || model === null || totalTokens === 0) return undefined;
+  if (model === null || totalTokens === 0) return undefined;
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
@@ -421,35 +462,37 @@ interface CalendarNames {
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-function quarterOf(timeMs: number): number {
-  return Math.floor(timeMs / QUARTER_MS);
-}
-
-/** Names days, weeks and months, of this system or of UTC. */
+/** Names days, weeks and months, of this system or of UTC: each day by one object. */
 class Calendar {
   readonly #isUtc: boolean;
-  readonly #known = new Map<number, CalendarNames>();
+  readonly #byQuarter = new Map<number, CalendarNames>();
+  readonly #byDate = new Map<number, CalendarNames>();
 
   constructor(isUtc: boolean) {
     this.#isUtc = isUtc;
   }
 
   of(timeMs: number): CalendarNames {
-    const quarter = quarterOf(timeMs);
-    const known = this.#known.get(quarter) ?? this.#namesAt(new Date(timeMs));
-    this.#known.set(quarter, known);
-    return known;
-  }
-
-  #namesAt(time: Date): CalendarNames {
+    const quarter = Math.floor(timeMs / QUARTER_MS);
+    const known = this.#byQuarter.get(quarter);
+    if (known !== undefined) return known;
+    const time = new Date(timeMs);
     const dateMs = this.#isUtc
-      ? Math.floor(time.getTime() / DAY_MS) * DAY_MS
+      ? Math.floor(timeMs / DAY_MS) * DAY_MS
       : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-    const day = new Date(dateMs).toISOString().slice(0, 10);
-    // A week belongs to the year of its Thursday.
-    const thursday = new Date(dateMs + (3 - ((new Date(dateMs).getUTCDay() + 6) % 7)) * DAY_MS);
-    const year = thursday.getUTCFullYear();
-    const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
-    return { day, week: `${year}-W${String(week).padStart(2, "0")}`, month: day.slice(0, 7) };
+    const names = this.#byDate.get(dateMs) ?? namesOf(dateMs);
+    this.#byDate.set(dateMs, names);
+    this.#byQuarter.set(quarter, names);
+    return names;
   }
+}
+
+/** @param dateMs - Midnight, as if it were of UTC. */
+function namesOf(dateMs: number): CalendarNames {
+  const day = new Date(dateMs).toISOString().slice(0, 10);
+  // A week belongs to the year of its Thursday.
+  const thursday = new Date(dateMs + (3 - ((new Date(dateMs).getUTCDay() + 6) % 7)) * DAY_MS);
+  const year = thursday.getUTCFullYear();
+  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
+  return { day, week: `${year}-W${String(week).padStart(2, "0")}`, month: day.slice(0, 7) };
 }

@@ -15,8 +15,12 @@ import {
 const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
 const SUFFIX = "}";
-const DIGEST_CHARACTERS = 64;
-const FRONT_BYTES = PREFIX.length + DIGEST_CHARACTERS + BETWEEN.length;
+
+/** How such a file begins: the digest of what follows, and of bytes behind that with their number, if there are any. */
+const FRONT = /^\{"digest":"([0-9a-f]{64})(?:","bytes":"([0-9a-f]{64}) (\d{1,15}))?","data":/;
+
+/** No front is longer. */
+const MOST_FRONT_BYTES = 200;
 
 const LF = 0x0a;
 
@@ -25,6 +29,16 @@ export interface KeptJson {
   readonly value: unknown;
   /** The text beside the value; empty if none was given. */
   readonly text: string;
+  /** Returns the bytes behind both, which are only looked at if asked for; undefined if they are damaged. */
+  readonly bytes: () => Uint8Array | undefined;
+}
+
+/** What is written beside a value. */
+export interface BesideJson {
+  /** Written behind the JSON as it is, on lines of its own, because a long text is then read several times faster. It must be well-formed. */
+  readonly text?: string;
+  /** Written behind both. */
+  readonly bytes?: Uint8Array;
 }
 
 /**
@@ -34,12 +48,10 @@ export interface KeptJson {
  * Creates the folder if it is missing.
  *
  * @param value - What JSON can hold.
- * @param text - Written behind the JSON as it is, on lines of its own, because a long text is then read several times
- *   faster. It must be well-formed.
  * @throws The system's error; the old file is then still there.
  */
-export async function writeAtomicJson(path: string, value: object, text = ""): Promise<void> {
-  await writeAtomicBytes(path, bytesOf(value, text));
+export async function writeAtomicJson(path: string, value: object, beside: BesideJson = {}): Promise<void> {
+  await writeAtomicBytes(path, fileOf(value, beside));
 }
 
 /** Writes bytes in the same way. */
@@ -56,8 +68,8 @@ export function writeAtomicBytesNow(path: string, bytes: Buffer): void {
 }
 
 /** Writes a value as `writeAtomicJson` does, synchronously. */
-export function writeAtomicJsonNow(path: string, value: object, text = ""): void {
-  writeAtomicBytesNow(path, bytesOf(value, text));
+export function writeAtomicJsonNow(path: string, value: object, beside: BesideJson = {}): void {
+  writeAtomicBytesNow(path, fileOf(value, beside));
 }
 
 /** Loads the package when something is written, not when a session is opened. */
@@ -65,10 +77,11 @@ function loadWriter(): typeof import("write-file-atomic") {
   return createRequire(import.meta.url)("write-file-atomic");
 }
 
-function bytesOf(value: object, text: string): Buffer {
+function fileOf(value: object, { text = "", bytes = new Uint8Array() }: BesideJson): Buffer {
   const behind = text === "" ? "" : `\n${text}`;
   const content = Buffer.from(`${JSON.stringify(value)}${SUFFIX}${behind}`);
-  return Buffer.concat([Buffer.from(frontOf(content)), content]);
+  const ofBytes = bytes.length === 0 ? "" : `","bytes":"${sha256(bytes)} ${bytes.length}`;
+  return Buffer.concat([Buffer.from(`${PREFIX}${sha256(content)}${ofBytes}${BETWEEN}`), content, bytes]);
 }
 
 /**
@@ -78,15 +91,33 @@ function bytesOf(value: object, text: string): Buffer {
  * @throws The system's error if the file is there and cannot be read.
  */
 export function readAtomicJson(path: string): KeptJson | undefined {
-  const bytes = readToEnd(path);
-  if (bytes === undefined) return undefined;
-  const content = bytes.subarray(FRONT_BYTES);
-  if (bytes.toString("latin1", 0, FRONT_BYTES) !== frontOf(content)) return undefined;
+  const file = readToEnd(path);
+  const [front, digest, digestOfBytes, byteCount = "0"] =
+    FRONT.exec(file?.toString("latin1", 0, MOST_FRONT_BYTES) ?? "") ?? [];
+  if (file === undefined || front === undefined) return undefined;
+  const contentEnd = file.length - Number(byteCount);
+  const content = file.subarray(front.length, contentEnd);
+  if (contentEnd < front.length || sha256(content) !== digest) return undefined;
   // This JSON has no line breaks.
   const lineBreak = content.indexOf(LF);
   const end = lineBreak === -1 ? content.length : lineBreak;
   const parsed = parseJson(content.toString("utf8", 0, end - SUFFIX.length));
-  return parsed && { value: parsed.value, text: content.toString("utf8", end + 1) };
+  return (
+    parsed && {
+      value: parsed.value,
+      text: content.toString("utf8", end + 1),
+      bytes: lazily(file.subarray(contentEnd), digestOfBytes),
+    }
+  );
+}
+
+/** Compares bytes with their digest when they are first asked for. */
+function lazily(bytes: Uint8Array, digest: string | undefined): () => Uint8Array | undefined {
+  let isIntact = digest === undefined ? true : undefined;
+  return () => {
+    isIntact ??= sha256(bytes) === digest;
+    return isIntact ? bytes : undefined;
+  };
 }
 
 /** Reads a file; undefined if it is missing, or a pipe or device, which may never end. */
@@ -99,9 +130,4 @@ export function readToEnd(path: string): Buffer | undefined {
   } finally {
     closeQuietly(realFileSystem, fd);
   }
-}
-
-/** The first line: the digest of the content. */
-function frontOf(content: Uint8Array): string {
-  return `${PREFIX}${sha256(content)}${BETWEEN}`;
 }

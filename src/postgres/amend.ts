@@ -55,9 +55,9 @@ function notifySql({ sessions }: Names): string {
 function replaceSql({ lines }: Names): string {
   return `update ${lines} l set line = g.line, raw = decode(g.raw, 'base64'),
       is_unterminated = coalesce(g.is_unterminated, false), entry_id = g.entry_id, parent_id = g.parent_id,
-      type = g.type, time_ms = g.time_ms, search = g.search
+      type = g.type, time_ms = g.time_ms, search = g.search, usage = g.usage
     from json_to_recordset($2::json) as g(seq bigint, line text, raw text, is_unterminated boolean, entry_id text,
-      parent_id text, type text, time_ms bigint, search text)
+      parent_id text, type text, time_ms bigint, search text, usage text)
     where l.session = $1 and l.seq = g.seq`;
 }
 

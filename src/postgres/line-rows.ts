@@ -28,7 +28,7 @@ export function givenLine({ text, encoding, isUnterminated, entry }: NewLine): o
 }
 
 function entryColumns(entry: EntryFacts): object {
-  const { id, parentId, type, timestampMs, sessionName, messageMs, userText, searchText } = entry;
+  const { id, parentId, type, timestampMs, sessionName, messageMs, userText, usage, searchText } = entry;
   return {
     entry_id: columnKey(id),
     parent_id: parentId === null ? null : columnKey(parentId),
@@ -42,6 +42,7 @@ function entryColumns(entry: EntryFacts): object {
     }),
     ...(Number.isSafeInteger(messageMs) && { message_ms: messageMs }),
     ...(userText !== undefined && { user_text: userText }),
+    ...(usage !== undefined && { usage }),
     ...(searchText !== undefined && searchText !== "" && { search: searchForm(searchText) }),
   };
 }

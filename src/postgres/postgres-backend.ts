@@ -8,6 +8,7 @@ import type {
   BackendListQuery,
   BackendSearchQuery,
   BackendSupport,
+  FactsWithUsage,
   FoundLine,
   LinePage,
   NewEntryLine,
@@ -34,10 +35,11 @@ import {
   readSql,
   searchSql,
   sessionSql,
+  usageSql,
   watchSql,
 } from "./queries.ts";
 import { numberOf, textOf } from "./rows.ts";
-import { sessionFacts } from "./session-rows.ts";
+import { factsWithUsage, sessionFacts } from "./session-rows.ts";
 
 /** Options of a store in PostgreSQL. */
 export interface PostgresOptions {
@@ -151,6 +153,10 @@ export class PostgresBackend implements SessionBackend {
 
   list(query: BackendListQuery): Promise<readonly SessionFacts[]> {
     return this.#do(async () => (await this.#run(listSql(this.#names, query))).map(sessionFacts));
+  }
+
+  listUsage(query: BackendListQuery): Promise<readonly FactsWithUsage[]> {
+    return this.#do(async () => (await this.#run(usageSql(this.#names, query))).map(factsWithUsage));
   }
 
   search(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]> {

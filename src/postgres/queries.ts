@@ -58,7 +58,26 @@ export function readSql(
 }
 
 /** Makes the statement that reads a page of a list. */
-export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: BackendListQuery): Query {
+export function listSql(names: Names, query: BackendListQuery): Query {
+  return pageSql(names, query, SESSION_COLUMNS);
+}
+
+/** Makes the statement that reads a page of a list with what lines tell of usage. */
+export function usageSql(names: Names, query: BackendListQuery): Query {
+  const lines = `from ${names.lines} l where l.session = s.key and`;
+  return pageSql(
+    names,
+    query,
+    `${SESSION_COLUMNS}, (select json_agg(l.usage order by l.seq)::text ${lines} l.usage is not null) as usage,
+      (select count(*) ${lines} l.entry_id is null) as without_entry`,
+  );
+}
+
+function pageSql(
+  names: Names,
+  { cwd, idPrefix, name, limit, after }: BackendListQuery,
+  columns: string,
+): Query {
   const parameters = new Parameters();
   const conditions = [IS_SEEN];
   if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
@@ -71,7 +90,7 @@ export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: Bac
     conditions.push(`s.modified_ms <= ${ms} and (s.modified_ms < ${ms} or s.id > ${id})`);
   }
   return {
-    text: `select ${SESSION_COLUMNS} from ${names.sessions} s where ${conditions.join(" and ")}
+    text: `select ${columns} from ${names.sessions} s where ${conditions.join(" and ")}
       order by s.modified_ms desc, s.id limit ${parameters.add(limit)}`,
     values: parameters.values,
   };

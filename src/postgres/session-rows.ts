@@ -1,5 +1,6 @@
 import type { SessionFacts } from "../catalog/session-facts.ts";
 import { SessionError } from "../schema/errors.ts";
+import type { FactsWithUsage } from "../stores/session-backend.ts";
 import { columnKey, isStorable, searchForm } from "./column-text.ts";
 import { numberOf, optionalNumber, type Row, requiredText, textOf } from "./rows.ts";
 
@@ -46,6 +47,13 @@ export function assertPossibleId(id: string): void {
     `The session id takes more than ${MAX_ID_BYTES} bytes, or holds what is no text; choose another one.`,
     { details: { id } },
   );
+}
+
+/** Reads a session with what its lines tell of usage. */
+export function factsWithUsage(row: Row): FactsWithUsage {
+  const usage: unknown = JSON.parse(textOf(row, "usage") ?? "[]");
+  const texts = (Array.isArray(usage) ? usage : []).filter((text) => typeof text === "string");
+  return { session: sessionFacts(row), usage: texts, linesWithoutEntry: numberOf(row, "without_entry") };
 }
 
 /** Reads the facts of a session from its columns. */

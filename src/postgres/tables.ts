@@ -2,7 +2,7 @@ import { type Names, quoteBody, quoteLiteral, TENANT_SETTING, TENANT_SQL } from 
 
 /** The fields of a line for `add_lines`; `n` numbers the lines of a call from 0. */
 const GIVEN = `g(n integer, line text, raw text, is_unterminated boolean, entry_id text, parent_id text,
-  type text, time_ms bigint, session_name text, name_search text, user_text text, search text, goes_on boolean, message_ms bigint)`;
+  type text, time_ms bigint, session_name text, name_search text, user_text text, search text, usage text, goes_on boolean, message_ms bigint)`;
 
 const sessionsTable = ({ sessions }: Names) => `
 create table ${sessions} (
@@ -41,6 +41,7 @@ create table ${lines} (
   line text,
   raw bytea,
   search text collate "C",
+  usage text,
   primary key (session, seq),
   check ((line is null) <> (raw is null))
 )`;
@@ -104,9 +105,9 @@ begin
     select g.*, v_first - 1 + row_number() over (order by g.n) as seq from json_to_recordset(p_lines) as ${GIVEN}
   ), added as (
     insert into ${lines} (session, seq, entry_id, parent_id, type, time_ms, is_unterminated,
-      line, raw, search)
+      line, raw, search, usage)
     select p_session, g.seq, g.entry_id, g.parent_id, g.type, g.time_ms,
-      coalesce(g.is_unterminated, false), g.line, decode(g.raw, 'base64'), g.search
+      coalesce(g.is_unterminated, false), g.line, decode(g.raw, 'base64'), g.search, g.usage
     from given g order by g.n
   ), told as (
     select max(g.seq) filter (where g.goes_on) as leaf, max(g.message_ms) as message_ms,
@@ -282,6 +283,8 @@ export function createTables(names: Names): string[] {
     `create index sessions_by_project on ${sessions} (tenant, project, modified_ms desc, id) where is_complete`,
     linesTable(names),
     `create index lines_by_entry on ${lines} (session, entry_id) where entry_id is not null`,
+    `create index lines_by_usage on ${lines} (session, seq) include (usage) where usage is not null`,
+    `create index lines_without_entry on ${lines} (session) where entry_id is null`,
     deletedSessionsTable(names),
     ...noteDeleted(names),
     ...setRevision(names),

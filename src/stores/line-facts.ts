@@ -1,3 +1,4 @@
+import { encodeUsage } from "../catalog/session-calls.ts";
 import { type EntryFacts, factsAdded, factsOfHeader, type SessionFacts } from "../catalog/session-facts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -26,6 +27,7 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
   if (!isStorable(id) || typeof type !== "string" || type === "" || type === "session") return undefined;
   const timestampMs = recordTime(record);
   const { sessionName, messageMs, userText } = factsAdded(type, record, timestampMs);
+  const usage = encodeUsage(record, id, timestampMs ?? null);
   return {
     id,
     parentId: isStorable(parentId) ? parentId : null,
@@ -34,6 +36,7 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
     ...(sessionName !== undefined && { sessionName: storableName(sessionName) }),
     ...(messageMs !== undefined && { messageMs }),
     ...(userText !== undefined && { userText: beginningOf(userText) }),
+    ...(usage !== undefined && { usage }),
     ...(withSearchText && searchTextIn(record, type)),
   };
 }

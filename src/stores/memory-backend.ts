@@ -8,6 +8,7 @@ import type {
   AppendReceipt,
   BackendListQuery,
   BackendSearchQuery,
+  FactsWithUsage,
   FoundLine,
   LinePage,
   NewEntryLine,
@@ -109,6 +110,14 @@ export class MemoryBackend implements SessionBackend {
       Array.from(this.#sessions.values(), ({ facts }) => facts),
       query,
     );
+  }
+
+  async listUsage(query: BackendListQuery): Promise<FactsWithUsage[]> {
+    return (await this.list(query)).map((session) => {
+      const { lines } = this.#session(session.id);
+      const usage = lines.flatMap(({ entry }) => entry?.usage ?? []);
+      return { session, usage, linesWithoutEntry: lines.filter(({ entry }) => entry === undefined).length };
+    });
   }
 
   async search({ words, cwd, limit, after }: BackendSearchQuery): Promise<FoundLine[]> {

@@ -1,5 +1,6 @@
 import { ordered, planFor, type SearchHit } from "../catalog/search.ts";
 import { withBranches } from "../catalog/search-file.ts";
+import { decodeUsage } from "../catalog/session-calls.ts";
 import type { SessionFacts } from "../catalog/session-facts.ts";
 import { type SessionRow, sessionRow } from "../catalog/session-row.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
@@ -21,7 +22,7 @@ import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.t
 import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
 import { BackendSearch } from "./search-backend.ts";
 import { positionOf } from "./select-sessions.ts";
-import type { SessionBackend } from "./session-backend.ts";
+import type { BackendListQuery, SessionBackend } from "./session-backend.ts";
 import type {
   CloseStoreOptions,
   CreateInStoreOptions,
@@ -34,6 +35,7 @@ import type {
 } from "./session-store.ts";
 import { sessionNotFound, storeClosed } from "./store-errors.ts";
 import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "./store-options.ts";
+import type { UsageLister } from "./store-usage.ts";
 
 /** Options of a remote store. */
 export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "keeper">;
@@ -70,6 +72,7 @@ export function memoryStore(): SessionStore {
 
 class RemoteStore implements SessionStore {
   readonly supports: StoreSupport;
+  readonly listUsage?: UsageLister;
   readonly #backend: SessionBackend;
   readonly #options: RemoteStoreOptions;
   readonly #pace: RetryPace;
@@ -85,6 +88,8 @@ class RemoteStore implements SessionStore {
     this.#options = options;
     this.#pace = retryPace(options);
     this.#keeper = this.#newKeeper();
+    const listUsage = backend.listUsage?.bind(backend);
+    if (listUsage !== undefined) this.listUsage = (query = {}) => this.#listUsage(query, listUsage);
   }
 
   create(options: CreateInStoreOptions): SessionManager {
@@ -105,16 +110,38 @@ class RemoteStore implements SessionStore {
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
+    const facts = (one: SessionFacts) => one;
+    for await (const one of this.#pages(options, (query) => this.#backend.list(query), facts))
+      yield rowOf(one);
+  }
+
+  async *#listUsage(
+    options: ListInStoreOptions,
+    list: NonNullable<SessionBackend["listUsage"]>,
+  ): ReturnType<UsageLister> {
+    for await (const found of this.#pages(options, list, ({ session }) => session)) {
+      const { session, usage, linesWithoutEntry } = found;
+      const recorded = linesWithoutEntry === 1 ? decodeUsage(usage, session.createdMs) : undefined;
+      yield { row: rowOf(session), recorded };
+    }
+  }
+
+  /** Yields what a backend lists, page by page. */
+  async *#pages<T>(
+    options: ListInStoreOptions,
+    list: (query: BackendListQuery) => Promise<readonly T[]>,
+    factsOf: (item: T) => SessionFacts,
+  ): AsyncGenerator<T, void, undefined> {
     assertOptions(options, LIST_RULES);
     const { limit = Number.POSITIVE_INFINITY, signal, after, ...filter } = options;
     let last = after && { modifiedMs: after.modified.getTime(), id: after.id };
     for (let left = limit; left >= 1; ) {
       const count = Math.min(PAGE, Math.floor(left));
       const query = { ...filter, limit: count, ...(last && { after: last }) };
-      const page = await this.#ask(() => this.#backend.list(query), signal);
-      yield* page.map(rowOf);
+      const page = await this.#ask(() => list(query), signal);
+      yield* page;
       const end = page.at(-1);
-      last = end && positionOf(end);
+      last = end && positionOf(factsOf(end));
       left -= page.length;
       if (page.length < count) return;
     }

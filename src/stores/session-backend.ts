@@ -118,6 +118,15 @@ export interface BackendListQuery {
   readonly after?: ListPosition;
 }
 
+/** A session, and what its lines tell of the usage of models. */
+export interface FactsWithUsage {
+  readonly session: SessionFacts;
+  /** The `usage` of its entries, in the order of the lines. */
+  readonly usage: readonly string[];
+  /** How many of its lines came without an entry; the header is one. Of a session with others, the store reads the lines. */
+  readonly linesWithoutEntry: number;
+}
+
 /** What is searched for. */
 export interface BackendSearchQuery {
   /** Words that one entry's text must all contain, ignoring case. */
@@ -190,6 +199,9 @@ export interface SessionBackend {
 
   /** Returns sessions: the greatest `lastMessageMs ?? createdMs` first, then by id, ascending by code unit. */
   list(query: BackendListQuery): Promise<readonly SessionFacts[]>;
+
+  /** Returns sessions as `list` does, with what their lines tell of usage. Without it, sums of usage read all lines. */
+  listUsage?(query: BackendListQuery): Promise<readonly FactsWithUsage[]>;
 
   /**
    * Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`.

@@ -1,10 +1,11 @@
 import type { UsageReport } from "../catalog/collect-usage.ts";
 import { summarizeSource } from "../catalog/full-summary.ts";
 import { Pace } from "../catalog/pace.ts";
+import type { SessionCalls } from "../catalog/session-calls.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { type CallsOfSession, type GroupOptions, groupCalls } from "../catalog/usage-groups.ts";
 import { SessionView } from "../manager/session-view.ts";
-import type { SessionStore } from "./session-store.ts";
+import type { ListInStoreOptions, SessionStore } from "./session-store.ts";
 
 /** Which sessions of a store are counted, and how. */
 export interface StoreUsageOptions extends GroupOptions {
@@ -14,11 +15,20 @@ export interface StoreUsageOptions extends GroupOptions {
   readonly located?: (row: SessionRow) => SessionRow;
 }
 
+/** Yields sessions with their calls, undefined where only reading the session tells them. */
+export type UsageLister = (options: ListInStoreOptions) => AsyncGenerator<ListedCalls, void, undefined>;
+
+interface ListedCalls {
+  readonly row: SessionRow;
+  readonly recorded: SessionCalls | undefined;
+}
+
 /**
  * Adds up usage as `collectUsage` does, in a store.
  *
  * @throws {SessionError} `PRICE_FAILED`, `STORE_UNAVAILABLE`
- * @remarks Cost: each session is read whole: stores keep no sums.
+ * @remarks Cost: O(calls) in a store that keeps beside each line what it tells of usage; sessions with damaged lines, and all
+ *   of other stores, are read whole.
  */
 export async function collectStoreUsage(
   store: SessionStore,
@@ -27,11 +37,24 @@ export async function collectStoreUsage(
   const pace = new Pace();
   const sessions: CallsOfSession[] = [];
   const damaged: string[] = [];
-  for await (const row of store.list(cwd === undefined ? {} : { cwd })) {
+  for await (const { row, recorded } of listedIn(store, cwd === undefined ? {} : { cwd })) {
+    if (recorded !== undefined) {
+      sessions.push({ row: located(row), recorded });
+      continue;
+    }
     const { log } = await SessionView.inMemory(store.exportBytes(row.id), row.id, "session");
     const { calls, issueCount } = await summarizeSource(log, pace, true);
     if (calls !== undefined) sessions.push({ row: located(row), recorded: calls });
     if (issueCount > 0) damaged.push(row.id);
   }
   return { ...groupCalls(sessions, options), damaged };
+}
+
+async function* listedIn(store: SessionStore, options: ListInStoreOptions): ReturnType<UsageLister> {
+  if (keepsUsage(store)) yield* store.listUsage(options);
+  else for await (const row of store.list(options)) yield { row, recorded: undefined };
+}
+
+function keepsUsage(store: SessionStore): store is SessionStore & { readonly listUsage: UsageLister } {
+  return "listUsage" in store && typeof store.listUsage === "function";
 }

@@ -15,6 +15,9 @@ const HARMFUL =
 /** Text that nothing has to be done about, as most is: one look at it costs less than three replacements. */
 const HARMLESS = /^[\t\n -~]*$/;
 
+/** Words with a space between them: a line as it should be. */
+const LINE = /^[!-~]+(?: [!-~]+)*$/;
+
 /** Runs of white space that are more than a space. */
 const WIDE_SPACE = / \s+|[^\S ]\s*/g;
 
@@ -60,7 +63,7 @@ export function beginningOf(text: string, longest = LONGEST): string {
 
 /** Makes harmless text of one line, however long: each run of white space becomes one space. */
 export function wholeLine(text: string): string {
-  return plainText(text).replace(WIDE_SPACE, " ").trim();
+  return LINE.test(text) ? text : plainText(text).replace(WIDE_SPACE, " ").trim();
 }
 
 /** Writes the fields of a line for programs: whole, with tabs between them and none in them. */

@@ -115,7 +115,7 @@ function costOf(cost: unknown): number | null {
 }
 
 /** Adds a usage to a sum. */
-export function addTo(sum: UsageTotals, more: UsageTotals): void {
+function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.count += more.count;
   sum.input += more.input;
   sum.output += more.output;

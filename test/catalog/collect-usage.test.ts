@@ -304,6 +304,30 @@ test("a call without a time has no day, and is left out where times are bounded"
   expect((await collect({ since: new Date(0) })).total.calls).toBe(0);
 });
 
+test("a time that no calendar has is none", async () => {
+  const { write, collect } = makeWorld();
+  write("one", session("one").assistant("a", { timestamp: 1e20 }));
+  const { groups } = await collect({ by: ["day"] });
+  // The entry has one.
+  expect(groups).toMatchObject([{ by: { day: "2026-01-02" } }]);
+});
+
+test("a session whose first entries come while it is counted again is known for what they say", async () => {
+  const { write, collect } = makeWorld();
+  const parent = write("main", session("main").assistant("a", { usage: usage(1) }));
+  const child = new Chain(header({ id: "sub", parentSession: parent }), 10).user("Go");
+  const path = write("sub", child);
+  await collect();
+  const before = child.text.length;
+  child.add("custom", { customType: SUBAGENT_CUSTOM_TYPE, data: {} }).assistant("b", { usage: usage(20) });
+  appendFileSync(path, child.text.slice(before));
+  const { groups } = await collect({ by: ["session"] });
+  expect(groups.map(({ by, subagentOf }) => [by.session?.id, subagentOf?.id])).toEqual([
+    ["main", undefined],
+    ["sub", "main"],
+  ]);
+});
+
 test("the program that a session was imported from is a key and a filter", async () => {
   const { write, collect } = makeWorld();
   const origin = { customType: IMPORT_CUSTOM_TYPE, data: { source: "codex", sourceId: "s" } };
@@ -425,7 +449,7 @@ test("a cache of another version, or one that is damaged, is read anew", async (
   const [name = ""] = readdirSync(scope.cacheDir);
   const cache = join(scope.cacheDir, name);
   const text = readFileSync(cache, "utf8");
-  for (const other of [text.replace('"version":4', '"version":3'), text.slice(0, -9), "{}"]) {
+  for (const other of [text.replace('"version":5', '"version":4'), text.slice(0, -9), "{}"]) {
     writeFileSync(cache, other);
     expect((await collect()).total.input).toBe(10);
   }
@@ -440,10 +464,25 @@ test("a cache whose calls say nothing is no reason to leave a session out", asyn
   const files = [...sessionFilesIn(folder, () => undefined)];
   for (const file of files) {
     const known = cache.get(file);
-    if (known !== undefined) cache.put(file, { ...known, calls: "[]" });
+    if (known !== undefined) cache.put(file, { ...known, calls: () => Buffer.from("[]\n") });
   }
   await cache.save([folder], files);
   expect((await collect()).total.input).toBe(10);
+});
+
+test("of a cache whose calls are damaged, only those are read anew", async () => {
+  const { scope, write, collect } = makeWorld();
+  const path = write("one", session("one").assistant("a", { usage: usage(10) }));
+  await collect();
+  const cache = join(scope.cacheDir, readdirSync(scope.cacheDir)[0] ?? "");
+  const whole = readFileSync(cache);
+  const changed = Buffer.from(whole);
+  changed[whole.length - 1] = (whole.at(-1) ?? 0) ^ 1;
+  writeFileSync(cache, changed);
+  expect(await listSessions(scope)).toMatchObject([{ path }]);
+  expect(readFileSync(cache)).toEqual(changed);
+  expect((await collect()).total.input).toBe(10);
+  expect(readFileSync(cache)).toEqual(whole);
 });
 
 test("a damaged session counts as far as it can be read, and is named", async () => {

@@ -297,7 +297,7 @@ async function rewrite(path: string, changes: object): Promise<void> {
   const kept = readAtomicJson(path);
   expect(kept?.value).toHaveProperty("version");
   expect(kept?.text).not.toBe("");
-  await writeAtomicJson(path, Object.assign({}, kept?.value, changes), kept?.text);
+  await writeAtomicJson(path, Object.assign({}, kept?.value, changes), { text: kept?.text ?? "" });
 }
 
 // The paths are of another system.

@@ -34,23 +34,35 @@ const summaries: fc.Arbitrary<FileSummary> = fc.record({
     { nil: undefined },
   ),
   calls: fc.option(
-    texts.map((one) => JSON.stringify(one)),
+    fc.uint8Array({ maxLength: 20 }).map((bytes) => () => bytes),
     { nil: undefined },
   ),
   end: fc.option(fc.record({ lastId: text, tail: texts }), { nil: undefined }),
   isWhole: fc.boolean(),
 });
 
+/** Summaries with what `calls` returns. */
+function withCalls(summaries: ReadonlyMap<string, FileSummary> | undefined) {
+  return Array.from(summaries ?? [], ([name, { calls, ...rest }]) => [
+    name,
+    rest,
+    calls && [...(calls() ?? [])],
+  ]);
+}
+
+const none = () => undefined;
+
 test("what is kept comes back as it was, through a file, too", async () => {
   const path = join(temporaryFolder(), "a.json");
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, summaries), { maxLength: 8 }), async (all) => {
       const files = new Map(all);
-      const { columns, text: apart } = columnsOf(files);
-      await writeAtomicJson(path, columns, apart);
+      const { columns, ...beside } = columnsOf(files);
+      await writeAtomicJson(path, columns, beside);
       const kept = readAtomicJson(path);
-      expect(kept?.text).toBe(apart);
-      expect(readColumns(kept?.value, apart)).toEqual(files);
+      expect(kept?.text).toBe(beside.text);
+      const read = readColumns(kept?.value, beside.text, kept?.bytes ?? none);
+      expect(withCalls(read)).toEqual(withCalls(files));
     }),
     { numRuns: 100 },
   );
@@ -85,8 +97,8 @@ test("columns of another shape, or with another text, are no summaries", () => {
       ],
     ]),
   );
-  expect(readColumns(columns, apart)?.size).toBe(1);
-  expect(readColumns(columns, `${apart}x`)).toBeUndefined();
+  expect(readColumns(columns, apart, none)?.size).toBe(1);
+  expect(readColumns(columns, `${apart}x`, none)).toBeUndefined();
   const changes = {
     name: [1],
     size: ["1"],
@@ -105,7 +117,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     parentSession: [1],
   };
   for (const [key, list] of Object.entries({ ...changes, ...more }))
-    expect([key, readColumns({ ...columns, [key]: list }, apart)]).toEqual([key, undefined]);
+    expect([key, readColumns({ ...columns, [key]: list }, apart, none)]).toEqual([key, undefined]);
 });
 
 test("a cache in which any byte is changed, or from which one is missing, is made anew", async () => {

@@ -12,11 +12,30 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
+test("bytes beside a value are compared when they are asked for, and harm nothing else", async () => {
+  const path = join(temporaryFolder(), "a.json");
+  const bytes = Uint8Array.from({ length: 300 }, (_, i) => i);
+  await writeAtomicJson(path, { a: 1 }, { text: "one\ntwo", bytes });
+  const kept = readAtomicJson(path);
+  expect(kept).toMatchObject({ value: { a: 1 }, text: "one\ntwo" });
+  expect(Buffer.from(kept?.bytes() ?? []).equals(bytes)).toBe(true);
+  const file = readFileSync(path);
+  file[file.length - 9] = 0;
+  writeFileSync(path, file);
+  const damaged = readAtomicJson(path);
+  expect(damaged).toMatchObject({ value: { a: 1 }, text: "one\ntwo" });
+  expect(damaged?.bytes()).toBeUndefined();
+  for (const cut of [file.subarray(0, -1), Buffer.concat([file, Buffer.from("x")]), file.subarray(0, 100)]) {
+    writeFileSync(path, cut);
+    expect(readAtomicJson(path)).toBeUndefined();
+  }
+});
+
 test("what was written comes back, from a file that is JSON, in a folder that was missing", async () => {
   const path = join(folder, "deep", "er", "a.json");
   const value = { text: 'é🙂"\\\n', list: [1, null, { a: true }] };
   await writeAtomicJson(path, value);
-  expect(readAtomicJson(path)).toEqual({ value, text: "" });
+  expect(readAtomicJson(path)).toMatchObject({ value, text: "" });
   expect(JSON.parse(readFileSync(path, "utf8"))).toHaveProperty("data", value);
 });
 
@@ -52,7 +71,7 @@ test.skipIf(IS_WINDOWS)("a pipe in its place is no value, and nobody waits for i
   execFileSync("mkfifo", [path]);
   expect(readAtomicJson(path)).toBeUndefined();
   await writeAtomicJson(path, { a: 1 });
-  expect(readAtomicJson(path)).toEqual({ value: { a: 1 }, text: "" });
+  expect(readAtomicJson(path)).toMatchObject({ value: { a: 1 }, text: "" });
 });
 
 test("a missing file is no value", () => {

@@ -26,7 +26,7 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
     losing--;
     throw new Error("the connection was lost before the answer came");
   };
-  const { amend, search, subscribe } = inner;
+  const { amend, listUsage, search, subscribe } = inner;
   const backend: SessionBackend = {
     supports: inner.supports,
     create: (session, lines) => through(() => inner.create(session, lines)),
@@ -41,6 +41,7 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
     delete: (id) => through(() => inner.delete(id)),
     close: (options) => inner.close(options),
     ...(amend && { amend: (id, change) => through(() => amend.call(inner, id, change)) }),
+    ...(listUsage && { listUsage: (query) => through(() => listUsage.call(inner, query)) }),
     ...(search && { search: (...given) => through(() => search.call(inner, ...given)) }),
     ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),
   };

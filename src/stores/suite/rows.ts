@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { SessionStore } from "../session-store.ts";
+import { collectStoreUsage } from "../store-usage.ts";
 import { all, CWD, cut, entryText, exported, headerText, START_MS, type SuiteTest, user } from "./kit.ts";
 
 /** Milliseconds after the header's time. */
@@ -50,6 +51,43 @@ async function rowIn(store: SessionStore): Promise<string | undefined> {
   return `${given} ${((modified?.getTime() ?? 0) - START_MS) / 1_000} ${messageCount} ${firstMessage}`;
 }
 
+const used = (id: string, ms: number, fields: object) =>
+  message(id, ms, { role: "assistant", provider: "p", model: "m", timestamp: START_MS + ms, ...fields });
+const answer = used("000000c1", 1_000, { usage: { input: 5, output: 2, cost: { total: 0.5 } } });
+const other = used("000000c2", 2_000, { model: "n", usage: { input: 30, cacheRead: 4 } });
+const free = used("000000c3", 3_000, { usage: { input: 1, cost: { total: 0, totalFromProvider: true } } });
+const link = entry("custom", "000000c4", 0, { customType: "sessiontree.subagent", data: { agentId: "x" } });
+const origin = entry("custom", "000000c5", 0, {
+  customType: "sessiontree.import",
+  data: { source: "codex", sourceId: "s" },
+});
+const summary = entry("compaction", "000000c6", 4_000, { summary: "s", usage: { input: 7 } });
+const headed = (id: string, parentSession?: string) =>
+  JSON.stringify({ ...JSON.parse(headerText(id)), parentSession });
+
+/** Sessions by what they used. */
+const USED: readonly (readonly string[])[] = [
+  [headed("main"), one, answer, other, free, summary],
+  // A fork has what it inherited, and a call of its own.
+  [headed("fork", "main"), one, answer, used("000000c7", 5_000, { usage: { input: 100 } })],
+  [headed("sub", "main"), link, used("000000c8", 6_000, { usage: { input: 1_000 } })],
+  [headed("import"), origin, used("000000c9", 7_000, { usage: { input: 10_000 } })],
+  // A repeated line, one that is damaged, and an old one without an id.
+  [headed("odd"), used("000000d1", 8_000, { usage: { input: 100_000 } }), "{", other, other],
+  [
+    headerText("old", 1),
+    JSON.stringify({ type: "message", timestamp: iso(9_000), message: JSON.parse(free).message }),
+  ],
+];
+
+async function usageIn(store: SessionStore) {
+  const { groups, total, damaged } = await collectStoreUsage(store, { by: ["session", "model", "source"] });
+  const lines = groups.map(({ by: { session, model, source }, subagentOf, input, cost, unpriced }) =>
+    [session?.id, model, source ?? "-", subagentOf?.id ?? "-", input, cost ?? "-", unpriced].join(" "),
+  );
+  return { lines: lines.sort(), calls: total.calls, damaged: [...damaged].sort() };
+}
+
 /** What a list says of sessions, the same in every store. */
 export const SESSION_ROWS: readonly SuiteTest[] = [
   {
@@ -62,6 +100,49 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
         assert.equal(await exported(store, "row"), bytes.toString());
         await store.delete("row");
       }
+    },
+  },
+  {
+    name: "adds up usage as the lines tell it, each call once",
+    async run({ store }) {
+      for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
+      const { lines, calls, damaged } = await usageIn(store);
+      assert.deepEqual(lines, [
+        "fork p/m - - 100 - 100",
+        "import p/m codex - 10000 - 10000",
+        "main p/m - - 1013 0.5 1007",
+        "main p/n - - 30 - 34",
+        "odd p/m - - 100000 - 100000",
+        "sub p/m - main 1000 - 1000",
+      ]);
+      assert.equal(calls, 8);
+      assert.deepEqual(damaged, ["odd"]);
+    },
+  },
+  {
+    name: "says what was used after an append and a redaction",
+    async run({ store }) {
+      await store.importBytes(cut(Buffer.from(`${headed("main")}\n${one}\n${answer}\n`), 1_000));
+      await store.appendEntries("main", [JSON.parse(other), JSON.parse(answer)]);
+      assert.equal((await usageIn(store)).calls, 2);
+      const session = await store.open("main", { cwd: CWD });
+      if (store.supports.rewrite) session.redact("000000a1");
+      session.appendUsage("title", "p", "small", {
+        input: 3,
+        output: 0,
+        cacheRead: 0,
+        cacheWrite: 0,
+        totalTokens: 3,
+        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+      });
+      await session.close();
+      assert.deepEqual((await usageIn(store)).lines, [
+        "main p/m - - 5 0.5 0",
+        "main p/n - - 30 - 34",
+        "main p/small - - 3 - 3",
+      ]);
+      await store.delete("main");
+      assert.equal((await usageIn(store)).calls, 0);
     },
   },
   {

@@ -24,6 +24,7 @@ const TESTS: readonly SuiteTest[] = [
   ...BYTES,
   ...MANY_SESSIONS,
   ...SESSION_ROWS,
+  ...SEARCHES,
   ...WRITERS,
   ...FAULTS,
   ...BACKEND_CONTRACT,
