@@ -218,7 +218,7 @@ describe("search of one session", () => {
     const nothing = await cli(["search", "another", ID(1)], settings);
     expect([nothing.code, nothing.stdout]).toEqual([1, ""]);
     expect(nothing.stderr).toBe("Nothing found for another.\n");
-    expect((await cli(["search", "another", ID(1), "--all"], settings)).code).toBe(2);
+    expect((await cli(["search", "another", "@last", "--all"], settings)).code).toBe(2);
     expect((await cli(["search", "(a", ID(1), "--regex"], settings)).code).toBe(2);
     const missing = await cli(["search", "x", "./missing.jsonl"], settings);
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("no session at")]);
