@@ -9,13 +9,15 @@ const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
 
 /**
- * What a short run leaves out: compiling the documents' API reference, other packages' types, and PGlite, whose start takes
- * seconds for each file.
+ * What a short run leaves out: compiling the documents' API reference, other packages' types and suites, servers for a chat,
+ * whether the suite for stores notices wrong ones, and PGlite, whose start takes seconds for each file.
  */
 const ONLY_FULL = [
-  "test/contract/api-reference.test.ts",
+  "test/adapters/langgraph-validation.test.ts",
+  "test/contract/{api-reference,chat-app}.test.ts",
   "test/fault/{full-disk,stress}.test.ts",
   "test/postgres/**",
+  "test/stores/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
 

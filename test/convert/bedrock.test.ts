@@ -163,6 +163,7 @@ test("documents, citations, guarded texts and cache points are kept and come bac
     { timestamp, model },
   );
   expect(issues.map(({ code, index }) => [code, index])).toEqual([
+    ["BLOCK_DROPPED", -1],
     ["KEPT_IN_DETAILS", 0],
     ["KEPT_IN_DETAILS", 1],
   ]);

@@ -41,9 +41,12 @@ export function fromBedrock(
 ): ConvertedMessages {
   const history = new History(options, FORM);
   const { system, messages = [] } = isList(request) ? { system: undefined, messages: request } : request;
-  const texts = readUser(toWire(system ?? [])) ?? [];
+  const instructions = listOf(toWire(system ?? [])).map(fieldsOf);
+  const texts = readUser(instructions) ?? [];
   const said = texts.flatMap((block) => (block.type === "text" ? [block.text] : []));
   if (said.join("") !== "") history.system(-1, said.join("\n"));
+  const others = instructions.flatMap((block) => Object.keys(block).filter((kind) => kind !== "text"));
+  history.dropFromSystem(-1, others);
   assertMessages(messages);
   messages.forEach(({ role, content, ...others }, index) => {
     const blocks = listOf(toWire(content ?? [])).map(fieldsOf);
