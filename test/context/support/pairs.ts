@@ -6,7 +6,7 @@ function callIdsOf(message: AgentMessage): string[] {
 }
 
 export function hasFailed(message: AgentMessage): boolean {
-  return message.role === "assistant" && ["error", "aborted"].includes(message.stopReason);
+  return message.role === "assistant" && ["error", "aborted", "deferred"].includes(message.stopReason);
 }
 
 /**

@@ -16,8 +16,8 @@ export function uuid(name: string): string {
   return `${hex}-0000-4000-8000-000000000000`;
 }
 
-/** Seconds since the first record: later records are later, in whichever order files share a process. */
-let second = 0;
+/** Records so far: later ones are later, and all within an hour, in whichever order files share a process. */
+let count = 0;
 
 /** Makes a record with an envelope; `parent` null begins the conversation. */
 export function record(
@@ -26,13 +26,13 @@ export function record(
   parent: string | null,
   fields: ClaudeRecord = {},
 ): ClaudeRecord {
-  second++;
+  count++;
   return {
     parentUuid: parent === null ? null : uuid(parent),
     isSidechain: false,
     type,
     uuid: uuid(name),
-    timestamp: new Date(Date.UTC(2026, 10, 22, 5, 0, second)).toISOString(),
+    timestamp: new Date(Date.UTC(2026, 10, 22, 5, 0, 0, count * 10)).toISOString(),
     cwd: "/code/project",
     sessionId: SESSION_ID,
     version: "2.1.330",
