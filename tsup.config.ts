@@ -24,7 +24,7 @@ const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name])
 const THREAD_PROGRAM = "src/history/import-worker.ts";
 
 /** What runs in a browser: all of core, and what the root and the schemas share, which would be a chunk of its own. */
-const PURE_BASES = ["core.ts", "schema/problems.ts", "schema/message-shapes.ts"];
+const PURE_BASES = ["core.ts", "schema/problems.ts", "schema/message.ts", "schema/message-shapes.ts"];
 
 /** Of the library: all of the root, or all of core where it runs in a browser. */
 const libraryBases: BasesOf = (path) => (PURE.has(`src/${path}`) ? PURE_BASES : ["index.ts"]);
