@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { getDefaultSessionDir, SessionManager, type SessionOptions } from "sessiontree";
@@ -212,7 +212,7 @@ test("a path in a session leads to no other machine than the one from which the 
   expect(onWindows("//host/other/b", "//host/share/sessions/a")).toBeUndefined();
   expect(onWindows("b.jsonl", join(home, "a.jsonl"))).toBe(join(home, "b.jsonl"));
   for (const name of ["a\0b", "file://host/x", "file:///%00"]) expect(onWindows(name), name).toBeUndefined();
-  expect(namedSessionPath("~/b", undefined)).toBe(join(home, "b"));
+  expect(namedSessionPath("~/b", undefined)).toBe(join(homedir(), "b"));
 });
 
 describe("the key of a project", () => {
