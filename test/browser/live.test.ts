@@ -182,17 +182,17 @@ test("the list adds up what sessions used, below those that started them, and ca
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: dollars },
     },
   });
-  const cheap = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000001", "/work/shop");
+  const cheap = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000001", "/projects/shop");
   cheap.user("Fix the rounding");
   cheap.assistant("Done.", spend(0.5));
-  const dear = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002", "/work/shop");
+  const dear = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002", "/projects/shop");
   dear.user("Count the herons");
   dear.assistant("I ask another one.", { ...spend(2), model: "heron-1" });
-  const child = new Scribe(folder, CHILD_ID, "/work/shop", dear.path);
+  const child = new Scribe(folder, CHILD_ID, "/projects/shop", dear.path);
   child.session.appendCustomEntry("sessiontree.subagent", { toolCallId: "call-1" });
   child.user("Look behind the lighthouse");
   child.assistant("There is one.", spend(1));
-  const other = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000003", "/work/notes");
+  const other = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000003", "/projects/notes");
   other.user("Write it down");
   other.assistant("Written.", { ...spend(0), model: "acorn-2" });
   const prices = join(folder, "prices.json");
@@ -217,7 +217,7 @@ test("the list adds up what sessions used, below those that started them, and ca
   );
   await page.locator(".subagents-line").click();
   expect(await titles()).toContain("Look behind the lighthouse");
-  await page.getByLabel("Project").selectOption("/work/notes");
+  await page.getByLabel("Project").selectOption("/projects/notes");
   expect(await titles()).toEqual(["Write it down"]);
   expect(await tile("Cost").textContent()).toBe("–");
   // The address keeps what was chosen.
