@@ -1,11 +1,5 @@
 import { readFileSync } from "node:fs";
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  RemoveMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, HumanMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { type Checkpoint, emptyCheckpoint, JsonPlusSerializer, uuid6 } from "@langchain/langgraph-checkpoint";
 import { isSessionError, type SessionManager } from "sessiontree";
@@ -14,7 +8,7 @@ import { fileStore, memoryStore, type SessionStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
 import { shareOf } from "../support/share.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { answer, clerk } from "./support/clerk.ts";
+import { answer, clerk, texts } from "./support/clerk.ts";
 import { testOtherProcesses } from "./support/other-processes.ts";
 
 const thread = (thread_id: string, more: object = {}) => ({ configurable: { thread_id, ...more } });

@@ -28,6 +28,9 @@ export function answer(
   );
 }
 
+/** Returns what each message says. */
+export const texts = (messages: readonly BaseMessage[]) => messages.map(({ content }) => content);
+
 /**
  * A clerk that reads a file, has it approved by a person, asks an assistant of its own, and answers.
  *
