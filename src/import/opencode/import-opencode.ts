@@ -6,7 +6,7 @@ import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from ".
 import { custom, type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
 import { firstFolder } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
-import { MessageWriter } from "./message-writer.ts";
+import { MessageWriter, partKey } from "./message-writer.ts";
 import { usageOfTokens } from "./parts.ts";
 import { createdMs, type DeletedMessage, readMessages, type StoredMessage } from "./stored-messages.ts";
 
@@ -170,22 +170,23 @@ class OpenCodeImport {
     return { ...made, contextTokens: totalTokens || before.contextTokens };
   }
 
-  #emitCompaction(asked: StoredMessage, summary: StoredMessage, before: MessageState): MessageState {
+  #emitCompaction(asked: StoredMessage, summary: StoredMessage, state: MessageState): MessageState {
     const part = fieldsOf(asked.parts.find(isCompaction));
     const kept = this.#messages.find(({ info }) => info["id"] === part["tail_start_id"]);
     const key = this.#writer.keyOf(asked);
     const { cost, tokens } = summary.info;
-    const draft = this.#builder.add(key, before.last, createdMs(asked), {
+    const draft = this.#builder.add(key, state.last, createdMs(asked), {
       type: "compaction",
       summary: summaryIn(summary),
       firstKeptEntryId: "",
-      tokensBefore: before.contextTokens,
+      tokensBefore: state.contextTokens,
       details: { source: "opencode", trigger: part["auto"] === true ? "auto" : "manual" },
       usage: usageOfTokens(fieldsOf(tokens), cost),
     });
     draft["firstKeptEntryId"] = this.#stateOf(kept).first?.id ?? draft.id;
-    // While it was being written, it was an answer like any other.
-    this.#builder.withdraw(entryIdOf(this.#writer.keyOf(summary)));
+    // While it was being written, it was an answer like any other, to a message with a part like any other.
+    const before = [this.#writer.keyOf(summary), ...asked.parts.map((_, n) => partKey(key, n))];
+    for (const one of before) this.#builder.withdraw(entryIdOf(one));
     return { first: draft, last: draft, contextTokens: 0 };
   }
 }

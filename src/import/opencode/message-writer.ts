@@ -53,7 +53,7 @@ export class MessageWriter {
       }
       const body = this.#noteOf(part, blocks[n]);
       if (body === undefined) continue;
-      last = this.#builder.add(`${key} part ${n}`, last, time, body);
+      last = this.#builder.add(partKey(key, n), last, time, body);
       first ??= last;
     }
     return { first: first ?? before, last };
@@ -107,7 +107,8 @@ export class MessageWriter {
     const { type, id } = part;
     if (BOUNDARIES.has(type)) this.#builder.drop("boundary of a call of the model");
     if (BOUNDARIES.has(type) || type === "text" || type === "reasoning" || type === "patch") return last;
-    if (type !== "tool") return this.#builder.add(`${key} part ${String(id)}`, last, undefined, this.#keep(part));
+    if (type !== "tool")
+      return this.#builder.add(`${key} part ${String(id)}`, last, undefined, this.#keep(part));
     const result = readResult(part);
     if (result === undefined) return last;
     const { toolCallId } = result;
@@ -152,8 +153,19 @@ export class MessageWriter {
   }
 }
 
+/** Returns the key of the entry for a part of a prompt. */
+export function partKey(key: string, number: number): string {
+  return `${key} part ${number}`;
+}
+
 /** Returns a part without its type and its owners. */
-function fieldsOfPart({ id: _, type: __, sessionID: ___, messageID: ____, ...fields }: JsonRecord): JsonRecord {
+function fieldsOfPart({
+  id: _,
+  type: __,
+  sessionID: ___,
+  messageID: ____,
+  ...fields
+}: JsonRecord): JsonRecord {
   return fields;
 }
 

@@ -68,7 +68,8 @@ export function usageOfTokens({ input, output, reasoning, total, cache }: JsonRe
 function sdkPart(part: JsonRecord): JsonRecord[] {
   const { type, text, tool, callID, metadata } = part;
   const state = metadata === undefined ? {} : { providerMetadata: metadata };
-  if (type === "text" || type === "reasoning") return text === "" && !metadata ? [] : [{ type, text, ...state }];
+  if (type === "text" || type === "reasoning")
+    return text === "" && !metadata ? [] : [{ type, text, ...state }];
   if (type !== "tool") return [];
   const { input } = member(part, "state");
   return [{ type: "tool-call", toolCallId: textOf(callID) ?? part["id"], toolName: tool, input, ...state }];

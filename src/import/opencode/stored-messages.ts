@@ -37,8 +37,10 @@ export function readMessages(
   const take = (value: unknown, fate: Omit<ReadMessage, "info" | "parts">) => {
     const { info, parts } = fieldsOf(value);
     const id = textOf(fieldsOf(info)["id"]);
-    if (!isJsonRecord(info) || id === undefined) issues.push(leftOut("A message without an id was left out."));
-    else if (byId.has(id)) issues.push(leftOut(`The message ${id} stands twice; the first one was imported.`));
+    if (!isJsonRecord(info) || id === undefined)
+      issues.push(leftOut("A message without an id was left out."));
+    else if (byId.has(id))
+      issues.push(leftOut(`The message ${id} stands twice; the first one was imported.`));
     else byId.set(id, { info, parts: listOf(parts).filter(isJsonRecord), ...fate });
   };
   for (const value of listOf(fieldsOf(document)["messages"]))
