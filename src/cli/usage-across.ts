@@ -5,6 +5,7 @@ import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from ".
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
+import { shortIdLength, WHOLE_ID } from "../view/short-id-length.ts";
 import { UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
@@ -18,7 +19,7 @@ import { spanOf } from "./span-options.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { column, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
-import { shortId, shortIdLength, WHOLE_ID } from "./view/short-ids.ts";
+import { shortId } from "./view/short-ids.ts";
 import { writeUsageTable } from "./view/usage-table.ts";
 
 const ALL = flag("--all", "add up sessions of all projects");

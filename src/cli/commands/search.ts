@@ -235,7 +235,8 @@ async function sessionOrWord(
   findSession: CommandCall["findSession"],
 ): Promise<NamedSession | undefined> {
   try {
-    return await findSession(word);
+    // Of a text, words are no name of a session.
+    return await findSession(word, text === "" ? "words" : "beginning");
   } catch (error) {
     if (text === "" || isSessionName(word) || !isSessionError(error, "SESSION_NOT_FOUND")) throw error;
     return undefined;
