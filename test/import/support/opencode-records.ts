@@ -5,7 +5,7 @@ export interface OpenCodeMessage {
 }
 
 /** Milliseconds at which the session of these tests begins. */
-export const BEGUN = Date.UTC(2026, 10, 22, 5);
+const BEGUN = Date.UTC(2026, 10, 22, 5);
 
 let partNumber = 0;
 
