@@ -6,10 +6,18 @@ import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 
 /** Formats of other programs that `import` reads. */
-export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages", "pi-v4"] as const;
+export const IMPORTED_SOURCES = [
+  "claude-code",
+  "codex",
+  "copilot",
+  "gemini",
+  "messages",
+  "pi-v4",
+  "qwen",
+] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["copilot", "kimi", "opencode", "qwen"] as const;
+const UNREAD_SOURCES = ["kimi", "opencode"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
