@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { collectUsage } from "../../src/catalog/collect-usage.ts";
 import { importOriginOf } from "../../src/catalog/deleted-imports.ts";
 import type { UsageGroup } from "../../src/catalog/usage-groups.ts";
-import { readTruth, type Truth, tokensInTruth } from "../import/support/truth.ts";
+import { readTruth, type Truth } from "../import/support/truth.ts";
 import { Places } from "./support/places.ts";
 
 const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));
@@ -25,8 +25,9 @@ function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
   );
 }
 
-type Tokens = ReturnType<typeof tokensInTruth>;
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
+const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+type Tokens = typeof NONE;
 
 /** Adds the tokens of calls up, by a key. */
 function sumsBy<T>(
@@ -36,7 +37,7 @@ function sumsBy<T>(
 ): Map<string, Tokens> {
   const sums = new Map<string, Tokens>();
   for (const item of items) {
-    const sum = sums.get(keyOf(item)) ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const sum = sums.get(keyOf(item)) ?? { ...NONE };
     for (const name of NAMES) sum[name] += tokensOf(item)[name];
     sums.set(keyOf(item), sum);
   }
@@ -69,12 +70,13 @@ describe.skipIf(!isThere)("sums over what other programs wrote", () => {
     await places.import();
     const scope = { sessionDir: places.sessions, cacheDir: places.cacheDir };
     const calls = callsOf(truth);
-    const tokensOf = ({ usage }: (typeof calls)[number]) =>
-      tokensInTruth(usage ?? { input_tokens: 0, output_tokens: 0 });
+    const tokensOf = ({ usage }: (typeof calls)[number]) => usage ?? NONE;
     const bySession = await collectUsage({ ...scope, by: ["session"] });
     const main = bySession.groups.filter(({ subagentOf }) => subagentOf === undefined);
     const sourceOf = ({ by }: UsageGroup) => importOriginOf(by.session?.path ?? "")?.sourceId ?? "";
-    expect(sumsBy(main, sourceOf, tokensOfGroup)).toEqual(sumsBy(calls, ({ session }) => session, tokensOf));
+    expect(sumsBy(main, sourceOf, tokensOfGroup)).toEqual(
+      sumsBy(calls, ({ session }) => session ?? "", tokensOf),
+    );
     expect(bySession.total.calls).toBe(
       calls.filter((one) => NAMES.some((of) => tokensOf(one)[of] > 0)).length,
     );

@@ -13,28 +13,29 @@ const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", imp
 const isThere = existsSync(CORPUS);
 const importedAt = "2027-01-01T00:00:00.000Z";
 
-function casesOf(program: string): string[] {
-  return isThere ? readdirSync(join(CORPUS, "generated", program)).sort() : [];
-}
+/** Imports the files of a case; paths in the truth are relative to the folder. */
+type ImportCase = (folder: string, truth: Truth) => ImportedSession[];
+
+const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] = [
+  ["claude-code", importClaudeCase],
+  ["codex", importCodexCase],
+];
+
+const CASES = PROGRAMS.flatMap(([program, importCase]) => {
+  const folder = join(CORPUS, "generated", program);
+  const names = isThere ? readdirSync(folder).sort() : [];
+  return names.map((name) => [program, name, join(folder, name), importCase] as const);
+});
 
 describe.skipIf(!isThere)(
-  "what Claude Code wrote (skipped where ../shared/corpus-other-agents is missing)",
+  "what other programs wrote (skipped where ../shared/corpus-other-agents is missing)",
   () => {
-    test.each(casesOf("claude-code"))("%s", (name) => {
-      const folder = join(CORPUS, "generated", "claude-code", name);
+    test.each(CASES)("%s %s", (_program, _name, folder, importCase) => {
       const truth = readTruth(join(folder, "truth.json"));
-      expectTruth(importClaudeCase(folder, truth), truth);
+      expectTruth(importCase(folder, truth), truth);
     });
   },
 );
-
-describe.skipIf(!isThere)("what Codex wrote (skipped where ../shared/corpus-other-agents is missing)", () => {
-  test.each(casesOf("codex"))("%s", (name) => {
-    const folder = join(CORPUS, "generated", "codex", name);
-    const truth = readTruth(join(folder, "truth.json"));
-    expectTruth(importCodexCase(folder, truth), truth);
-  });
-});
 
 function importCodexCase(folder: string, truth: Truth): ImportedSession[] {
   const texts = truth.files.map((path) => ({ path, ...readSourceText(readFileSync(join(folder, path))) }));
