@@ -27,7 +27,9 @@ export function answerOf(data: JsonRecord): Answer {
       arguments: argumentsOf(args) ?? {},
     }),
   );
-  const unread = requests.filter(({ arguments: args }) => args !== undefined && argumentsOf(args) === undefined);
+  const unread = requests.filter(
+    ({ arguments: args }) => args !== undefined && argumentsOf(args) === undefined,
+  );
   const text = textOf(data["content"]);
   const content: AnswerBlock[] = [
     ...reasoningOf(data),

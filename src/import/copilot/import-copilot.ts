@@ -50,13 +50,20 @@ class CopilotImport {
   readonly #main: ThreadWriter;
   /** By the id of their agent. */
   readonly #subagents = new Map<string, ThreadWriter>();
-  readonly #shared: SharedState = { assets: new Map(), callers: new Map(), agents: new Map(), counted: new Map() };
+  readonly #shared: SharedState = {
+    assets: new Map(),
+    callers: new Map(),
+    agents: new Map(),
+    counted: new Map(),
+  };
   readonly #seen = new Set<string>();
 
   constructor(input: CopilotInput) {
     const { records } = input;
     const start = records.find(({ value }) => value["type"] === "session.start");
-    const folder = firstFolder(records.flatMap(({ value }) => member(member(value, "data"), "context")["cwd"] ?? []));
+    const folder = firstFolder(
+      records.flatMap(({ value }) => member(member(value, "data"), "context")["cwd"] ?? []),
+    );
     this.#input = input;
     this.#start = member(start?.value ?? {}, "data");
     this.#sourceId = textOf(this.#start["sessionId"]) ?? input.sourceId ?? "unknown";
@@ -83,7 +90,12 @@ class CopilotImport {
     return [this.#main, ...this.#subagents.values()].map((thread) => thread.finish());
   }
 
-  #builderOf(sourceId: string, id: string, first: SourceRecord | undefined, parent: SourceParent | undefined) {
+  #builderOf(
+    sourceId: string,
+    id: string,
+    first: SourceRecord | undefined,
+    parent: SourceParent | undefined,
+  ) {
     return new SessionBuilder(this.#input, {
       source: "copilot",
       sourceId,
@@ -126,7 +138,10 @@ class CopilotImport {
   #subagentOf(agentId: string, record: SourceRecord): ThreadWriter {
     const known = this.#subagents.get(agentId);
     if (known !== undefined) return known;
-    const { toolCallId, parentToolCallId, agentName, agentDisplayName, agentDescription } = member(record.value, "data");
+    const { toolCallId, parentToolCallId, agentName, agentDisplayName, agentDescription } = member(
+      record.value,
+      "data",
+    );
     const callId = textOf(toolCallId) ?? textOf(parentToolCallId);
     const callerId = callId === undefined ? undefined : this.#shared.callers.get(callId);
     const sourceId = callerId === undefined ? this.#sourceId : subagentSourceId(this.#sourceId, callerId);

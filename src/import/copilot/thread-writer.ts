@@ -190,7 +190,12 @@ export class ThreadWriter {
 
   /** Adds a text that the user did not type where the model sees it. */
   #note(kind: string, content: unknown, record: SourceRecord, display: boolean): void {
-    const body = { type: "custom_message", customType: `copilot.${kind}`, content: textOf(content) ?? "", display };
+    const body = {
+      type: "custom_message",
+      customType: `copilot.${kind}`,
+      content: textOf(content) ?? "",
+      display,
+    };
     this.#add(keyOf(record), record, body);
   }
 
@@ -220,7 +225,11 @@ export class ThreadWriter {
     this.#addMessage(keyOf(record), record, { role: "user", content: said });
     const others = listOf(data["attachments"]);
     if (others.length > images.length)
-      this.#add(`${keyOf(record)} attachments`, record, custom("copilot.attachments", { attachments: others }));
+      this.#add(
+        `${keyOf(record)} attachments`,
+        record,
+        custom("copilot.attachments", { attachments: others }),
+      );
   }
 
   #addAnswer(data: JsonRecord, record: SourceRecord): void {
@@ -289,7 +298,14 @@ export class ThreadWriter {
     this.#addUsage(keyOf(record), "call", model, usageOfTokens(tokens), record, callId);
   }
 
-  #addUsage(key: string, kind: string, model: string, usage: Usage, record: SourceRecord, note?: string): void {
+  #addUsage(
+    key: string,
+    kind: string,
+    model: string,
+    usage: Usage,
+    record: SourceRecord,
+    note?: string,
+  ): void {
     this.#count(model, usage);
     const body = { type: "usage", kind: `copilot.${kind}`, provider: this.#provider, model, usage };
     this.#add(key, record, { ...body, ...(note !== undefined && { note }) });
@@ -343,7 +359,14 @@ export class ThreadWriter {
     const kept = this.#firstKept?.draft;
     this.#firstKept = undefined;
     const summary = textOf(data["summaryContent"]);
-    const { outcome = "applied", success, trigger, preCompactionTokens, checkpointNumber, checkpointPath } = data;
+    const {
+      outcome = "applied",
+      success,
+      trigger,
+      preCompactionTokens,
+      checkpointNumber,
+      checkpointPath,
+    } = data;
     if (success !== true || outcome !== "applied" || summary === undefined) {
       const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
       if (usage.totalTokens > 0) this.#add(`${keyOf(record)} tokens`, record, this.#spent(model, usage));
@@ -368,7 +391,9 @@ export class ThreadWriter {
 
   #addError({ message, errorType, statusCode, errorCode }: JsonRecord, record: SourceRecord): void {
     this.#flushTokens();
-    const told = [statusCode, errorCode ?? errorType].filter((one) => one !== undefined && one !== null).join(" ");
+    const told = [statusCode, errorCode ?? errorType]
+      .filter((one) => one !== undefined && one !== null)
+      .join(" ");
     this.#addMessage(keyOf(record), record, {
       role: "assistant",
       content: [],

@@ -29,8 +29,8 @@ export function restOf(total: Usage, counted: Usage = usageOf()): Usage {
   return combined((name) => total[name] - counted[name]);
 }
 
-function combined(valueOf: (name: (typeof NAMES)[number]) => number): Usage {
-  return usageOf(Object.fromEntries(NAMES.map((name) => [name, valueOf(name)])));
+function combined(tokensOf: (name: (typeof NAMES)[number]) => number): Usage {
+  return usageOf(Object.fromEntries(NAMES.map((name) => [name, tokensOf(name)])));
 }
 
 const APIS: ReadonlyMap<unknown, string> = new Map([

@@ -92,7 +92,9 @@ export function usageOfAnswer(tokens: JsonRecord): Usage {
 }
 
 /** The input includes cached tokens; whether the output includes thoughts depends on the provider, and the total tells it. */
-function usageOfCounts(counts: Readonly<Record<"input" | "output" | "cached" | "thoughts" | "total", unknown>>) {
+function usageOfCounts(
+  counts: Readonly<Record<"input" | "output" | "cached" | "thoughts" | "total", unknown>>,
+) {
   const { input, output, cached, thoughts, total } = counts;
   const all = countOf(output) + countOf(thoughts);
   const isApart = countOf(total) >= countOf(input) + all;

@@ -210,7 +210,8 @@ class ThreadEmitter {
       const body = { type: "usage", kind, provider, model, usage, ...note };
       return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
     }
-    if (event["event.name"] !== "qwen-code.api_error") return this.#drop("report of a call that an answer tells");
+    if (event["event.name"] !== "qwen-code.api_error")
+      return this.#drop("report of a call that an answer tells");
     return this.#emitError(node, event, above);
   }
 
@@ -259,7 +260,8 @@ class ThreadEmitter {
     const rest = [...kept];
     for (let at = compaction.parent; at !== undefined; at = at.parent) {
       if (!Array.isArray(at.message["parts"])) continue;
-      if (encodeParsed(at.message["parts"]) !== encodeParsed(rest.at(-1)?.["parts"] ?? null)) return undefined;
+      if (encodeParsed(at.message["parts"]) !== encodeParsed(rest.at(-1)?.["parts"] ?? null))
+        return undefined;
       rest.pop();
       if (rest.length === 0) return this.#emitted.get(at)?.first;
     }
@@ -287,7 +289,11 @@ function isThanks(content: JsonRecord | undefined): boolean {
 /** The program calls a command a success whatever its exit code, which it writes behind the output. */
 function hasFailed(toolName: string, content: readonly UserBlock[]): boolean {
   if (toolName !== "run_shell_command") return false;
-  const codes = [...textsOf(content).join("\n").matchAll(/^Exit Code: (-?\d+)$/gm)];
+  const codes = [
+    ...textsOf(content)
+      .join("\n")
+      .matchAll(/^Exit Code: (-?\d+)$/gm),
+  ];
   const [, code = "0"] = codes.at(-1) ?? [];
   return code !== "0";
 }
