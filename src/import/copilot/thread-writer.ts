@@ -33,6 +33,7 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["subagent.configured", "beginning or end of a turn or run"],
   ["subagent.completed", "beginning or end of a turn or run"],
   ["system.message", "system prompt"],
+  ["tool.execution_start", "repeats a call of an answer"],
   ["session.usage_checkpoint", "totals of tokens that calls tell"],
   ["session.usage_info", "totals of tokens that calls tell"],
 ]);
@@ -86,6 +87,7 @@ export class ThreadWriter {
     const data = member(record.value, "data");
     const reason = type.startsWith("model.") ? "report of a call that a summary tells" : LEFT_OUT.get(type);
     if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
+    if (type === "tool.execution_start") this.#beginCall(data);
     if (reason !== undefined) this.drop(reason);
     else {
       this.#builder.counts.records++;
@@ -130,7 +132,6 @@ export class ThreadWriter {
         this.#addAnswer(data, record);
         break;
       case "tool.user_requested":
-      case "tool.execution_start":
         this.#beginCall(data);
         break;
       case "tool.execution_complete":
