@@ -6,6 +6,7 @@ import { CODEX } from "./sources/codex.ts";
 import { COPILOT } from "./sources/copilot.ts";
 import { GEMINI } from "./sources/gemini.ts";
 import { MESSAGES } from "./sources/messages.ts";
+import { OPENCODE } from "./sources/opencode.ts";
 import { PI4 } from "./sources/pi-v4.ts";
 import { QWEN } from "./sources/qwen.ts";
 
@@ -16,6 +17,7 @@ export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
   COPILOT,
   GEMINI,
   MESSAGES,
+  OPENCODE,
   PI4,
   QWEN,
 ];

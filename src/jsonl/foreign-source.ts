@@ -12,12 +12,13 @@ export const IMPORTED_SOURCES = [
   "copilot",
   "gemini",
   "messages",
+  "opencode",
   "pi-v4",
   "qwen",
 ] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["kimi", "opencode"] as const;
+const UNREAD_SOURCES = ["kimi"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
@@ -101,7 +102,7 @@ export function sourceOfDocument(text: string): ForeignSource | undefined {
   const { sessionId, projectHash, messages, session, items, info } = isJsonRecord(value) ? value : NO_FIELDS;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
-  if (isJsonRecord(info) && Array.isArray(messages)) return "opencode";
+  if (isJsonRecord(info) && typeof info["id"] === "string" && Array.isArray(messages)) return "opencode";
   return readMessageDocument(value) === undefined ? undefined : "messages";
 }
 
