@@ -231,13 +231,19 @@ for (const { sdk, packages, validate, ask } of SDKS) {
       ]);
     });
 
-    it.each([5, 6, 7, undefined] as const)("gets the instructions of a request for version %s", async (other) => {
-      await using server = await ProviderServer.start();
-      server.script({ text: "Empty." });
-      const { messages, issues, ...said } = toModelMessages([rule], other === undefined ? {} : { sdk: other });
-      await ask(`${server.origin}/v1`, [user("Why?")], said);
-      expect(JSON.stringify(server.requests[0]?.body["input"]).split("Be brief.")).toHaveLength(2);
-    });
+    it.each([5, 6, 7, undefined] as const)(
+      "gets the instructions of a request for version %s",
+      async (other) => {
+        await using server = await ProviderServer.start();
+        server.script({ text: "Empty." });
+        const { messages, issues, ...said } = toModelMessages(
+          [rule],
+          other === undefined ? {} : { sdk: other },
+        );
+        await ask(`${server.origin}/v1`, [user("Why?")], said);
+        expect(JSON.stringify(server.requests[0]?.body["input"]).split("Be brief.")).toHaveLength(2);
+      },
+    );
 
     it("takes the chat of a session", async () => {
       const { messages } = toUIMessages(asked);
