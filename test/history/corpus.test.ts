@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { buildSessionContext } from "../../src/context/session-context.ts";
 import { toAnthropic } from "../../src/convert/anthropic/to-anthropic.ts";
 import { toOpenAIResponses } from "../../src/convert/openai-responses/to-openai-responses.ts";
+import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import { isKnownEntry } from "../../src/schema/entry.ts";
 import { cli } from "../cli/support/cli.ts";
@@ -19,11 +20,19 @@ if (!isThere)
   console.warn("skipped: imports of what other programs wrote: ../shared/corpus-other-agents is missing");
 
 /** Where the files of a program lie below the home folder, and which ending they have. */
-const HOMES = { "claude-code": ".claude/projects/-home-ada-project", codex: ".codex" } as const;
+const HOMES = {
+  "claude-code": ".claude/projects/-home-ada-project",
+  codex: ".codex",
+  opencode: ".local/share/opencode",
+} as const;
+/** Sessions of OpenCode are in a database. */
+const PROGRAMS = canReadDatabases()
+  ? (["claude-code", "codex", "opencode"] as const)
+  : (["claude-code", "codex"] as const);
 
 function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
   if (!isThere) return [];
-  return (["claude-code", "codex"] as const).flatMap((program) =>
+  return PROGRAMS.flatMap((program) =>
     readdirSync(join(CORPUS, "generated", program)).map((name) => [program, name] as const),
   );
 }

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { collectUsage } from "../../src/catalog/collect-usage.ts";
 import { importOriginOf } from "../../src/catalog/deleted-imports.ts";
 import type { UsageGroup } from "../../src/catalog/usage-groups.ts";
+import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readTruth, type Truth } from "../import/support/truth.ts";
 import { Places } from "./support/places.ts";
 
@@ -13,12 +14,20 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: sums over what other programs wrote: ../shared/corpus-other-agents is missing");
 
-const HOMES = { "claude-code": ".claude/projects/-home-ada-project", codex: ".codex" } as const;
+const HOMES = {
+  "claude-code": ".claude/projects/-home-ada-project",
+  codex: ".codex",
+  opencode: ".local/share/opencode",
+} as const;
+/** Sessions of OpenCode are in a database. */
+const PROGRAMS = canReadDatabases()
+  ? (["claude-code", "codex", "opencode"] as const)
+  : (["claude-code", "codex"] as const);
 
 /** Torn files lack what was torn off. */
 function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
   if (!isThere) return [];
-  return (["claude-code", "codex"] as const).flatMap((program) =>
+  return PROGRAMS.flatMap((program) =>
     readdirSync(join(CORPUS, "generated", program))
       .filter((name) => !name.includes("torn"))
       .map((name) => [program, name] as const),
@@ -46,7 +55,7 @@ function sumsBy<T>(
 
 /** The calls whose tokens the program was told: those that its server completed. */
 function callsOf(truth: Truth) {
-  const [main = ""] = truth.sessions;
+  const main = truth.prompts[0]?.session ?? "";
   const bySubagents = truth.subagents.flatMap(({ calls }) =>
     calls.map((call) => ({ ...call, session: main })),
   );
