@@ -30,21 +30,29 @@ export interface SourceQuery {
   readonly onSkipped?: (path: string, error: unknown) => void;
 }
 
+/** Returns the files and folders that a query looks into, as absolute paths. */
+export function pathsOf({ paths, env }: SourceQuery): string[] {
+  return (paths ?? sourceFolders(env)).map(absolutePath);
+}
+
 /**
  * Finds sessions of other programs, earliest first.
  *
+ * @param isWanted - Tells whether to look at a file; of others, what is known counts.
  * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
  */
 export function findSourceSessions(
   query: SourceQuery,
   cache: ImportCache,
   copies: DatabaseCopies,
+  isWanted: (path: string) => boolean = () => true,
 ): SourceSession[] {
-  const paths = (query.paths ?? sourceFolders(query.env)).map(absolutePath);
   const report = reportTo(query);
   const files: KnownFile[] = [];
-  for (const file of findSourceFiles(paths, report)) {
-    for (const facts of factsOf(file, report, cache, copies)) {
+  for (const file of findSourceFiles(pathsOf(query), report)) {
+    // What else holds a session matters, even while its file is not looked at.
+    const all = isWanted(file.path) ? factsOf(file, report, cache, copies) : cache.lastFactsOf(file);
+    for (const facts of all) {
       const isMeant = query.paths !== undefined || programOf(facts.source)?.isOnlyNamed !== true;
       if (isMeant) files.push({ ...file, facts });
     }

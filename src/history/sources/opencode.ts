@@ -4,7 +4,7 @@ import { isSystemError } from "../../catalog/skipping.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { importOpenCode } from "../../import/opencode/import-opencode.ts";
 import { createdMs, sharedMessages } from "../../import/opencode/stored-messages.ts";
-import { member, textOf } from "../../import/source-values.ts";
+import { member } from "../../import/source-values.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { Environment, KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
@@ -23,7 +23,7 @@ export const OPENCODE: SourceProgram = {
     if (DATABASE.test(basename(path))) return true;
     return PART_FILE.test(path) ? false : undefined;
   },
-  filesBeside: (path) => (DATABASE.test(basename(path)) ? [`${path}-wal`] : []),
+  filesBeside: (path) => (/\.jsonl?(?:\.zst)?$/.test(path) ? [] : [`${path}-wal`]),
   factsIn: (text, path) => {
     const value = fieldsOf(parseJson(text)?.value);
     const { info = value, messages = firstMessage(path) } = value;
@@ -31,7 +31,7 @@ export const OPENCODE: SourceProgram = {
     return factsOf(fieldsOf(info), createdMs({ info: member(fieldsOf(first), "info") }));
   },
   factsInDatabase: factsInTables,
-  // A session may be in a database and, from before, in files.
+  withoutCopies,
   keyOf: ({ path }) => path,
   withOrigins,
   read: ({ files, origins }, { importedAt }) =>
@@ -41,10 +41,6 @@ export const OPENCODE: SourceProgram = {
       const { path } = file;
       return importOpenCode({ ...stored, ...(forkedFrom && { forkedFrom }), path, importedAt }) ?? [];
     }),
-  countMissing: (copy, { files }) => {
-    const held = new Set(files.flatMap((file) => messageIds(readStored(file))));
-    return messageIds(readStored(copy)).filter((id) => !held.has(id)).length;
-  },
 };
 
 const DATABASE = /^opencode(?:-[\w.-]+)?\.db$/;
@@ -58,7 +54,8 @@ function dataFolder({ XDG_DATA_HOME: named }: Environment, home: string): string
 
 /** Returns the databases of all channels on which the program was installed. */
 function databasesOf({ OPENCODE_DB: named }: Environment, data: string): string[] {
-  const own = named !== undefined && isAbsolute(named) ? [named] : [];
+  const own =
+    named === undefined || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
   try {
     const found = readdirSync(data).filter((name) => DATABASE.test(name));
     return [...own, ...found.sort().map((name) => join(data, name))];
@@ -67,6 +64,13 @@ function databasesOf({ OPENCODE_DB: named }: Environment, data: string): string[
     // If it is there and cannot be read, that is met again, and reported, when it is looked at.
     return [...own, join(data, "opencode.db")];
   }
+}
+
+/** Omits the files from which a session was brought into a database, where it has gone on since. */
+function withoutCopies(files: readonly KnownFile[]): readonly KnownFile[] {
+  const stored = files.filter(({ facts }) => facts.isInDatabase === true);
+  const ids = new Set(stored.map(({ facts: { sessionId } }) => sessionId));
+  return files.filter(({ facts }) => facts.isInDatabase === true || !ids.has(facts.sessionId));
 }
 
 /** How many sessions with the same first message are compared with a fork. */
@@ -107,10 +111,4 @@ function readStored({ path, copy, facts }: KnownFile): StoredSession {
   if (copy !== undefined) return readRows(copy, facts.sessionId);
   const document = parseJson(readSourceAsText(path))?.value;
   return isSessionFile(document) ? readTree(path, document) : { document };
-}
-
-function messageIds({ document }: StoredSession): string[] {
-  return listOf(fieldsOf(document)["messages"]).flatMap(
-    (message) => textOf(member(fieldsOf(message), "info")["id"]) ?? [],
-  );
 }
