@@ -2,7 +2,7 @@ import type { FileRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { titleOf } from "../../view/session-title.ts";
 import type { CommandCall, ListedCommand } from "../command.ts";
-import { PIPED } from "../named-session.ts";
+import { isPiped } from "../named-session.ts";
 import { findSession, sessionScope } from "../session-argument.ts";
 import { type Candidate, candidatesFor, shortDescription } from "./candidates.ts";
 import type { Shell } from "./scripts.ts";
@@ -52,7 +52,7 @@ async function lookUpEntries(
   place: Pick<CommandCall, "io" | "dir">,
   isDescribed: boolean,
 ): Promise<Candidate[]> {
-  if (session === undefined || session === PIPED) return [];
+  if (session === undefined || isPiped(session)) return [];
   const { entryCandidates } = await import("./entries.ts");
   try {
     return entryCandidates(await findSession(session, place), typed, isDescribed);
