@@ -45,7 +45,7 @@ export interface NamedSession {
 }
 
 /** Names the session that comes from stdin. */
-export const PIPED = "-";
+const PIPED = "-";
 
 /** Other names of stdin: no files, whatever stands there. */
 const STDIN_FILES = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
