@@ -24,15 +24,20 @@ export interface Candidates {
 interface KnownParameter {
   readonly form: string;
   readonly description: string;
+  readonly values?: readonly string[];
+  readonly isList?: boolean;
 }
 
 /**
- * The parameters of every command: by its name, what describes each, by its form.
+ * The parameters of every command: by its name, what describes each, by its form, with its
+ * values if they are few.
  *
  * To load a command would tell the same, but with all that it runs, and somebody waits. The file is made from the
  * commands by `npm run update:cli-docs`, and a test compares the two.
  */
-const PARAMETERS: { readonly [command: string]: { readonly [form: string]: string } } = parametersOfAll;
+const PARAMETERS: {
+  readonly [command: string]: { readonly [form: string]: string | Omit<KnownParameter, "form"> };
+} = parametersOfAll;
 
 /** Characters of a description. */
 const DESCRIPTION_LENGTH = 50;
@@ -57,7 +62,13 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
   trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
   entry: { words: [{ value: "@leaf", description: "where the session goes on" }], lookUp: "entries" },
-  shell: { words: SHELLS.map((value) => ({ value, description: `the script for ${value}` })) },
+  time: {
+    words: [
+      { value: "1d", description: "a day" },
+      { value: "7d", description: "a week" },
+      { value: "30d", description: "a month" },
+    ],
+  },
 };
 
 /**
@@ -92,7 +103,9 @@ function allCandidates(
 }
 
 function candidatesOf(command: string, given: readonly string[], typed: string): Candidates {
-  const own = Object.entries(PARAMETERS[command] ?? {}).map(([form, description]) => ({ form, description }));
+  const own = Object.entries(PARAMETERS[command] ?? {}).map(([form, known]): KnownParameter => {
+    return typeof known === "string" ? { form, description: known } : { form, ...known };
+  });
   const options = [...own.filter(isOption), ...COMMON_PARAMETERS];
   const args = own.filter((parameter) => !isOption(parameter));
   const { awaited, places, dir, isOfStore } = read(given, options);
@@ -103,7 +116,7 @@ function candidatesOf(command: string, given: readonly string[], typed: string):
   // A key that waits for a server is worse than one that does nothing.
   const known = (values: Candidates) =>
     isOfStore && values.lookUp !== "trashed" ? { words: values.words } : { ...values, ...within };
-  if (awaited !== undefined) return known(valuesOf(awaited));
+  if (awaited !== undefined) return known(valuesOf(awaited, typed));
   // What stands behind this is no option, and may be another program's command line.
   if (given.includes("--")) return NOTHING;
   if (typed.startsWith("-")) {
@@ -113,7 +126,7 @@ function candidatesOf(command: string, given: readonly string[], typed: string):
   }
   const last = args.at(-1);
   const parameter = args[places.length] ?? (last?.form.includes("...") ? last : undefined);
-  return parameter === undefined ? NOTHING : known(valuesOf(parameter));
+  return parameter === undefined ? NOTHING : known(valuesOf(parameter, typed));
 }
 
 /** The session that a line names before the entry, or that it means without naming one. */
@@ -154,7 +167,11 @@ function longName(option: KnownParameter): string {
   return namesOf(option).find((name) => name.startsWith("--")) ?? option.form;
 }
 
-function valuesOf({ form }: KnownParameter): Candidates {
+function valuesOf({ form, values, isList }: KnownParameter, typed: string): Candidates {
+  if (values !== undefined) {
+    const before = isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
+    return { words: values.map((value) => ({ value: `${before}${value}`, description: "" })) };
+  }
   const [, placeholder = ""] = /[<[](\w+)/.exec(form) ?? [];
   return BY_PLACEHOLDER[placeholder] ?? NOTHING;
 }
