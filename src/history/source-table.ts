@@ -5,10 +5,18 @@ import { CLAUDE_CODE } from "./sources/claude-code.ts";
 import { CODEX } from "./sources/codex.ts";
 import { GEMINI } from "./sources/gemini.ts";
 import { MESSAGES } from "./sources/messages.ts";
+import { OPENCODE } from "./sources/opencode.ts";
 import { PI4 } from "./sources/pi-v4.ts";
 
 /** The programs whose sessions are found and read. */
-export const SOURCE_PROGRAMS: readonly SourceProgram[] = [CLAUDE_CODE, CODEX, GEMINI, MESSAGES, PI4];
+export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
+  CLAUDE_CODE,
+  CODEX,
+  GEMINI,
+  MESSAGES,
+  OPENCODE,
+  PI4,
+];
 
 /** Returns the program of a name; undefined if its sessions are not read. */
 export function programOf(source: DetectedSource | undefined): SourceProgram | undefined {

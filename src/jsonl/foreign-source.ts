@@ -6,10 +6,10 @@ import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 
 /** Formats of other programs that `import` reads. */
-export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages", "pi-v4"] as const;
+export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages", "opencode", "pi-v4"] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["copilot", "kimi", "opencode", "qwen"] as const;
+const UNREAD_SOURCES = ["copilot", "kimi", "qwen"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
@@ -93,7 +93,7 @@ export function sourceOfDocument(text: string): ForeignSource | undefined {
   const { sessionId, projectHash, messages, session, items, info } = isJsonRecord(value) ? value : NO_FIELDS;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
-  if (isJsonRecord(info) && Array.isArray(messages)) return "opencode";
+  if (isJsonRecord(info) && typeof info["id"] === "string" && Array.isArray(messages)) return "opencode";
   return readMessageDocument(value) === undefined ? undefined : "messages";
 }
 

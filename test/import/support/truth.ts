@@ -296,6 +296,8 @@ function expectResult(home: View | undefined, id: string, expected: z.infer<type
   const sent = parts.filter((part) => !part.startsWith("<system-reminder>")).join("");
   // What the program added to a result when it sent it is no part of what it keeps as the result.
   expect.soft(text.trimEnd()).toBe((sent.split("\n\n<system-reminder>")[0] ?? "").trimEnd());
+  // Chat Completions, whose results cannot say that they failed either, take images behind them.
+  if (expected.is_error === null) return;
   const images = typeof content === "string" ? [] : content.filter(({ type }) => type.includes("image"));
   expect.soft(made.content.filter(({ type }) => type === "image").length).toBe(images.length);
 }
