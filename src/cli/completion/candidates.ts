@@ -24,7 +24,8 @@ export interface Candidates {
 interface KnownParameter {
   readonly form: string;
   readonly description: string;
-  readonly values?: readonly string[];
+  /** All values that it can have, with spaces between them. */
+  readonly values?: string;
   readonly isList?: boolean;
 }
 
@@ -170,7 +171,7 @@ function longName(option: KnownParameter): string {
 function valuesOf({ form, values, isList }: KnownParameter, typed: string): Candidates {
   if (values !== undefined) {
     const before = isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
-    return { words: values.map((value) => ({ value: `${before}${value}`, description: "" })) };
+    return { words: values.split(" ").map((value) => ({ value: `${before}${value}`, description: "" })) };
   }
   const [, placeholder = ""] = /[<[](\w+)/.exec(form) ?? [];
   return BY_PLACEHOLDER[placeholder] ?? NOTHING;
