@@ -12,7 +12,9 @@ test("completion knows the parameters of every command (npm run update:cli-docs)
     const { parameters } = await load();
     const known = parameters.map(({ form, description, values, isList }) => [
       form,
-      values === undefined ? description : { description, values: values.join(" "), ...(isList && { isList }) },
+      values === undefined
+        ? description
+        : { description, values: values.join(" "), ...(isList && { isList }) },
     ]);
     return [name, Object.fromEntries(known)];
   });
