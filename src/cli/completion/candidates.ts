@@ -107,7 +107,8 @@ function candidatesOf(command: string, given: readonly string[], typed: string):
   const own = Object.entries(PARAMETERS[command] ?? {}).map(([form, known]): KnownParameter => {
     return typeof known === "string" ? { form, description: known } : { form, ...known };
   });
-  const options = [...own.filter(isOption), ...COMMON_PARAMETERS];
+  const common = COMMON_PARAMETERS.map(({ form, description }) => ({ form, description }));
+  const options = [...own.filter(isOption), ...common];
   const args = own.filter((parameter) => !isOption(parameter));
   const { awaited, places, dir, isOfStore } = read(given, options);
   const within: Pick<Candidates, "dir" | "session"> = {
