@@ -161,11 +161,11 @@ function isOption({ form }: KnownParameter): boolean {
 }
 
 /** The ways in which an option can be written: `-o` and `--output`. */
-function namesOf({ form }: KnownParameter): string[] {
+function namesOf({ form }: Pick<KnownParameter, "form">): string[] {
   return form.replace(/[<[].*/, "").match(/--?[\w-]+/g) ?? [];
 }
 
-function longName(option: KnownParameter): string {
+function longName(option: Pick<KnownParameter, "form">): string {
   return namesOf(option).find((name) => name.startsWith("--")) ?? option.form;
 }
 
