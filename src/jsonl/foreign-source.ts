@@ -6,10 +6,19 @@ import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 
 /** Formats of other programs that `import` reads. */
-export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages", "opencode", "pi-v4"] as const;
+export const IMPORTED_SOURCES = [
+  "claude-code",
+  "codex",
+  "copilot",
+  "gemini",
+  "messages",
+  "opencode",
+  "pi-v4",
+  "qwen",
+] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["copilot", "kimi", "qwen"] as const;
+const UNREAD_SOURCES = ["kimi"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];

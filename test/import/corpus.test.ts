@@ -5,10 +5,12 @@ import { describe, test } from "vitest";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
 import { importCodex } from "../../src/import/codex/import-codex.ts";
 import { readRollout } from "../../src/import/codex/rollout.ts";
+import { importCopilot } from "../../src/import/copilot/import-copilot.ts";
 import type { ImportedSession } from "../../src/import/imported-session.ts";
 import { importOpenCode } from "../../src/import/opencode/import-opencode.ts";
 import { sharedMessages } from "../../src/import/opencode/stored-messages.ts";
-import { readSourceText } from "../../src/import/source-text.ts";
+import { importQwen } from "../../src/import/qwen/import-qwen.ts";
+import { readSourceText, type SourceText } from "../../src/import/source-text.ts";
 import { expectTruth, readTruth, type Truth } from "./support/truth.ts";
 
 const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));
@@ -21,6 +23,8 @@ type ImportCase = (folder: string, truth: Truth) => ImportedSession[];
 const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] = [
   ["claude-code", importClaudeCase],
   ["codex", importCodexCase],
+  ["copilot", (...one) => importFiles("events.jsonl", importCopilot, ...one)],
+  ["qwen", (...one) => importFiles(".jsonl", importQwen, ...one)],
   ["opencode", importOpenCodeCase],
 ];
 
@@ -39,6 +43,18 @@ describe.skipIf(!isThere)(
     });
   },
 );
+
+/** Imports each file with an ending as a session. */
+function importFiles(
+  ending: string,
+  importText: (input: SourceText & { path: string; importedAt: string }) => ImportedSession[],
+  folder: string,
+  { files }: Truth,
+): ImportedSession[] {
+  return files
+    .filter((path) => path.endsWith(ending))
+    .flatMap((path) => importText({ path, importedAt, ...readSourceText(readFileSync(join(folder, path))) }));
+}
 
 function importCodexCase(folder: string, truth: Truth): ImportedSession[] {
   const texts = truth.files.map((path) => ({ path, ...readSourceText(readFileSync(join(folder, path))) }));
