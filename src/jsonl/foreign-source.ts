@@ -1,12 +1,12 @@
 import { isKnownEntryType, type SessionEntry } from "../schema/entry.ts";
-import { readMessageDocument } from "../schema/foreign-form.ts";
+import { type MessageDocument, readMessageDocument } from "../schema/foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { type RecordForm, recoverRecords } from "./concatenated-records.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 
 /** Formats of other programs that `import` reads. */
-export const IMPORTED_SOURCES = ["claude-code", "codex", "gemini", "messages", "pi-v4"] as const;
+export const IMPORTED_SOURCES = ["claude-code", "cline", "codex", "gemini", "messages", "pi-v4"] as const;
 
 /** Formats of other programs that are recognised, but not read. */
 const UNREAD_SOURCES = ["copilot", "kimi", "opencode", "qwen"] as const;
@@ -94,10 +94,35 @@ export function sourceOfDocument(text: string): ForeignSource | undefined {
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
   if (isJsonRecord(info) && Array.isArray(messages)) return "opencode";
-  return readMessageDocument(value) === undefined ? undefined : "messages";
+  const document = readMessageDocument(value);
+  if (document === undefined) return undefined;
+  return isCline(document) || isClineDocument(value) ? "cline" : "messages";
 }
 
 const NO_FIELDS: JsonRecord = {};
+
+/** Tells whether a document is what Cline writes of an agent. */
+function isClineDocument(value: unknown): boolean {
+  return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
+}
+
+/** Fields of messages that Cline, Roo Code and Kilo write, and no SDK. */
+const CLINE_FIELDS = ["metrics", "modelInfo", "isSummary", "condenseParent", "truncationParent"];
+
+/** How the first prompt in an editor begins. */
+const CLINE_TASK = /^<task>[\s\S]*<\/task>\s*$/;
+
+/** Tells whether messages are those that Cline, Roo Code or Kilo keep of a task: Anthropic's, with marks of their own. */
+function isCline({ form, items }: MessageDocument): boolean {
+  if (form !== "anthropic") return false;
+  if (items.some((item) => CLINE_FIELDS.some((name) => name in item))) return true;
+  if (items.every(({ ts, content }) => typeof ts === "number" && Array.isArray(content))) return true;
+  const content = items[0]?.["content"];
+  return (Array.isArray(content) ? content : [content]).some((block: unknown) => {
+    const text = isJsonRecord(block) ? block["text"] : block;
+    return typeof text === "string" && CLINE_TASK.test(text);
+  });
+}
 
 function textOf(pieces: Iterable<Uint8Array>): string {
   const decoder = new TextDecoder();

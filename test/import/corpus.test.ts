@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, test } from "vitest";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
+import { importCline } from "../../src/import/cline/import-cline.ts";
 import { importCodex } from "../../src/import/codex/import-codex.ts";
 import { readRollout } from "../../src/import/codex/rollout.ts";
 import type { ImportedSession } from "../../src/import/imported-session.ts";
@@ -18,6 +19,7 @@ type ImportCase = (folder: string, truth: Truth) => ImportedSession[];
 
 const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] = [
   ["claude-code", importClaudeCase],
+  ["cline", importClineCase],
   ["codex", importCodexCase],
 ];
 
@@ -36,6 +38,24 @@ describe.skipIf(!isThere)(
     });
   },
 );
+
+function importClineCase(folder: string, truth: Truth): ImportedSession[] {
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(folder, path), "utf8"));
+  const of = (sessionId: string) => {
+    const own = truth.files.filter((path) => path.includes(`/${sessionId}/`));
+    const main = own.find((path) => path.endsWith(`/${sessionId}.messages.json`)) ?? "";
+    const manifest = main.replace(".messages.json", ".json");
+    const others = own.filter((path) => path !== main && path !== manifest);
+    return importCline({
+      document: read(main),
+      manifest: read(manifest),
+      subagents: others.map((path) => ({ path, document: read(path) })),
+      sessionId,
+      importedAt,
+    });
+  };
+  return truth.sessions.flatMap(of);
+}
 
 function importCodexCase(folder: string, truth: Truth): ImportedSession[] {
   const texts = truth.files.map((path) => ({ path, ...readSourceText(readFileSync(join(folder, path))) }));
