@@ -6,10 +6,18 @@ import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 
 /** Formats of other programs that `import` reads. */
-export const IMPORTED_SOURCES = ["claude-code", "cline", "codex", "gemini", "messages", "pi-v4"] as const;
+export const IMPORTED_SOURCES = [
+  "claude-code",
+  "cline",
+  "codex",
+  "gemini",
+  "kimi",
+  "messages",
+  "pi-v4",
+] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["copilot", "kimi", "opencode", "qwen"] as const;
+const UNREAD_SOURCES = ["copilot", "kimi-cli", "opencode", "qwen"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
@@ -191,7 +199,8 @@ function sourceOfRecord(record: JsonRecord): ForeignSource | undefined {
   const { type, sessionId, payload, data, role, time, agentId } = record;
   if (type === "session_meta" || record["record_type"] === "state") return "codex";
   if (isJsonRecord(payload) && CODEX_TYPES.has(type)) return "codex";
-  if (KIMI_ROLES.has(role) || typeof record["protocol_version"] === "string") return "kimi";
+  if (KIMI_ROLES.has(role)) return "kimi-cli";
+  if (typeof record["protocol_version"] === "string") return "kimi";
   if (typeof type === "string") {
     if (isJsonRecord(data) && "parentId" in record && COPILOT_TYPE.test(type)) return "copilot";
     if (typeof time === "number" && typeof agentId === "string") return "kimi";

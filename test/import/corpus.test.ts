@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, test } from "vitest";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
@@ -7,6 +7,7 @@ import { importCline } from "../../src/import/cline/import-cline.ts";
 import { importCodex } from "../../src/import/codex/import-codex.ts";
 import { readRollout } from "../../src/import/codex/rollout.ts";
 import type { ImportedSession } from "../../src/import/imported-session.ts";
+import { importKimi, readKimiText } from "../../src/import/kimi/import-kimi.ts";
 import { readSourceText } from "../../src/import/source-text.ts";
 import { expectTruth, readTruth, type Truth } from "./support/truth.ts";
 
@@ -21,6 +22,7 @@ const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] 
   ["claude-code", importClaudeCase],
   ["cline", importClineCase],
   ["codex", importCodexCase],
+  ["kimi", importKimiCase],
 ];
 
 const CASES = PROGRAMS.flatMap(([program, importCase]) => {
@@ -50,6 +52,23 @@ function importClineCase(folder: string, truth: Truth): ImportedSession[] {
       document: read(main),
       manifest: read(manifest),
       subagents: others.map((path) => ({ path, document: read(path) })),
+      sessionId,
+      importedAt,
+    });
+  };
+  return truth.sessions.flatMap(of);
+}
+
+function importKimiCase(folder: string, truth: Truth): ImportedSession[] {
+  const of = (sessionId: string) => {
+    const own = truth.files.filter((path) => path.includes(`/${sessionId}/`));
+    const wires = own.filter((path) => path.endsWith("/wire.jsonl"));
+    return importKimi({
+      wires: wires.map((path) => ({
+        path,
+        agentId: basename(dirname(path)),
+        ...readKimiText(readFileSync(join(folder, path))),
+      })),
       sessionId,
       importedAt,
     });
