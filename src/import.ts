@@ -11,8 +11,9 @@ export {
   previewImport,
   type SessionImport,
 } from "./history/import-sessions.ts";
-export { type Environment, sourceFolders } from "./history/source-folders.ts";
+export type { Environment } from "./history/source-program.ts";
 export type { SourceQuery } from "./history/source-query.ts";
+export { sourceFolders } from "./history/source-table.ts";
 export type { ImportStatus } from "./history/sync-plan.ts";
 export { type ClaudeCodeInput, importClaudeCode } from "./import/claude-code/import-claude-code.ts";
 export type { ClaudeSubagentText } from "./import/claude-code/subagents.ts";

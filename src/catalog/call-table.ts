@@ -1,4 +1,5 @@
 import { listOf } from "../context/entry-fields.ts";
+import type { Spent } from "../view/spent.ts";
 import { type ModelNames, nameOrNull, type UsageTotals } from "../view/usage-tally.ts";
 
 /** A call of a model that a session records: what it used, when, and of which model. */
@@ -101,14 +102,13 @@ export class CallTable {
   }
 
   /** Adds a call to a sum. */
-  addTo(sum: UsageTotals, i: number): void {
-    sum.count += countOf(this.tokensAt(i));
+  addTo(sum: Spent, i: number): void {
+    sum.calls += countOf(this.tokensAt(i));
     sum.input += this.#at(i, INPUT);
     sum.output += this.#at(i, OUTPUT);
     sum.cacheRead += this.#at(i, CACHE_READ);
     sum.cacheWrite += this.#at(i, CACHE_WRITE);
-    sum.reasoning += this.#at(i, REASONING);
-    sum.totalTokens += this.#at(i, TOTAL);
+    sum.total += this.#at(i, TOTAL);
     const cost = this.#at(i, COST);
     if (!Number.isNaN(cost)) sum.cost = (sum.cost ?? 0) + cost;
   }

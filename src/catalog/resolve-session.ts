@@ -2,22 +2,35 @@ import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 import { fileError } from "../log/file-errors.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { SessionError } from "../schema/errors.ts";
+import { beginningOf } from "../view/plain.ts";
+import { titleOf } from "../view/session-title.ts";
+import { shortIdLength, WHOLE_ID } from "../view/short-id-length.ts";
+import { isoTime } from "../view/times.ts";
+import { counted } from "../view/words.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
 import { listSessions } from "./list-sessions.ts";
-import type { FileRow } from "./session-row.ts";
+import type { FileRow, SessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** The most candidates that an error names. */
 const MAX_CANDIDATES = 20;
 
+/** The most candidates that a message lists. */
+const MOST_LISTED = 8;
+
+/** Characters of a candidate's title in a message. */
+const LONGEST_TITLE = 60;
+
 /** A text is a path if it names a folder or ends like a session file. */
 const PATH = /[/\\]|^~|\.jsonl$/;
 
 /**
- * Finds the one session that a person means: by path, by id, by name, or by the beginning of either.
+ * Finds the one session that a person means: by path, by id or name, by the beginning of either, or by words of its name or of
+ * how its first message begins.
  *
- * Exact matches win over prefixes, and ids over names. Case is ignored only if nothing matches otherwise.
+ * What comes first here wins: a session is found by words only if nothing else matches. Case is ignored only if nothing matches
+ * otherwise.
  *
  * @param wanted - An empty or blank text matches nothing.
  * @param options - Where to look for ids and names; a path is taken wherever it is.
@@ -31,34 +44,73 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
   const atPath = PATH.test(text) ? await sessionAt(text, options) : undefined;
   if (atPath !== undefined) return atPath;
   const sessions = await listSessions(options);
-  const found = fittingName(sessions, text);
-  const [only] = found;
-  if (found.length > 1) throw ambiguous(wanted, found);
-  if (only !== undefined) return only;
-  throw notFound(wanted);
+  return onlyOne(fittingName(sessions, text), wanted, { known: sessions });
 }
 
+/** What a session is known by. */
+export type Nameable = Pick<SessionRow, "path" | "id" | "name" | "firstMessage" | "modified">;
+
+/** How much of a name must match: any words of it, or its beginning at least. */
+export type NameMatch = "words" | "beginning";
+
 /**
- * Returns the sessions whose id or name matches a text, by the best kind of match that any of them has.
+ * Returns the sessions that a text names, by the best kind of match that any of them has.
  *
  * @returns Empty if nothing matches.
  */
-export function fittingName<S extends Pick<FileRow, "id" | "name">>(
+export function fittingName<S extends Nameable>(
   sessions: readonly S[],
   text: string,
+  match: NameMatch = "words",
 ): S[] {
   const folded = text.toLowerCase();
-  const ways: ((id: string, name: string) => boolean)[] = [
-    (id) => id === text,
-    (_id, name) => name === text,
-    (id, name) => id.startsWith(text) || name.startsWith(text),
-    (id, name) => id.toLowerCase().startsWith(folded) || name.toLowerCase().startsWith(folded),
+  const words = folded.split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  const holdsWords = (title: string) => {
+    const line = title.toLowerCase();
+    return words.every((word) => line.includes(word));
+  };
+  const ways: ((session: S, name: string) => boolean)[] = [
+    ({ id }) => id === text,
+    (_session, name) => name === text,
+    ({ id }, name) => id.startsWith(text) || name.startsWith(text),
+    ({ id }, name) => id.toLowerCase().startsWith(folded) || name.toLowerCase().startsWith(folded),
   ];
+  if (match === "words") {
+    ways.push((_session, name) => holdsWords(name));
+    ways.push(({ firstMessage = "" }, name) => holdsWords(`${name} ${beginningOf(firstMessage)}`));
+  }
   for (const isMeant of ways) {
-    const found = sessions.filter(({ id, name = "" }) => isMeant(id, name));
+    const found = sessions.filter((session) => isMeant(session, session.name ?? ""));
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** What `onlyOne` needs beside the sessions that fit. */
+interface Choice<S> {
+  /** All sessions among which the beginning of an id must tell one apart; without them ids are listed whole. */
+  readonly known?: readonly S[];
+  /** Tells whether a session is of this project, whose only one wins. */
+  readonly isHere?: (session: S) => boolean;
+  /** What to say if none fits. */
+  readonly notFound?: string;
+  /** What to do about several copies of one session; default: merge them. */
+  readonly copiesAdvice?: string;
+}
+
+/**
+ * Returns the one session that fits a name.
+ *
+ * @throws {SessionError} `SESSION_NOT_FOUND`; `SESSION_AMBIGUOUS`, whose message lists those that fit, each on a line of its own.
+ */
+export function onlyOne<S extends Nameable>(found: readonly S[], wanted: string, choice: Choice<S> = {}): S {
+  const { isHere = () => false, notFound: message } = choice;
+  const here = found.filter(isHere);
+  const [only, other] = here.length === 1 ? here : found;
+  if (only === undefined) throw notFound(wanted, message);
+  if (other !== undefined) throw ambiguous(wanted, found, choice);
+  return only;
 }
 
 /** Returns the session at a path; undefined if there is no file: a name may look like a path. */
@@ -73,30 +125,42 @@ async function sessionAt(path: string, { signal }: CatalogOptions): Promise<File
   throw notASessionAt(path);
 }
 
-function notFound(wanted: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    `No session ${JSON.stringify(wanted)}. List the sessions to see their ids and names.`,
-    { details: { wanted } },
-  );
+function notFound(
+  wanted: string,
+  message = `No session ${JSON.stringify(wanted)}. List the sessions to see their ids and names.`,
+): SessionError {
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { wanted } });
 }
 
-function ambiguous(wanted: string, found: readonly FileRow[]): SessionError {
+function ambiguous<S extends Nameable>(
+  wanted: string,
+  found: readonly S[],
+  { known = [], copiesAdvice }: Choice<S>,
+): SessionError {
   const candidates = found.slice(0, MAX_CANDIDATES).map(({ path, id, name }) => ({ path, id, name }));
   const details = { wanted, candidates, count: found.length };
-  const message = areCopies(found)
-    ? copiesMessage(found)
-    : `${found.length} sessions fit ${JSON.stringify(wanted)}. Give more of the id, or the path.`;
-  return new SessionError("SESSION_AMBIGUOUS", message, { details });
+  if (areCopies(found))
+    return new SessionError("SESSION_AMBIGUOUS", copiesMessage(found, copiesAdvice), { details });
+  const ids = known.map(({ id }) => id);
+  const length = known.length === 0 ? WHOLE_ID : shortIdLength(ids, WHOLE_ID);
+  const lines = found.slice(0, MOST_LISTED).map((session) => {
+    const day = isoTime(session.modified.getTime()).slice(0, 10);
+    return `  ${session.id.slice(0, length)}  ${day}  ${beginningOf(titleOf(session), LONGEST_TITLE)}`;
+  });
+  const more = found.length - lines.length;
+  if (more > 0) lines.push(`  and ${counted(more, "other")}`);
+  const head = `${found.length} sessions fit ${JSON.stringify(wanted)}. Name one by its id:`;
+  return new SessionError("SESSION_AMBIGUOUS", [head, ...lines].join("\n"), { details });
 }
 
 /** Whether several files are of one session, as in a synced folder after two machines appended. */
-function areCopies(found: readonly FileRow[]): boolean {
+function areCopies(found: readonly Nameable[]): boolean {
   return new Set(found.map(({ id }) => id)).size === 1;
 }
 
-function copiesMessage(found: readonly FileRow[]): string {
-  const [first = "", second = "", ...more] = found.map(({ path }) => JSON.stringify(path));
+function copiesMessage(found: readonly Nameable[], advice?: string): string {
+  const [first = "", second = "", ...more] = found.map(({ path, id }) => JSON.stringify(path ?? id));
   const files = more.length === 0 ? `${first} and ${second}` : `${first}, ${second} and ${more.length} more`;
-  return `${files} are copies of one session. Join them with \`sessiontree merge ${first} ${second} --in-place\` or mergeSessions, then remove the second.`;
+  const merge = `Join them with \`sessiontree merge ${first} ${second} --in-place\` or mergeSessions, then remove the second.`;
+  return `${files} are copies of one session. ${advice ?? merge}`;
 }

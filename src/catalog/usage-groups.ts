@@ -1,7 +1,8 @@
 import type { Usage } from "../schema/content.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
+import { dollarsOf, nothingSpent, type Spent } from "../view/spent.ts";
 import { modelName } from "../view/usage.ts";
-import { type ModelNames, noUsage, type UsageTotals } from "../view/usage-tally.ts";
+import type { ModelNames } from "../view/usage-tally.ts";
 import type { CallTable } from "./call-table.ts";
 import { Descent } from "./descent.ts";
 import type { SessionCalls } from "./session-calls.ts";
@@ -35,7 +36,7 @@ export type PriceFunction = (
 ) => number | undefined;
 
 /** What calls of models used, added up. */
-export interface UsageGroup {
+export interface UsageGroup extends Readonly<Spent> {
   /** The keys that were asked for; null where the records do not say. */
   readonly by: {
     /** `2026-11-23` */
@@ -56,21 +57,6 @@ export interface UsageGroup {
   readonly subagentOf?: SessionRow;
   /** Sessions with such calls, each subagent's counted as one. */
   readonly sessions: number;
-  readonly calls: number;
-  /** Tokens of input that no cache served. */
-  readonly input: number;
-  /** Reasoning included. */
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  /** All tokens. */
-  readonly total: number;
-  /** US dollars that records state; null if none does. */
-  readonly cost: number | null;
-  /** US dollars by prices, of calls whose records state none; null without any. */
-  readonly estimated: number | null;
-  /** Tokens of calls for which neither is known. */
-  readonly unpriced: number;
 }
 
 /** Which calls are added up, and how. */
@@ -235,13 +221,11 @@ interface GrowingGroup {
   /** Key of the group of that session. */
   readonly parentKey: string | undefined;
   readonly sessions: Set<Node>;
-  readonly sum: UsageTotals;
-  estimated: number | null;
-  unpriced: number;
+  readonly sum: Spent;
 }
 
 function newGroup(by: UsageGroup["by"] = {}, subagentOf?: SessionRow, parentKey?: string): GrowingGroup {
-  return { by, subagentOf, parentKey, sessions: new Set(), sum: noUsage(), estimated: null, unpriced: 0 };
+  return { by, subagentOf, parentKey, sessions: new Set(), sum: nothingSpent() };
 }
 
 /** Puts calls into their groups. */
@@ -355,7 +339,7 @@ class Grouping {
       const [first, second] = [a.by[name] ?? LAST, b.by[name] ?? LAST];
       if (first !== second) return first < second ? -1 : 1;
     }
-    return spent(b) - spent(a) || b.sum.totalTokens - a.sum.totalTokens;
+    return dollarsOf(b.sum) - dollarsOf(a.sum) || b.sum.total - a.sum.total;
   }
 }
 
@@ -377,19 +361,15 @@ function keyValue(name: Exclude<UsageKey, "session">, { node, times, model }: Ca
 /** Calls without a time come behind the others. */
 const LAST = "\uffff";
 
-function spent({ sum, estimated }: GrowingGroup): number {
-  return (sum.cost ?? 0) + (estimated ?? 0);
-}
-
 /** An estimate; undefined without a price. */
 type Price = number | "stated" | undefined;
 
-function addCall(group: GrowingGroup, node: Node, i: number, price: Price): void {
+function addCall({ sessions, sum }: GrowingGroup, node: Node, i: number, price: Price): void {
   const { calls } = node.recorded;
-  group.sessions.add(node);
-  calls.addTo(group.sum, i);
-  if (price === undefined) group.unpriced += calls.tokensAt(i);
-  else if (price !== "stated") group.estimated = (group.estimated ?? 0) + price;
+  sessions.add(node);
+  calls.addTo(sum, i);
+  if (price === undefined) sum.unpriced += calls.tokensAt(i);
+  else if (price !== "stated") sum.estimated = (sum.estimated ?? 0) + price;
 }
 
 /** When each model was last billed for earlier calls: programs such as Claude Code record dollars apart from tokens. */
@@ -410,22 +390,8 @@ function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
   return calls.timeAt(i) <= (bills.get(modelName(calls.modelOf(i))) ?? Number.NEGATIVE_INFINITY);
 }
 
-function finished({ by, subagentOf, sessions, sum, estimated, unpriced }: GrowingGroup): UsageGroup {
-  const { count: calls, input, output, cacheRead, cacheWrite, totalTokens: total, cost } = sum;
-  return {
-    by,
-    ...(subagentOf !== undefined && { subagentOf }),
-    sessions: sessions.size,
-    calls,
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    total,
-    cost,
-    estimated,
-    unpriced,
-  };
+function finished({ by, subagentOf, sessions, sum }: GrowingGroup): UsageGroup {
+  return { by, ...(subagentOf !== undefined && { subagentOf }), sessions: sessions.size, ...sum };
 }
 
 /** @throws {SessionError} `PRICE_FAILED` */

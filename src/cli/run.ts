@@ -11,14 +11,14 @@ import { type GivenValues, type LoadedCommand, makeParser } from "./parser.ts";
 import { accessSessions } from "./sessions.ts";
 import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
-import { loadWidths } from "./text/width.ts";
+import { loadWidths, truncate } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
  * Runs the command line.
  *
  * @param argv - Arguments, without those of Node and the program.
- * @returns The exit code; never throws, an error is one line on stderr.
+ * @returns The exit code; never throws, an error is one line on stderr, and a line for each session if several fit a name.
  */
 export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   const out = new Output(io.stdout, io.env);
@@ -170,7 +170,11 @@ function explainFailure(error: unknown, argv: readonly string[], io: CliIo, erro
   const message = withoutPasswords(isUsage ? usageMessage(error, argv) : failureMessage(error));
   const code = isUsage ? "USAGE" : isSessionError(error) ? error.code : "UNEXPECTED";
   if (asksForJson(argv)) errors.json({ error: { code, message } });
-  else errors.line(`sessiontree: ${message}`);
+  else {
+    const [what = "", ...sessions] = message.split("\n");
+    errors.line(`sessiontree: ${what}`);
+    for (const line of sessions) errors.line(truncate(line, errors.width));
+  }
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
@@ -189,6 +193,12 @@ function usageMessage(error: Error, argv: readonly string[]): string {
 }
 
 function failureMessage(error: unknown): string {
+  // Sessions that fit a name are listed, one on a line.
+  if (isSessionError(error, "SESSION_AMBIGUOUS"))
+    return error.message
+      .split("\n")
+      .map((line, i) => (i === 0 ? plainLine(line) : `  ${plainLine(line)}`))
+      .join("\n");
   const message = plainLine(messageOf(error));
   return isSessionError(error) ? message : `${message} (unexpected; SESSIONTREE_DEBUG=1 shows where)`;
 }

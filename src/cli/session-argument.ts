@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { NameMatch } from "../catalog/resolve-session.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import { isSessionError, SessionError } from "../schema/errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";
 
@@ -21,9 +21,6 @@ export const LATEST = "@last";
 
 /** The argument that names a session, and the latest one of the project if it is left out. */
 export const SESSION_OR_LATEST = argumentOr("[session]", `the session; default: ${LATEST}`, LATEST);
-
-/** How many candidates an error names. */
-const MOST_NAMED = 3;
 
 /** What is a path and no id: it has a separator or the suffix of session files, starts in the home folder, or is stdin. */
 const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
@@ -45,41 +42,30 @@ export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): Catalog
 }
 
 /**
- * Finds the session that a person names: by path, by id or name or the beginning of one, or `@last`.
+ * Finds the session that a person names: by path, by id or name, the beginning of either, words of its name or first message, or
+ * `@last`.
  *
  * Existing files win over ids, and a name that fits one session of this project means that one, whatever else it fits.
  *
  * @returns Absolute path; that of a missing file if the name looks like a path.
  * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
  */
-export async function findSession(name: string, place: SessionPlace): Promise<string> {
+export async function findSession(name: string, place: SessionPlace, match?: NameMatch): Promise<string> {
   if (name === LATEST) return findLatest(place);
   const path = pathOf(place.io.cwd, name);
-  if (looksLikePath(name) || existsSync(path)) return path;
+  const atPath = statSync(path, { throwIfNoEntry: false });
+  if (looksLikePath(name) || atPath?.isFile()) return path;
   // Whoever names a file needs no list of sessions: what makes one is loaded only now.
-  const { resolveSession } = await import("../catalog/resolve-session.ts");
-  try {
-    return (await resolveSession(name, sessionScope(place, true))).path;
-  } catch (error) {
-    if (!isSessionError(error, "SESSION_AMBIGUOUS")) throw error;
-    return findInProject(name, place, error);
-  }
-}
-
-/** Of several sessions that a name fits, gives the one of this project, if there is one. */
-async function findInProject(name: string, place: SessionPlace, ambiguity: SessionError): Promise<string> {
-  const { resolveSession } = await import("../catalog/resolve-session.ts");
-  try {
-    return (await resolveSession(name, sessionScope(place, false))).path;
-  } catch (error) {
-    if (!isSessionError(error, "SESSION_AMBIGUOUS") && !isSessionError(error, "SESSION_NOT_FOUND"))
-      throw error;
-    const { candidates } = ambiguity.details;
-    const paths = (Array.isArray(candidates) ? candidates : []).map((one) => fieldsOf(one)["path"]);
-    if (paths.some((path) => ambiguity.message.includes(JSON.stringify(path)))) throw ambiguity;
-    const message = `${ambiguity.message} Some are ${paths.slice(0, MOST_NAMED).join(", ")}.`;
-    throw new SessionError(ambiguity.code, message, { details: ambiguity.details });
-  }
+  const { listSessions } = await import("../catalog/list-sessions.ts");
+  const { fittingName, onlyOne } = await import("../catalog/resolve-session.ts");
+  const known = await listSessions(sessionScope(place, true));
+  const found = fittingName(known, name.trim(), match);
+  // A folder may be called as a session is; what is wrong with it is said by what reads it.
+  if (found.length === 0 && atPath !== undefined) return path;
+  const ofProject = found.length > 1 ? await listSessions(sessionScope(place, false)) : [];
+  const here = new Set(ofProject.map((session) => session.path));
+  const notFound = `No session ${JSON.stringify(name)}. "sessiontree list --all" shows the sessions that there are.`;
+  return onlyOne(found, name, { known, isHere: (one) => here.has(one.path), notFound }).path;
 }
 
 async function findLatest(place: SessionPlace): Promise<string> {

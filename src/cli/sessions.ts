@@ -1,3 +1,4 @@
+import type { NameMatch } from "../catalog/resolve-session.ts";
 import type { CliIo } from "./io.ts";
 import { fileSession, type NamedSession, onlyReadable, PIPED, pipedSession } from "./named-session.ts";
 import { findSession } from "./session-argument.ts";
@@ -10,17 +11,18 @@ export interface SessionAccess {
   /** Sessions of a database, if the call is about such; undefined if it is about files. */
   readonly stored: StoredSessions | undefined;
   /**
-   * Finds a session by path, by id or name or the beginning of one, `@last`, or `-` for stdin.
+   * Finds a session by path, by id or name, the beginning of either, words of its name or first message, `@last`, or `-` for stdin.
    *
+   * @param match - Default: `words`.
    * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_AMBIGUOUS` or `STORE_UNAVAILABLE`
    */
-  findSession(name: string): Promise<NamedSession>;
+  findSession(name: string, match?: NameMatch): Promise<NamedSession>;
   /**
    * Finds a session that something is done to, as `findSession`, but none that comes from stdin.
    *
    * @throws {UsageError} If it is `-`.
    */
-  findKeptSession(name: string): Promise<NamedSession>;
+  findKeptSession(name: string, match?: NameMatch): Promise<NamedSession>;
   /**
    * Finds a session for what only files can do.
    *
@@ -38,14 +40,14 @@ export function accessSessions(place: {
 }): SessionAccess {
   const { io, stored } = place;
   const piped = pipedSession(io);
-  const findKeptSession = async (name: string) => {
+  const findKeptSession = async (name: string, match?: NameMatch) => {
     if (name === PIPED) throw onlyReadable();
     if (isStoreUrl(name)) throw new UsageError("Give the address of a database with --store.");
-    return (await stored?.find(name)) ?? fileSession(await findSession(name, place), io);
+    return (await stored?.find(name, match)) ?? fileSession(await findSession(name, place, match), io);
   };
   return {
     stored,
-    findSession: async (name) => (name === PIPED ? piped : findKeptSession(name)),
+    findSession: async (name, match) => (name === PIPED ? piped : findKeptSession(name, match)),
     findKeptSession,
     findFile: async (name) => {
       const { location, path } = await findKeptSession(name);

@@ -1,15 +1,15 @@
 import { deleteMarked, importOriginInFront, readFrontOf } from "../catalog/deleted-imports.ts";
-import { fittingName } from "../catalog/resolve-session.ts";
+import { fittingName, type NameMatch, onlyOne } from "../catalog/resolve-session.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { SessionError } from "../schema/errors.ts";
-import type { SessionStore } from "../stores/session-store.ts";
+import type { ListInStoreOptions, SessionStore } from "../stores/session-store.ts";
 import type { CliIo, CliStores } from "./io.ts";
 import type { NamedSession, SessionLocation } from "./named-session.ts";
 import { LATEST, looksLikePath } from "./session-argument.ts";
 import type { StoreAddress } from "./store-address.ts";
 
-/** How many candidates an error names. */
-const MOST_NAMED = 3;
+/** So many sessions are read to find one by its first message. */
+const MOST_READ = 1000;
 
 /** Ids of which a file's name can be made. */
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
@@ -68,21 +68,20 @@ export class StoredSessions {
   }
 
   /**
-   * Finds the session that a person names: by id or name or the beginning of one, or `@last`.
+   * Finds the session that a person names: by id or name, the beginning of either, words of its name or, among the latest, of its
+   * first message, or `@last`.
    *
    * @returns Undefined if what is named is a file.
    * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`.
-   * @remarks Cost: O(sessions whose name holds the text).
+   * @remarks Cost: O(sessions whose name holds the text), and 1,000 sessions if there is none.
    */
-  async find(name: string): Promise<NamedSession | undefined> {
+  async find(name: string, match: NameMatch = "words"): Promise<NamedSession | undefined> {
     if (name === LATEST) return this.#named(await this.#latest());
     if (looksLikePath(name)) return undefined;
-    const candidates = await this.#candidates(name.trim());
-    const inProject = candidates.filter(({ cwd }) => cwd === this.#io.cwd);
-    const [found] = candidates.length > 1 && inProject.length === 1 ? inProject : candidates;
-    if (found === undefined) throw this.#notFound(name);
-    if (candidates.length > 1 && inProject.length !== 1) throw ambiguous(name, candidates);
-    return this.#named(found);
+    const found = await this.#candidates(name.trim(), match);
+    const isHere = ({ cwd }: SessionRow) => cwd === this.#io.cwd;
+    const notFound = `No session ${JSON.stringify(name)} in ${this.address}. "sessiontree list --all" shows the sessions that are there.`;
+    return this.#named(onlyOne(found, name, { isHere, notFound }));
   }
 
   /** Says where a session is. */
@@ -150,38 +149,24 @@ export class StoredSessions {
   }
 
   /** Returns the sessions that a text fits best. */
-  async #candidates(text: string): Promise<SessionRow[]> {
+  async #candidates(text: string, match: NameMatch): Promise<SessionRow[]> {
     if (text === "") return [];
-    const store = await this.store();
     const found = new Map<string, SessionRow>();
     const prefixes = [...new Set([text, text.toLowerCase()])];
-    const queries = [...prefixes.map((idPrefix) => ({ idPrefix })), { name: text }];
+    const longest = text.split(/\s+/).reduce((one, other) => (other.length > one.length ? other : one));
+    const queries: ListInStoreOptions[] = prefixes.map((idPrefix) => ({ idPrefix }));
+    queries.push({ name: longest });
+    // A database has no index of first messages.
+    if (match === "words") queries.push({ limit: MOST_READ });
     for (const query of queries) {
-      for await (const session of store.list(query)) {
+      if (query.limit !== undefined && found.size > 0) break;
+      for await (const session of (await this.store()).list(query)) {
         if (session.id === text) return [session];
-        if (fittingName([session], text).length > 0) found.set(session.id, session);
+        if (fittingName([session], text, match).length > 0) found.set(session.id, session);
       }
     }
-    return fittingName([...found.values()], text);
+    return fittingName([...found.values()], text, match);
   }
-
-  #notFound(name: string): SessionError {
-    return new SessionError(
-      "SESSION_NOT_FOUND",
-      `No session ${JSON.stringify(name)} in ${this.address}. "sessiontree list --all" shows the sessions that are there.`,
-      { details: { wanted: name } },
-    );
-  }
-}
-
-function ambiguous(name: string, candidates: readonly SessionRow[]): SessionError {
-  const ids = candidates.map(({ id }) => id);
-  const some = ids.slice(0, MOST_NAMED).join(", ");
-  return new SessionError(
-    "SESSION_AMBIGUOUS",
-    `${ids.length} sessions fit ${JSON.stringify(name)}. Give more of the id. Some are ${some}.`,
-    { details: { wanted: name, candidates: ids } },
-  );
 }
 
 /** Deletes a session, and marks one that was imported, so that no import brings it back. */

@@ -5,6 +5,8 @@ import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from ".
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
+import { shortIdLength, WHOLE_ID } from "../view/short-id-length.ts";
+import { dollarsOf } from "../view/spent.ts";
 import { UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
@@ -18,7 +20,7 @@ import { spanOf } from "./span-options.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { column, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
-import { shortId, shortIdLength, WHOLE_ID } from "./view/short-ids.ts";
+import { shortId } from "./view/short-ids.ts";
 import { writeUsageTable } from "./view/usage-table.ts";
 
 const ALL = flag("--all", "add up sessions of all projects");
@@ -152,14 +154,10 @@ function chosen(
   }
   const sizeOf = ([group]: UsageGroup[]) => {
     if (sort === undefined || group === undefined) return 0;
-    return sort === "cost" ? spent(group) : group[sort];
+    return sort === "cost" ? dollarsOf(group) : group[sort];
   };
   blocks.sort((a, b) => sizeOf(b) - sizeOf(a));
   return { shown: blocks.slice(0, limit).flat(), left: blocks.slice(limit ?? blocks.length).length };
-}
-
-function spent({ cost, estimated }: UsageGroup): number {
-  return (cost ?? 0) + (estimated ?? 0);
 }
 
 function groupJson({ by, subagentOf, ...sums }: UsageGroup): object {
@@ -206,7 +204,7 @@ function writeTable(
   const rows = groups.map((group, i) => ({
     name: names[i] ?? "",
     numbers: cells(group),
-    size: group.subagentOf === undefined ? (isPriced ? spent(group) : group.total) : 0,
+    size: group.subagentOf === undefined ? (isPriced ? dollarsOf(group) : group.total) : 0,
   }));
   const titles = [
     "sessions",

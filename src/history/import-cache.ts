@@ -5,9 +5,9 @@ import { readAtomicJson, writeAtomicJson } from "../fs/atomic-json.ts";
 import type { ImportCounts } from "../import/imported-session.ts";
 import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import type { FileFacts } from "./file-facts.ts";
 import type { WrittenSession } from "./import-target.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
+import type { FileFacts } from "./source-program.ts";
 
 /** A session that an import made. */
 export interface KnownImport extends WrittenSession {
@@ -23,7 +23,7 @@ export interface KnownImport extends WrittenSession {
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 5;
+const CACHE_VERSION = 6;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.
@@ -45,15 +45,15 @@ export class ImportCache {
     this.#imports = { ...fieldsOf(kept["imports"]) };
   }
 
-  /** Returns the facts of a file; null if it holds no session; undefined if it must be read. */
-  factsOf(file: SourceFile): FileFacts | null | undefined {
+  /** Returns the facts of the sessions in a file; undefined if it must be read. */
+  factsOf(file: SourceFile): readonly FileFacts[] | undefined {
     const { stamp, facts } = fieldsOf(this.#files[file.path]);
-    if (stamp !== stampOf(file)) return undefined;
-    return isFileFacts(facts) ? facts : null;
+    if (stamp !== stampOf(file) || !Array.isArray(facts)) return undefined;
+    return facts.filter(isFileFacts);
   }
 
-  putFacts(file: SourceFile, facts: FileFacts | undefined): void {
-    this.#files[file.path] = { stamp: stampOf(file), facts: facts ?? null };
+  putFacts(file: SourceFile, facts: readonly FileFacts[]): void {
+    this.#files[file.path] = { stamp: stampOf(file), facts };
     this.#isDirty = true;
   }
 

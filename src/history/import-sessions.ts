@@ -24,13 +24,10 @@ import type { SessionStore } from "../stores/session-store.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
-import { claudeProjects } from "./project-folders.ts";
 import type { RunFacts, SourceBeginning } from "./run-facts.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
-import { SideFiles } from "./side-files.ts";
-import { claudeStateFiles } from "./source-folders.ts";
+import type { SourceSession } from "./source-program.ts";
 import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
-import type { SourceSession } from "./source-session.ts";
 import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
@@ -295,9 +292,7 @@ class ImportRun {
     all: readonly SourceSession[],
     cache: ImportCache,
   ) {
-    const { env, now = Date.now, dryRun = false, again = false, fresh = false } = options;
-    const hasUnknownFolder = all.some(({ source, cwd }) => source === "claude-code" && cwd === "");
-    const beside = new SideFiles(reportTo(options));
+    const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
     this.#options = options;
     this.#report = reportOf(options);
     this.#target = target;
@@ -307,7 +302,6 @@ class ImportRun {
       isDryRun: dryRun,
       isFresh: fresh,
       isAgain: again,
-      claudeProjects: hasUnknownFolder ? claudeProjects(claudeStateFiles(env), beside) : [],
       beginnings: beginningsOf(all),
     };
     this.#importer = new SessionImporter(target, this.#facts);

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { FileLayout } from "./import-target.ts";
 import type { RunFacts } from "./run-facts.ts";
 import type { MadeSession } from "./session-importer.ts";
-import type { SourceSession } from "./source-session.ts";
+import type { SourceSession } from "./source-program.ts";
 
 /** The task of a thread. */
 export interface ThreadTask {

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { FileTarget } from "./import-target.ts";
 import type { ThreadResult, ThreadTask } from "./import-threads.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
-import type { SourceSession } from "./source-session.ts";
+import type { SourceSession } from "./source-program.ts";
 
 // The program of `ImportThreads`' threads: imports the sessions that it receives, and answers in order.
 const { layout, facts }: ThreadTask = workerData;

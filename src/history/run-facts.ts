@@ -1,4 +1,4 @@
-import type { SourceSession } from "./source-session.ts";
+import type { SourceSession } from "./source-program.ts";
 
 /** What a run knows of a session that it found. */
 export interface SourceBeginning extends Pick<SourceSession, "startedAt" | "cwd"> {
@@ -16,8 +16,6 @@ export interface RunFacts {
   readonly isFresh: boolean;
   /** Whether to import sessions that were deleted here. */
   readonly isAgain: boolean;
-  /** Working directories that Claude Code knows. */
-  readonly claudeProjects: readonly string[];
   /** Beginnings of all found sessions, by `sourceKeyOf`. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }

@@ -1,4 +1,7 @@
+import { fieldsOf } from "../context/entry-fields.ts";
 import { ifPresent } from "../fs/file-system.ts";
+import { parseJson } from "../jsonl/decode.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { type ReportSkipped, readSourceAsText } from "./source-file.ts";
 
 /** Reads files that programs keep beside their sessions, each once; reports those that cannot be read. */
@@ -17,6 +20,16 @@ export class SideFiles {
     const text = this.#read(path);
     this.#texts.set(path, text);
     return text;
+  }
+
+  /** Returns the value in a JSON file; undefined if there is none. */
+  valueOf(path: string): unknown {
+    return parseJson(this.textOf(path))?.value;
+  }
+
+  /** Returns the fields of the object in a JSON file; none if there is no object. */
+  jsonOf(path: string): JsonRecord {
+    return fieldsOf(this.valueOf(path));
   }
 
   #read(path: string): string {

@@ -3,10 +3,12 @@ import type { SourceName } from "../import/imported-session.ts";
 import { fileError } from "../log/file-errors.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { readFileFacts } from "./file-facts.ts";
+import { findSourceFiles } from "./find-source-files.ts";
 import type { ImportCache } from "./import-cache.ts";
-import { findSourceFiles, type ReportSkipped, type SourceFile } from "./source-file.ts";
-import { type Environment, sourceFolders } from "./source-folders.ts";
-import { groupSessions, type KnownFile, type SourceSession } from "./source-session.ts";
+import type { ReportSkipped, SourceFile } from "./source-file.ts";
+import type { Environment, FileFacts, KnownFile, SourceSession } from "./source-program.ts";
+import { groupSessions } from "./source-session.ts";
+import { programOf, sourceFolders } from "./source-table.ts";
 
 /** Selects sessions of other programs. */
 export interface SourceQuery {
@@ -36,12 +38,12 @@ export function findSourceSessions(query: SourceQuery, cache: ImportCache): Sour
   const report = reportTo(query);
   const files: KnownFile[] = [];
   for (const file of findSourceFiles(paths, report)) {
-    const facts = factsOf(file, report, cache);
-    // Arrays of messages in a program's folder are not its sessions.
-    const isMeant = query.paths !== undefined || facts?.source !== "messages";
-    if (facts !== undefined && isMeant) files.push({ ...file, facts });
+    for (const facts of factsOf(file, report, cache)) {
+      const isMeant = query.paths !== undefined || programOf(facts.source)?.isOnlyNamed !== true;
+      if (isMeant) files.push({ ...file, facts });
+    }
   }
-  return groupSessions(files, report);
+  return groupSessions(files, report, query.env);
 }
 
 /** Returns what takes files and folders that are left out: it tells the caller, or throws if nobody listens. */
@@ -53,16 +55,16 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   };
 }
 
-function factsOf(file: SourceFile, report: ReportSkipped, cache: ImportCache) {
+function factsOf(file: SourceFile, report: ReportSkipped, cache: ImportCache): readonly FileFacts[] {
   const known = cache.factsOf(file);
-  if (known !== undefined) return known ?? undefined;
+  if (known !== undefined) return known;
   try {
     const facts = readFileFacts(file);
     cache.putFacts(file, facts);
     return facts;
   } catch (error) {
     report(file.path, error);
-    return undefined;
+    return [];
   }
 }
 

@@ -112,6 +112,11 @@ export function firstFolder(values: Iterable<unknown>): { cwd: string | undefine
   return { cwd: undefined, issues };
 }
 
+/** Tells whether a text can be a working directory. */
+export function isFolderName(text: string): boolean {
+  return firstFolder([text]).cwd !== undefined;
+}
+
 /** Yields a field of each record. */
 export function* fieldOf(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
   for (const { value } of records) yield value[name];

@@ -19,6 +19,13 @@ const MARK = /<(?=\/?past-sessions)/gi;
 const LEAST_NOTED = 256;
 const MOST_NOTED = 800;
 
+/** Lines of one thing that was found. */
+export interface Block {
+  /** The session in which it was found. */
+  readonly heading?: string;
+  readonly lines: readonly string[];
+}
+
 /**
  * Text for an agent that never exceeds a number of bytes: records of sessions, framed as such, and notes of ours behind them.
  *
@@ -30,6 +37,7 @@ export class Answer {
   readonly #notes: string[] = [];
   readonly #noteBytes: number;
   #bytesLeft: number;
+  #heading: string | undefined;
 
   constructor(mostBytes: number, hide: HideSecrets) {
     this.#hide = hide;
@@ -57,8 +65,14 @@ export class Answer {
     return true;
   }
 
-  /** Adds some lines if all of them fit, or if they are the first ones: then as much of them as fits. */
-  addBlock(...texts: readonly string[]): boolean {
+  /**
+   * Adds some lines if all of them fit, or if they are the first ones: then as much of them as fits.
+   *
+   * @param heading - What they are of; left out where the block above has the same.
+   */
+  addBlock({ heading, lines }: Block): boolean {
+    const texts = heading === undefined || heading === this.#heading ? lines : [heading, ...lines];
+    this.#heading = heading;
     if (this.add(...texts)) return true;
     if (!this.isEmpty || this.addText(texts.join("\n")) === 0) return false;
     this.note("Not all of the first one fits: ask with more max_bytes.");
@@ -83,9 +97,9 @@ export class Answer {
     return text.length;
   }
 
-  /** Says something behind the records, such as how to go on; what does not fit is cut. */
-  note(text: string): void {
-    this.#notes.push(text);
+  /** Says something behind the records, such as how to go on, if there is something to say; what does not fit is cut. */
+  note(text: string | undefined): void {
+    if (text !== undefined) this.#notes.push(text);
   }
 
   /** Returns the answer. */

@@ -4,7 +4,8 @@ import { callText } from "../view/excerpt.ts";
 import { plainLine } from "../view/plain.ts";
 import { callsIn, resultCallId, resultsOf, type StoredCall } from "../view/tool-calls.ts";
 import { filesOfCall } from "../view/touched-files.ts";
-import { count } from "../view/words.ts";
+import type { Block } from "./answer.ts";
+import { addPage, CURSOR } from "./answer-page.ts";
 import { type Arguments, countArgument, requiredText, switchArgument } from "./argument.ts";
 import {
   ALL,
@@ -18,7 +19,6 @@ import {
   UNTIL,
 } from "./recall.ts";
 import { cut, type RecalledSession } from "./recalled-session.ts";
-import { CURSOR } from "./search-past.ts";
 import { SessionOpener } from "./session-opener.ts";
 
 /** Entries that are found at most, latest sessions first. */
@@ -48,22 +48,10 @@ export const fileHistoryTool: RecallTool = {
     const sessions = new SessionOpener(recall);
     const found = await callsOn(recall, call, running.is, sessions);
     const calls = found.filter((one) => one.isChanged || !get(CHANGES)).sort((a, b) => b.timeMs - a.timeMs);
-    const [skipped, limit] = [get(CURSOR), get(LIMIT)];
-    let shown = 0;
-    let last: string | undefined;
-    for (const one of calls.slice(skipped, skipped + limit)) {
-      const { line, sessionLine } = one;
-      if (!answer.addBlock(...(sessionLine === last ? [] : [sessionLine]), line)) break;
-      last = sessionLine;
-      shown++;
-    }
+    await addPage(answer, call, LIMIT, calls, (one) => one.block);
     if (calls.length === 0)
       answer.note('No past session names this file. Try only its name, or {"all": true}.');
-    else if (skipped + shown < calls.length) {
-      const next = skipped + shown;
-      answer.note(`${count(calls.length - next)} earlier calls. To go on: {"cursor": ${next}}`);
-    }
-    if (running.note !== undefined) answer.note(running.note);
+    answer.note(running.note);
     sessions.noteUnreadable(answer);
     return answer.finish();
   },
@@ -73,8 +61,7 @@ export const fileHistoryTool: RecallTool = {
 interface FileCall {
   readonly timeMs: number;
   readonly isChanged: boolean;
-  readonly sessionLine: string;
-  readonly line: string;
+  readonly block: Block;
 }
 
 async function callsOn(
@@ -104,7 +91,7 @@ async function callsOn(
   return calls;
 }
 
-function callsAt(session: RecalledSession, ordinal: number, path: string, sessionLine: string): FileCall[] {
+function callsAt(session: RecalledSession, ordinal: number, path: string, heading: string): FileCall[] {
   const { row, tree } = session;
   const test = pathTest(path);
   return callsIn(session.entryAt(ordinal)).flatMap((call) => {
@@ -123,8 +110,7 @@ function callsAt(session: RecalledSession, ordinal: number, path: string, sessio
       {
         timeMs: tree.timeAt(ordinal),
         isChanged,
-        sessionLine,
-        line: asked === "" ? line : `${line} · asked: ${asked}`,
+        block: { heading, lines: [asked === "" ? line : `${line} · asked: ${asked}`] },
       },
     ];
   });

@@ -5,12 +5,12 @@ import { callText } from "../view/excerpt.ts";
 import { failureText } from "../view/failure-text.ts";
 import { plainLine } from "../view/plain.ts";
 import { count } from "../view/words.ts";
+import { addPage, CURSOR } from "./answer-page.ts";
 import { countArgument, optionalText } from "./argument.ts";
 import { aftermathOf, type FinishedCall, finishedCallAt } from "./calls-after.ts";
 import { entryText } from "./entry-text.ts";
 import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, timeText } from "./recall.ts";
 import { cut, type RecalledSession } from "./recalled-session.ts";
-import { CURSOR } from "./search-past.ts";
 import { SessionOpener } from "./session-opener.ts";
 
 /** Words of an error that are looked for; the others only rank what they find. */
@@ -59,24 +59,14 @@ export const findFailuresTool: RecallTool = {
       running.is,
       sessions,
     );
-    const [skipped, limit] = [get(CURSOR), get(LIMIT)];
-    let shown = 0;
-    let last = "";
-    for (const failure of failures.slice(skipped, skipped + limit)) {
+    await addPage(answer, call, LIMIT, failures, async (failure) => {
       const session = await sessions.open(failure.hit.session);
-      const line = recall.lineOf(failure.hit.session);
       const lines = session === undefined ? [] : failureLines(session, failure);
-      if (!answer.addBlock(...(line === last ? [] : [line]), ...lines)) break;
-      last = line;
-      shown++;
-    }
+      return { heading: recall.lineOf(failure.hit.session), lines };
+    });
     if (failures.length === 0)
       answer.note('No such failure. Try fewer words of the error, or {"all": true}.');
-    else if (skipped + shown < failures.length) {
-      const next = skipped + shown;
-      answer.note(`${count(failures.length - next)} more. To go on: {"cursor": ${next}}`);
-    }
-    if (running.note !== undefined) answer.note(running.note);
+    answer.note(running.note);
     sessions.noteUnreadable(answer);
     return answer.finish();
   },

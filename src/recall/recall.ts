@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
-import { fittingName } from "../catalog/resolve-session.ts";
+import { fittingName, onlyOne } from "../catalog/resolve-session.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { PriceFunction } from "../catalog/usage-groups.ts";
-import { SessionError } from "../schema/errors.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
 import { Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
@@ -51,7 +50,10 @@ export interface RecallSettings {
 }
 
 /** Names one session. */
-export const SESSION = requiredText("session", "id of the session, the beginning of it, or its name");
+export const SESSION = requiredText(
+  "session",
+  "id of the session or the beginning of it, its name, or words of it",
+);
 /** Names another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
 /** Asks for all projects. */
@@ -71,10 +73,7 @@ export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answ
 const MOST_OF_TITLE = 80;
 
 /** Characters of an error. */
-const MOST_OF_MESSAGE = 500;
-
-/** How many candidates an error names. */
-const MOST_NAMED = 5;
+const MOST_OF_MESSAGE = 800;
 
 /** What all tools work with. */
 export class Recall {
@@ -124,24 +123,24 @@ export class Recall {
   }
 
   /**
-   * Opens the session that a call names: by id or name, or the beginning of one. One of this project wins over others.
+   * Opens the session that a call names: by id or name, the beginning of either, or words of its name or first message. One of this
+   * project wins over others.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
    */
   async find(name: string): Promise<RecalledSession> {
     const { source, cwd } = this.settings;
-    const found = fittingName(await source.list(undefined), name.trim());
-    const inProject = found.filter((row) => row.cwd === cwd);
-    const [row, ...others] = inProject.length === 1 ? inProject : found;
-    if (row === undefined)
-      throw new SessionError(
-        "SESSION_NOT_FOUND",
-        `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
-      );
-    if (others.length === 0 || others.every(({ id }) => id === row.id)) return this.open(row);
-    const ids = found.slice(0, MOST_NAMED).map(({ id }) => id);
-    const message = `${found.length} sessions fit ${JSON.stringify(name)}, such as ${ids.join(", ")}. Name one by its id.`;
-    throw new SessionError("SESSION_AMBIGUOUS", message, { details: { wanted: name, candidates: ids } });
+    const rows = new Map((await source.list(undefined)).map((row) => [row.id, row]));
+    const known = [...rows.values()];
+    const choice = {
+      known,
+      isHere: (row: SessionRow) => row.cwd === cwd,
+      notFound: `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
+    };
+    // An error lists titles, which are clean before they are cut.
+    const found = fittingName(known, name.trim()).map((row) => ({ ...row, name: this.titleOf(row) }));
+    const { id, ...row } = onlyOne(found, name, choice);
+    return this.open(rows.get(id) ?? { id, ...row });
   }
 
   /** Finds the running session, which is left out of what is searched. */

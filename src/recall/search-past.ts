@@ -1,9 +1,11 @@
 import type { SearchHit } from "../catalog/search.ts";
+import { SEARCHED_ROLES } from "../search/search-filters.ts";
 import { snippetOf } from "../search/snippet.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
 import { count } from "../view/words.ts";
 import type { Answer } from "./answer.ts";
+import { CURSOR } from "./answer-page.ts";
 import {
   type Arguments,
   choiceArgument,
@@ -35,16 +37,7 @@ const MOST_OF_SNIPPET = 200;
 const QUERY = requiredText("query", 'words that all stand in one entry; "a phrase" in quotes');
 const ROLES = choicesArgument(
   ["roles", "only what these said; toolResult is the output of tools"],
-  [
-    "user",
-    "assistant",
-    "toolResult",
-    "bashExecution",
-    "custom",
-    "system",
-    "compactionSummary",
-    "branchSummary",
-  ],
+  SEARCHED_ROLES,
 );
 const FAILED = switchArgument("failed", "only failures of tools, commands and models");
 const REGEX = switchArgument("regex", "the query is a regular expression");
@@ -57,11 +50,6 @@ const SOURCE = optionalText(
 const LATEST = switchArgument("latest", "the latest first, instead of the best");
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
 const LIMIT = countArgument(["limit", "the most hits"], { least: 1, most: 20, fallback: 8 });
-/** Goes on after an earlier answer. */
-export const CURSOR = countArgument(["cursor", "hits to skip, to go on after an earlier answer"], {
-  most: 10_000,
-  fallback: 0,
-});
 
 /** Finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
@@ -94,21 +82,18 @@ export const searchSessionsTool: RecallTool = {
     const sessions = new SessionOpener(recall);
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let [passed, shown, isMore] = [0, 0, false];
-    let last: string | undefined;
     for await (const hit of recall.settings.source.search(queryOf(recall, call))) {
       if (running.is(hit.session) || passed++ < skipped) continue;
       const line = await hitLine(recall, hit, sessions);
       if (line === undefined) continue;
-      const lines = last === hit.session.id ? [line] : [recall.lineOf(hit.session), line];
-      if (shown >= limit || !answer.addBlock(...lines)) {
+      if (shown >= limit || !answer.addBlock({ heading: recall.lineOf(hit.session), lines: [line] })) {
         isMore = true;
         break;
       }
-      last = hit.session.id;
       shown++;
     }
     noteEnd(answer, { shown, isMore, next: skipped + shown });
-    if (running.note !== undefined) answer.note(running.note);
+    answer.note(running.note);
     sessions.noteUnreadable(answer);
     return answer.finish();
   },

@@ -1,8 +1,8 @@
 import { USAGE_KEYS, type UsageGroup } from "../catalog/usage-groups.ts";
 import { count, counted, dollars } from "../view/words.ts";
+import { addPage, CURSOR } from "./answer-page.ts";
 import { choicesArgument, countArgument } from "./argument.ts";
 import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, UNTIL } from "./recall.ts";
-import { CURSOR } from "./search-past.ts";
 
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
 const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });
@@ -25,14 +25,8 @@ export const usageTool: RecallTool = {
       ...(prices && { prices }),
     });
     answer.add(`total: ${sumsOf(total)}`);
-    const [skipped, limit] = [get(CURSOR), get(LIMIT)];
-    const lines = groups
-      .slice(skipped, skipped + limit)
-      .map((group) => `${nameOf(recall, group)}: ${sumsOf(group)}`);
-    const cutAt = lines.findIndex((line) => !answer.add(line));
-    const next = skipped + (cutAt < 0 ? lines.length : cutAt);
-    if (next < groups.length)
-      answer.note(`${count(groups.length - next)} more groups. To go on: {"cursor": ${next}}`);
+    const lineOf = (group: UsageGroup) => `${nameOf(recall, group)}: ${sumsOf(group)}`;
+    await addPage(answer, call, LIMIT, groups, (group) => ({ lines: [lineOf(group)] }));
     if (damaged.length > 0)
       answer.note(
         `${counted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,

@@ -92,7 +92,7 @@ type WordMatches = readonly (readonly TextMatch[])[];
 
 function wordsIn(parts: readonly MatchedPart[], finders: readonly MatchFinder[]): WordMatches[] {
   const found = parts.map(({ text }) => ({ text, matches: [] as TextMatch[][] }));
-  for (const [word, find] of finders.entries()) {
+  for (const find of finders) {
     let isIn = false;
     for (const one of found) {
       const matches = find(one.text);
@@ -101,7 +101,6 @@ function wordsIn(parts: readonly MatchedPart[], finders: readonly MatchFinder[])
     }
     // What lacks one word need not be searched for the others.
     if (!isIn) return [];
-    if (word === finders.length - 1) break;
   }
   return found.map(({ matches }) => matches);
 }

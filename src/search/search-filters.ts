@@ -1,3 +1,15 @@
+/** Roles of messages that are searched, and of the summaries that stand for messages. */
+export const SEARCHED_ROLES = [
+  "user",
+  "assistant",
+  "toolResult",
+  "bashExecution",
+  "custom",
+  "system",
+  "compactionSummary",
+  "branchSummary",
+] as const;
+
 /** Which entries are searched, whatever they hold. */
 export interface SearchFilters {
   /** Only messages of these roles; summaries are `compactionSummary` and `branchSummary`. Default: all. */

@@ -77,7 +77,7 @@ export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
 }
 
 /** Returns a sum of nothing. */
-export function noUsage(): UsageTotals {
+function noUsage(): UsageTotals {
   return {
     count: 0,
     input: 0,

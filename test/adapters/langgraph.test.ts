@@ -1,48 +1,18 @@
 import { readFileSync } from "node:fs";
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  RemoveMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
-import {
-  Annotation,
-  Command,
-  END,
-  interrupt,
-  MessagesAnnotation,
-  messagesStateReducer,
-  START,
-  StateGraph,
-} from "@langchain/langgraph";
-import { ToolNode } from "@langchain/langgraph/prebuilt";
+import { AIMessage, HumanMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
+import { Command, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { type Checkpoint, emptyCheckpoint, JsonPlusSerializer, uuid6 } from "@langchain/langgraph-checkpoint";
 import { isSessionError, type SessionManager } from "sessiontree";
 import { SessionTreeSaver } from "sessiontree/langgraph";
 import { fileStore, memoryStore, type SessionStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import { shareOf } from "../support/share.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { answer, clerk, texts } from "./support/clerk.ts";
+import { testOtherProcesses } from "./support/other-processes.ts";
 
 const thread = (thread_id: string, more: object = {}) => ({ configurable: { thread_id, ...more } });
 const metadata = { source: "loop" as const, step: 1, parents: {} };
-const usage_metadata = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
-
-/** An answer of a model, with its id, its tokens and its model. */
-function answer(
-  id: string,
-  content: string,
-  calls: { id: string; name: string; args: object }[] = [],
-): AIMessage {
-  const response_metadata = { model_provider: "openai", model_name: "gpt-x", finish_reason: "stop" };
-  return new AIMessage(
-    JSON.parse(JSON.stringify({ id, content, tool_calls: calls, usage_metadata, response_metadata })),
-  );
-}
-
 const openThread = (store: SessionStore, id: string) =>
   store.open(new SessionTreeSaver(store).sessionIdOf(id));
 const said = (session: SessionManager) =>
@@ -54,48 +24,6 @@ const said = (session: SessionManager) =>
         : content.map((one) => ("text" in one ? one.text : one.type)).join(" ");
     return `${role}: ${text}`;
   });
-const texts = (messages: readonly BaseMessage[]) => messages.map(({ content }) => content);
-
-/** A clerk that reads a file, has it approved by a person, asks an assistant of its own, and answers. */
-function clerk(store: SessionStore) {
-  const read = tool(({ path }) => `text of ${path}`, {
-    name: "read",
-    description: "Reads a file.",
-    schema: z.object({ path: z.string() }),
-  });
-  const helper = new StateGraph(MessagesAnnotation)
-    .addNode("think", ({ messages }) => ({
-      messages: [answer(`helper-${messages.length}`, "It is about carts.")],
-    }))
-    .addEdge(START, "think")
-    .addEdge("think", END)
-    .compile();
-  const State = Annotation.Root({
-    messages: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),
-    approved: Annotation<string>(),
-  });
-  return new StateGraph(State)
-    .addNode("ask", ({ messages }) => ({
-      messages: [
-        answer(`ask-${messages.length}`, "", [
-          { id: `c${messages.length}`, name: "read", args: { path: "a" } },
-        ]),
-      ],
-    }))
-    .addNode("tools", new ToolNode([read]))
-    .addNode("approve", () => ({ approved: String(interrupt("May I?")) }))
-    .addNode("helper", helper)
-    .addNode("end", ({ messages, approved }) => ({
-      messages: [answer(`end-${messages.length}`, `Done: ${approved}`)],
-    }))
-    .addEdge(START, "ask")
-    .addEdge("ask", "tools")
-    .addEdge("tools", "approve")
-    .addEdge("approve", "helper")
-    .addEdge("helper", "end")
-    .addEdge("end", END)
-    .compile({ checkpointer: new SessionTreeSaver(store) });
-}
 
 describe("a graph with tools, an interrupt and a subgraph", () => {
   test("is resumed over the files of another store, and its session shows the conversation", async () => {
@@ -205,6 +133,11 @@ describe("a graph with tools, an interrupt and a subgraph", () => {
     const another = new SessionTreeSaver(store);
     expect((await another.get(thread("t")))?.channel_values["messages"]).toEqual(state.messages);
   });
+});
+
+testOtherProcesses(() => {
+  const sessionDir = temporaryFolder();
+  return { address: sessionDir, openStore: () => fileStore({ sessionDir }) };
 });
 
 /** Puts checkpoints one behind the other, as a run of a graph does. */

@@ -53,7 +53,7 @@ describe("the session that is meant", () => {
 });
 
 describe("no session is meant", () => {
-  test.each(["", "  ", "nothing", "/no/such/file.jsonl", "bc"])("by %j", async (wanted) => {
+  test.each(["", "  ", "nothing", "/no/such/file.jsonl", "xbc"])("by %j", async (wanted) => {
     const resolve = sessions({ abc: "", "": "" });
     await expect(resolve(wanted)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND", details: { wanted } });
   });
@@ -105,5 +105,36 @@ describe("more than one session is meant", () => {
     mergeSessions(JSON.parse(a), JSON.parse(b), { inPlace: true });
     rmSync(JSON.parse(b));
     expect(await resolveSession("x", { sessionDir, cache: false })).toMatchObject({ path: JSON.parse(a) });
+  });
+});
+
+describe("words name a session", () => {
+  test("of its name, before those of first messages, and only if no id or name begins so", async () => {
+    const resolve = sessions({ a1: "Checkout rounding", a2: "", round: "", other: "Total sums" });
+    expect(await resolve("rounding")).toMatchObject({ id: "a1" });
+    expect(await resolve("ROUNDING check")).toMatchObject({ id: "a1" });
+    expect(await resolve("round")).toMatchObject({ id: "round" });
+    expect(await resolve("am a2")).toMatchObject({ id: "a2" });
+    expect(await resolve("sums")).toMatchObject({ id: "other" });
+  });
+
+  test("of several, which the error lists by the beginnings of their ids", async () => {
+    const resolve = sessions({
+      "0199-aaaa-1": "Fix login",
+      "0199-aaaa-2": "Test the login",
+      "0199-bbbb": "",
+    });
+    const error = await resolve("login").catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: "SESSION_AMBIGUOUS", details: { count: 2 } });
+    const [head, ...lines] = error.message.split("\n");
+    expect(head).toBe('2 sessions fit "login". Name one by its id:');
+    expect(lines.sort()).toEqual([
+      expect.stringMatching(/^ {2}0199-aaaa-1 {2}\d{4}-\d\d-\d\d {2}Fix login$/),
+      expect.stringMatching(/^ {2}0199-aaaa-2 {2}\d{4}-\d\d-\d\d {2}Test the login$/),
+    ]);
+    for (const line of lines)
+      expect(await resolve(line.trim().split(" ")[0])).toMatchObject({
+        name: expect.stringContaining("ogin"),
+      });
   });
 });

@@ -320,3 +320,15 @@ test("several words without quotes are one text, and the last may name a session
   const missing = await cli(["search", "tulips", "gardens", "none.jsonl"], place);
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("none.jsonl")]);
 });
+
+test("words of a session's name are words of the text, unless there is no text", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, "checkout");
+  scribe.user("please fix the rounding");
+  scribe.result("exit code 2", true);
+  scribe.session.appendSessionInfo("Checkout rounding");
+  const hits = async (...args: string[]) =>
+    jsonLines(await cli(["search", ...args, "--json", "--dir", folder])).map((hit) => Object(hit).role);
+  expect(await hits("fix", "rounding")).toEqual(["user"]);
+  expect(await hits("", "rounding", "--failed")).toEqual(["toolResult"]);
+});

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -35,10 +35,15 @@ test("paths are meant from the current folder, from home, or as URLs, whether th
   expect(await find(pathToFileURL(join(folder, "a b")).href, "/")).toBe(join(folder, "a b"));
 });
 
-test("a file in the current folder is meant before an id that reads the same", async () => {
+test("a file in the current folder is meant before an id that reads the same, a folder behind it", async () => {
   const folder = temporaryFolder();
   const path = sessionIn(folder, "one", "abc");
   expect(await find("abc", folder, { folder: join(folder, "sessions") })).toBe(path);
+  mkdirSync(join(folder, "abc"));
+  mkdirSync(join(folder, "other"));
+  expect(await find("abc", folder, { folder: join(folder, "sessions") })).toBe(path);
+  expect(await find("other", folder, { folder: join(folder, "sessions") })).toBe(join(folder, "other"));
+  rmSync(join(folder, "abc"), { recursive: true });
   copyFileSync(path, join(folder, "abc"));
   expect(await find("abc", folder, { folder: join(folder, "sessions") })).toBe(join(folder, "abc"));
 });
@@ -61,7 +66,10 @@ test("of several that fit, the one of this project is meant; else the candidates
   expect(await find("aaaa", join(folder, "one"), place)).toBe(first);
   const failure = find("aaaa", folder, place);
   await expect(failure).rejects.toMatchObject({ code: "SESSION_AMBIGUOUS" });
-  await expect(failure).rejects.toThrow(new RegExp(`Some are (${first}, ${second}|${second}, ${first})`));
+  await expect(failure).rejects.toThrow(/\n {2}aaaa-111 .*in one/);
+  await expect(failure).rejects.toThrow(/\n {2}aaaa-222 .*in two/);
+  expect(await find("one in", folder, place)).toBe(first);
+  expect(await find("in", join(folder, "two"), place)).toBe(second);
 });
 
 test("@last is the latest session of this project, or of the folder given", async () => {

@@ -274,6 +274,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect((await sql("show", "fix the", "--json")).stdout).toContain(ID);
     const elsewhere = await run(["show", "fix", "--store", URL_OF_STORE], { cwd: "/projects/c" });
     expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('2 sessions fit "fix"')]);
+    expect((await sql("show", "totals fix", "--json")).stdout).toContain(ID);
     expect(await database.ids()).toHaveLength(2);
     const none = await run(["show", "@last", "--store", URL_OF_STORE], { cwd: "/projects/c" });
     expect(none.stderr).toContain(`no session of this project in ${SHOWN_STORE}`);

@@ -19,7 +19,7 @@ describe.runIf(FLAG !== undefined && !IS_WINE)("a process that may not flush fil
   test("appends, and tells once what that is worth; what must be on the disk is refused by name", async () => {
     const folder = temporaryFolder();
     const program = join(folder, "permitted.mjs");
-    await bundle("permitted.ts", program);
+    await bundle("fault/support/permitted.ts", program);
     const sessions = join(sandbox(), "sessions");
     mkdirSync(sessions, { mode: 0o700 });
     const old = place(sessions, "old.jsonl", VERSION_1);

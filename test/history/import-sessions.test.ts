@@ -4,7 +4,7 @@ import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
 import { collectStats } from "../../src/controller/stats.ts";
 import { previewImport, type SessionImport } from "../../src/history/import-sessions.ts";
-import { claudeFolderName } from "../../src/history/project-folders.ts";
+import { claudeFolderName } from "../../src/history/sources/claude-code.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { isSessionError } from "../../src/schema/errors.ts";
 import { fileStore } from "../../src/stores/file-store.ts";

@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
 import { chooseSessions, type SessionNode } from "../../src/page/model/choose-sessions.ts";
-import {
-  isWithin,
-  periodOf,
-  readIndexUsage,
-  spansOf,
-  sumSpent,
-  sumsBy,
-} from "../../src/page/model/index-usage.ts";
+import { isWithin, periodOf, readIndexUsage, spansOf, sumsBy } from "../../src/page/model/index-usage.ts";
 import type { ListedSession } from "../../src/page/model/session-list.ts";
+import { sumSpent } from "../../src/view/spent.ts";
 
 function listed(href: string, fields: Partial<ListedSession> = {}): ListedSession {
   const times = { created: "2026-03-01T12:00:00Z", modified: "2026-03-02T12:00:00Z" };

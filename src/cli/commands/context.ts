@@ -13,6 +13,7 @@ import { contextSizeText } from "../../view/context-size.ts";
 import { kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { excerptOfMessage } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
+import { shortIdLength } from "../../view/short-id-length.ts";
 import { callOf } from "../../view/tool-calls.ts";
 import { answerText } from "../../view/usage.ts";
 import { count, counted } from "../../view/words.ts";
@@ -24,7 +25,7 @@ import { column, truncate, wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
-import { longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
+import { longestOf, shortId } from "../view/short-ids.ts";
 
 const LEAF = textOption(
   "--leaf <entry>",

@@ -4,6 +4,7 @@ import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { quoteForShell } from "../../view/shell-quote.ts";
+import { shortIdLength } from "../../view/short-id-length.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -13,7 +14,7 @@ import { column, truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
-import { idsOf, longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
+import { idsOf, longestOf, shortId } from "../view/short-ids.ts";
 
 const SESSION = argument("<session>", "the session");
 const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");

@@ -4,6 +4,7 @@ import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { folderName, titleOf } from "../../view/session-title.ts";
+import { shortIdLength, WHOLE_ID } from "../../view/short-id-length.ts";
 import { ago, isoTime } from "../../view/times.ts";
 import { count } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
@@ -16,7 +17,7 @@ import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
+import { shortId } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = choiceOption(

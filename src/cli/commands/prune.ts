@@ -8,6 +8,7 @@ import { ifPresent } from "../../fs/file-system.ts";
 import { SessionView } from "../../manager/session-view.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { titleOf } from "../../view/session-title.ts";
+import { shortIdLength } from "../../view/short-id-length.ts";
 import { ago, parseDuration } from "../../view/times.ts";
 import { bytes, count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -19,7 +20,7 @@ import { sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { shortId, shortIdLength } from "../view/short-ids.ts";
+import { shortId } from "../view/short-ids.ts";
 
 const OLDER_THAN: Parameter<number> = {
   kind: "option",

@@ -1,11 +1,11 @@
 import { dirname } from "node:path";
-import { fittingName } from "../../catalog/resolve-session.ts";
+import { fittingName, onlyOne } from "../../catalog/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../catalog/restore.ts";
 import { importedRoot } from "../../catalog/user-folders.ts";
 import { sessionsRoot } from "../../log/session-paths.ts";
-import { SessionError } from "../../schema/errors.ts";
 import { plainLine } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
+import { shortIdLength, WHOLE_ID } from "../../view/short-id-length.ts";
 import { ago } from "../../view/times.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -13,18 +13,15 @@ import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
+import { shortId } from "../view/short-ids.ts";
 
 const NAME = optionalArgument(
   "[trashed]",
-  "its id or name or the beginning of one, its old path, or @last for the one deleted last",
+  "its id, its name or words of it, its old path, or @last for the one deleted last",
 );
 const TO = textOption("--to <file>", "restore it to this path instead of the old one");
 
 const AGE_WIDTH = 10;
-
-/** How many candidates an error names. */
-const MOST_NAMED = 3;
 
 /** `sessiontree restore`: shows what is in the trash, and brings a session back. */
 export const restoreCommand: Command = {
@@ -69,18 +66,12 @@ function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: C
   if (name === LATEST && latest !== undefined) return latest;
   const path = pathOf(io.cwd, name);
   const atPath = trashed.filter((one) => one.path === path || one.trashPath === path);
-  const candidates = trashed.map((one) => ({ id: one.session.id, name: one.session.name ?? "", one }));
-  const found = atPath.length > 0 ? atPath : fittingName(candidates, name.trim()).map(({ one }) => one);
-  const [only] = found;
-  if (only === undefined || name.trim() === "") {
-    const message = `No session ${JSON.stringify(name)} is in the trash. "sessiontree restore" lists those that are.`;
-    throw new SessionError("SESSION_NOT_FOUND", message, { details: { wanted: name } });
-  }
-  if (found.length === 1) return only;
-  const paths = found.map(({ trashPath }) => trashPath);
-  const some = paths.slice(0, MOST_NAMED).join(", ");
-  const message = `${found.length} sessions in the trash fit ${JSON.stringify(name)}. Give more of the id, or the path in the trash: ${some}.`;
-  throw new SessionError("SESSION_AMBIGUOUS", message, { details: { wanted: name, candidates: paths } });
+  const candidates = trashed.map((one) => ({ ...one.session, path: one.trashPath, one }));
+  const found = candidates.filter(({ one }) => atPath.length === 0 || atPath.includes(one));
+  const notFound = `No session ${JSON.stringify(name)} is in the trash. "sessiontree restore" lists those that are.`;
+  const copiesAdvice = "Name one by its path in the trash.";
+  const choice = { known: candidates, notFound, copiesAdvice };
+  return onlyOne(atPath.length > 0 ? found : fittingName(found, name.trim()), name, choice).one;
 }
 
 function trashedJson({ path, trashPath, deleted, size, session }: TrashedSession): object {

@@ -35,7 +35,7 @@ interface Candidate {
 
 /** `sessiontree rm`: deletes sessions, in a way that can be undone. */
 export const rmCommand: Command = {
-  details: `On a terminal it asks first. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
+  details: `On a terminal it asks first. Without a question, sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
@@ -80,10 +80,12 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
  *
  * @throws {UsageError} If some are files, and others in a database.
  */
-async function namedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
+async function namedSessions({ findKeptSession, get, io }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
+  // What nobody is asked about is not found by a word of its name.
+  const match = get(YES) || io.ask === undefined ? "beginning" : "words";
   for (const name of get(SESSIONS)) {
-    const session = await findKeptSession(name);
+    const session = await findKeptSession(name, match);
     found.set(session.location.text, session);
   }
   const sessions = [...found.values()];

@@ -7,6 +7,7 @@ import {
 } from "../../catalog/search.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { SEARCHED_ROLES } from "../../search/search-filters.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
@@ -54,18 +55,11 @@ const ALL = flag("--all", "search the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
 const CASE = flag("--case", "match case");
 
-/** Roles of messages, and of the summaries that stand for them. */
-const ROLES = [
-  "user",
-  "assistant",
-  "toolResult",
-  "bashExecution",
-  "custom",
-  "system",
-  "compactionSummary",
-  "branchSummary",
-] as const;
-const ROLE = choicesOption("--role <roles>", "only messages of these roles, separated by commas", ROLES);
+const ROLE = choicesOption(
+  "--role <roles>",
+  "only messages of these roles, separated by commas",
+  SEARCHED_ROLES,
+);
 const LIMIT = numberOption(
   "--limit <number>",
   "only this many hits, the first ones in the order that is asked for",
@@ -117,7 +111,7 @@ The best come first: more and rarer words, closer together, what was said before
 
 --failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
-Roles are ${ROLES.slice(0, -1).join(", ")} and ${ROLES.at(-1)}.
+Roles are ${SEARCHED_ROLES.slice(0, -1).join(", ")} and ${SEARCHED_ROLES.at(-1)}.
 
 In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, path, and "left" if the entry is on a branch that was left. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [
@@ -235,7 +229,8 @@ async function sessionOrWord(
   findSession: CommandCall["findSession"],
 ): Promise<NamedSession | undefined> {
   try {
-    return await findSession(word);
+    // Of a text, words are no name of a session.
+    return await findSession(word, text === "" ? "words" : "beginning");
   } catch (error) {
     if (text === "" || isSessionName(word) || !isSessionError(error, "SESSION_NOT_FOUND")) throw error;
     return undefined;

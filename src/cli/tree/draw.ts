@@ -3,6 +3,7 @@ import { entriesFrom } from "../../view/ancestry.ts";
 import { countKinds, type EntryKinds, type KindCount, type Tone } from "../../view/entry-kind.ts";
 import { type Excerpt, excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
+import { shortIdLength } from "../../view/short-id-length.ts";
 import { timeRange } from "../../view/time-range.ts";
 import { type TimeColumn, timeColumn } from "../../view/times.ts";
 import type { TreeRow } from "../../view/tree-rows.ts";
@@ -10,7 +11,7 @@ import { counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { KIND_WIDTH, paintOf } from "../view/colour.ts";
-import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";
+import { idsOf, shortId } from "../view/short-ids.ts";
 
 /** A row that stands for several entries. */
 type FoldRow = Exclude<TreeRow, { kind: "entry" }>;

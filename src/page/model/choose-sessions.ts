@@ -1,5 +1,6 @@
+import { dollarsOf, nothingSpent, type Spent } from "../../view/spent.ts";
 import { groupBy } from "./group-by.ts";
-import { dayOf, dollarsOf, type IndexUsage, NOTHING, type Period, type Spent } from "./index-usage.ts";
+import { dayOf, type IndexUsage, type Period } from "./index-usage.ts";
 import type { ListedSession } from "./session-list.ts";
 
 /** By what sessions are ordered: the latest, the most expensive, the one with most tokens or messages first. */
@@ -65,7 +66,7 @@ export function chooseSessions(
       const subagents = nodesOf(byStarter.get(session.href) ?? [], isChosen);
       const isAround = !isChosen;
       if (isAround && subagents.length === 0) return [];
-      return [{ session, spent: spent && (spent.get(session.href) ?? NOTHING), subagents, isAround }];
+      return [{ session, spent: spent && (spent.get(session.href) ?? nothingSpent()), subagents, isAround }];
     });
   return sorted(nodesOf(byStarter.get(undefined) ?? [], false), sort, ranked);
 }
@@ -85,7 +86,7 @@ function sorted(nodes: SessionNode[], sort: Sort, ranked: readonly string[] | un
       Math.min(ranks.get(session.href) ?? ranks.size, ...subagents.map(rankOf));
     return nodes.sort((a, b) => rankOf(a) - rankOf(b));
   }
-  const sizeOf = ({ session, spent = NOTHING }: SessionNode) =>
+  const sizeOf = ({ session, spent = nothingSpent() }: SessionNode) =>
     sort === "messages" ? session.messageCount : sort === "tokens" ? spent.total : dollarsOf(spent);
   return nodes.sort((a, b) => sizeOf(b) - sizeOf(a));
 }

@@ -1,26 +1,11 @@
 import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
+import { type Spent, sumSpent } from "../../view/spent.ts";
+import { UNKNOWN_MODEL } from "../../view/usage.ts";
 import { groupBy } from "./group-by.ts";
 
-/** What calls of models used, with costs that records state and costs by prices apart. */
-export interface Spent {
-  readonly calls: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  /** All tokens. */
-  readonly total: number;
-  /** US dollars that records state; null if none does. */
-  readonly cost: number | null;
-  /** US dollars by prices, of calls whose records state none; null without any. */
-  readonly estimated: number | null;
-  /** Tokens of calls for which neither is known. */
-  readonly unpriced: number;
-}
-
 /** What one model's calls in a session used on a day, those of its subagents included. */
-export interface SpentGroup extends Spent {
+export interface SpentGroup extends Readonly<Spent> {
   /** Address of the session's page. */
   readonly session: string;
   /** As `2026-11-23`; empty if it is not known. */
@@ -38,9 +23,6 @@ export interface IndexUsage {
   /** How many sessions have damaged lines: calls on them are in no sum. */
   readonly damaged: number;
 }
-
-/** Stands for calls that name no model. */
-const UNKNOWN_MODEL = "(unknown model)";
 
 /** Reads what a server tells of the sessions of a list. */
 export function readIndexUsage(json: unknown): IndexUsage {
@@ -78,47 +60,12 @@ function spentIn(value: unknown): Spent {
   };
 }
 
-/** Nothing that was used. */
-export const NOTHING: Spent = {
-  calls: 0,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  total: 0,
-  cost: null,
-  estimated: null,
-  unpriced: 0,
-};
-
-/** Adds up what was used. */
-export function sumSpent(groups: Iterable<Spent>): Spent {
-  const sum = { ...NOTHING };
-  for (const { cost, estimated, ...tokens } of groups) {
-    sum.calls += tokens.calls;
-    sum.input += tokens.input;
-    sum.output += tokens.output;
-    sum.cacheRead += tokens.cacheRead;
-    sum.cacheWrite += tokens.cacheWrite;
-    sum.total += tokens.total;
-    sum.unpriced += tokens.unpriced;
-    if (cost !== null) sum.cost = (sum.cost ?? 0) + cost;
-    if (estimated !== null) sum.estimated = (sum.estimated ?? 0) + estimated;
-  }
-  return sum;
-}
-
 /** Adds groups up by a key, in the order in which keys first occur. */
 export function sumsBy(
   groups: readonly SpentGroup[],
   keyOf: (group: SpentGroup) => string,
 ): Map<string, Spent> {
   return new Map(Array.from(groupBy(groups, keyOf), ([key, some]) => [key, sumSpent(some)]));
-}
-
-/** Returns what was spent as far as it is known: stated and estimated, or 0. */
-export function dollarsOf({ cost, estimated }: Spent): number {
-  return (cost ?? 0) + (estimated ?? 0);
 }
 
 /** Days from the first to the last, each as `2026-11-23`; a bound that is missing is none. */

@@ -1,14 +1,7 @@
+import { dollarsOf, type Spent, sumSpent } from "../../view/spent.ts";
 import { count, counted, dollars, roundDollars } from "../../view/words.ts";
 import { tokens } from "../model/format.ts";
-import {
-  dollarsOf,
-  type Spent,
-  type SpentGroup,
-  type SpentSpan,
-  spansOf,
-  sumSpent,
-  sumsBy,
-} from "../model/index-usage.ts";
+import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
 import type { Bar } from "./bars.tsx";
 import { Bars } from "./bars.tsx";
 import { ChartFrame } from "./chart-frame.tsx";

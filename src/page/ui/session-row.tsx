@@ -1,10 +1,10 @@
 import { useRef, useState } from "preact/hooks";
 import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
 import { folderName } from "../../view/session-title.ts";
+import type { Spent } from "../../view/spent.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import type { SessionNode } from "../model/choose-sessions.ts";
 import { dateAndTimeOf, tokens } from "../model/format.ts";
-import type { Spent } from "../model/index-usage.ts";
 import { cutAtWords, type ListHit } from "../model/session-list.ts";
 import { ChevronIcon } from "./icons.tsx";
 import { useAnswer } from "./use-server.ts";

@@ -3,11 +3,15 @@ import { build } from "esbuild";
 
 const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-/** Bundles a program of this folder with the library, so that child processes start quickly. */
-export async function bundle(name: string, outfile: string): Promise<void> {
-  const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
+const SUBPATHS = ["catalog", "import", "langgraph", "postgres", "stores"];
+
+const publicFile = (name: string) =>
+  root(process.env["SESSIONTREE_TEST_TARGET"] === "dist" ? `dist/${name}.js` : `src/${name}.ts`);
+
+/** Bundles a program of the tests with the library, so that child processes start quickly. */
+export async function bundle(program: string, outfile: string): Promise<void> {
   await build({
-    entryPoints: [root(`test/fault/support/${name}`)],
+    entryPoints: [root(`test/${program}`)],
     outfile,
     bundle: true,
     logLevel: "error",
@@ -15,12 +19,10 @@ export async function bundle(name: string, outfile: string): Promise<void> {
     format: "esm",
     target: "node20",
     alias: {
-      sessiontree: root(isDist ? "dist/index.js" : "src/index.ts"),
-      "sessiontree/import": root(isDist ? "dist/import.js" : "src/import.ts"),
-      "sessiontree/catalog": root(isDist ? "dist/catalog.js" : "src/catalog.ts"),
-      "sessiontree/stores": root(isDist ? "dist/stores.js" : "src/stores.ts"),
+      sessiontree: publicFile("index"),
+      ...Object.fromEntries(SUBPATHS.map((name) => [`sessiontree/${name}`, publicFile(name)])),
     },
-    external: ["trash"],
+    external: ["trash", "pg-native"],
     // For the packages that are no modules.
     banner: {
       js: 'import { createRequire as requireOfBundle } from "node:module"; const require = requireOfBundle(import.meta.url);',

@@ -10,7 +10,7 @@ import { IS_WINE } from "../../support/platform.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 
-/** A child process that does one task of child.ts. */
+/** A child process that does one task of its program. */
 export interface Child {
   readonly process: ChildProcess;
   /** What it has said so far. */
@@ -29,12 +29,13 @@ export interface Child {
 export class Children {
   #program = "";
 
-  constructor() {
+  /** @param program - Below `test`; its first argument is a task. */
+  constructor(program = "fault/support/child.ts") {
     let folder: string;
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "sessiontree-child-"));
       this.#program = join(folder, "child.mjs");
-      await bundle("child.ts", this.#program);
+      await bundle(program, this.#program);
     });
     afterAll(() => removeFolder(folder));
   }

@@ -49,7 +49,7 @@ export class StoppedReplacement {
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "sessiontree-thread-"));
       const program = join(folder, "worker.mjs");
-      await bundle("replace-worker.ts", program);
+      await bundle("fault/support/replace-worker.ts", program);
       const { port2 } = this.#port;
       this.#worker = new Worker(program, {
         workerData: { state: this.#state, port: port2 },

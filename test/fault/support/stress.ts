@@ -77,7 +77,7 @@ export async function stress(
   mkdirSync(PROGRAMS, { recursive: true });
   const programs = mkdtempSync(join(PROGRAMS, "stress-"));
   const program = join(programs, "child.mjs");
-  await bundle("stress-child.ts", program);
+  await bundle("fault/support/stress-child.ts", program);
   try {
     const start = performance.now();
     const passed = () => performance.now() - start;

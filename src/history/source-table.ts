@@ -1,0 +1,25 @@
+import { homedir } from "node:os";
+import type { DetectedSource } from "../import/detect-source.ts";
+import type { Environment, SourceProgram } from "./source-program.ts";
+import { CLAUDE_CODE } from "./sources/claude-code.ts";
+import { CODEX } from "./sources/codex.ts";
+import { GEMINI } from "./sources/gemini.ts";
+import { MESSAGES } from "./sources/messages.ts";
+import { PI4 } from "./sources/pi-v4.ts";
+
+/** The programs whose sessions are found and read. */
+export const SOURCE_PROGRAMS: readonly SourceProgram[] = [CLAUDE_CODE, CODEX, GEMINI, MESSAGES, PI4];
+
+/** Returns the program of a name; undefined if its sessions are not read. */
+export function programOf(source: DetectedSource | undefined): SourceProgram | undefined {
+  return SOURCE_PROGRAMS.find(({ name }) => name === source);
+}
+
+/**
+ * Returns the folders of other programs' sessions, located as those programs do. They may be missing.
+ *
+ * @param env - Reads `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas) and `CODEX_HOME`.
+ */
+export function sourceFolders(env: Environment = process.env): string[] {
+  return SOURCE_PROGRAMS.flatMap((program) => program.folders(env, env["HOME"] || homedir()));
+}

@@ -1,0 +1,256 @@
+import { homedir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { type Dollars, dollarsWhenCopied, inheritedDollarsIn } from "../../import/claude-code/cost-state.ts";
+import { importClaudeCode } from "../../import/claude-code/import-claude-code.ts";
+import type { ImportedSession } from "../../import/imported-session.ts";
+import {
+  fieldOf,
+  firstFolder,
+  firstText,
+  isFolderName,
+  leftOut,
+  readSourceText,
+  type SourceRecord,
+} from "../../import/source-text.ts";
+import { member, textOf } from "../../import/source-values.ts";
+import { fileError } from "../../log/file-errors.ts";
+import { absolutePath } from "../../log/session-paths.ts";
+import type { SessionIssue } from "../../schema/issue.ts";
+import { SideFiles } from "../side-files.ts";
+import { readSourcePieces, textOfFile } from "../source-file.ts";
+import type {
+  Environment,
+  FileFacts,
+  KnownFile,
+  ReadOptions,
+  SourceProgram,
+  SourceSession,
+} from "../source-program.ts";
+
+/** Transcripts of Claude Code, with those of subagents in files of their own. */
+export const CLAUDE_CODE: SourceProgram = {
+  name: "claude-code",
+  folders: (env, home) => claudeHomes(env, home).map((folder) => join(folder, "projects")),
+  factsIn: (text, path) => factsOf(readSourceText(text).records, path),
+  wanted: ["cwd", "startedAt", "firstUuid"],
+  keyOf: ({ path }) => projectFolderOf(path),
+  beside: ({ env, beside }) => {
+    let projects: readonly string[] | undefined;
+    return ({ path, facts }) => {
+      if ((facts.cwd ?? "") !== "") return {};
+      projects ??= projectsIn(env, beside);
+      return { cwd: cwdOfFolder(projectFolderOf(path), projects) };
+    };
+  },
+  withOrigins,
+  read,
+  countMissing: ({ path }, { files }) =>
+    missingUuids(
+      path,
+      files.map((file) => file.path),
+    ),
+};
+
+function claudeHomes({ CLAUDE_CONFIG_DIR: named }: Environment, home: string): string[] {
+  if (!named) return [join(home, ".claude"), join(home, ".config", "claude")];
+  const folders = named.split(",").map((folder) => folder.trim());
+  return folders.filter((folder) => folder !== "").map(absolutePath);
+}
+
+/** Returns the project folder of a transcript. */
+function projectFolderOf(path: string): string {
+  return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
+}
+
+/** Returns the working directories that the program knows, from the files in which it stores its projects. */
+function projectsIn(env: Environment, beside: SideFiles): string[] {
+  const home = env["HOME"] || homedir();
+  const stateFiles = [...claudeHomes(env, home), home].map((folder) => join(folder, ".claude.json"));
+  const folders = stateFiles.flatMap((path) => Object.keys(fieldsOf(beside.jsonOf(path)["projects"])));
+  return folders.filter(isFolderName);
+}
+
+/** Finds the working directory of a project folder: a project of this name, else what the name says. */
+function cwdOfFolder(folder: string, projects: readonly string[]): string {
+  const name = basename(folder);
+  return projects.find((cwd) => claudeFolderName(cwd) === name) ?? name.replaceAll("-", "/");
+}
+
+const LONGEST_NAME = 200;
+
+/** Returns the name of Claude Code's folder for a working directory. */
+export function claudeFolderName(cwd: string): string {
+  const name = cwd.replace(/[^a-zA-Z0-9]/g, "-");
+  if (name.length <= LONGEST_NAME) return name;
+  let hash = 0;
+  for (let i = 0; i < cwd.length; i++) hash = ((hash << 5) - hash + cwd.charCodeAt(i)) | 0;
+  return `${name.slice(0, LONGEST_NAME)}-${Math.abs(hash).toString(36)}`;
+}
+
+function factsOf(records: readonly SourceRecord[], path: string): FileFacts[] {
+  const name = basename(path, ".jsonl");
+  const agentId = /^agent-(.+)$/.exec(name)?.[1];
+  const folder = /[/\\]([^/\\]+)[/\\]subagents[/\\]/.exec(path)?.[1];
+  const ofRecord = firstText(records, "sessionId");
+  const sessionId = agentId === undefined ? name : (folder ?? ofRecord);
+  if (sessionId === undefined) return [];
+  const first = records.findIndex(
+    ({ value: { uuid, type } }) => textOf(uuid) !== undefined && type !== "summary",
+  );
+  return [
+    {
+      source: "claude-code",
+      sessionId,
+      agentId,
+      cwd: firstFolder(fieldOf(records, "cwd")).cwd,
+      startedAt: firstText(records, "timestamp"),
+      firstUuid: textOf(records[first]?.value["uuid"]),
+      isCopy: first !== -1 && isCopied(records, first),
+      begunAt: latestTime(records.slice(0, first + 1)),
+    },
+  ];
+}
+
+/** Returns the latest time in records; undefined if there is none. */
+function latestTime(records: readonly SourceRecord[]): string | undefined {
+  return records
+    .flatMap(
+      ({ value }) => textOf(value["timestamp"]) ?? textOf(member(value, "snapshot")["timestamp"]) ?? [],
+    )
+    .sort()
+    .at(-1);
+}
+
+/**
+ * Tells whether a conversation is older than its file: notes before its first record are younger, or belong to
+ * another record.
+ */
+function isCopied(records: readonly SourceRecord[], first: number): boolean {
+  const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
+  if (subtype === "compact_boundary") return true;
+  return records.slice(0, first).some(({ value }) => {
+    if (value["type"] === "file-history-snapshot") return value["messageId"] !== uuid;
+    return textOf(timestamp) !== undefined && (textOf(value["timestamp"]) ?? "") > String(timestamp);
+  });
+}
+
+/** Finds the files that sessions may have been copied from: older ones with the same first record. */
+function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
+  const mains = sessions.flatMap((session) => mainFileOf(session) ?? []);
+  const byFirst = new Map<string | undefined, KnownFile[]>();
+  for (const file of mains) {
+    const { firstUuid } = file.facts;
+    byFirst.set(firstUuid, [...(byFirst.get(firstUuid) ?? []), file]);
+  }
+  return sessions.map((session) => {
+    const main = mainFileOf(session);
+    if (main?.facts.isCopy !== true) return session;
+    const { firstUuid, begunAt = "" } = main.facts;
+    const isBefore = ({ path, facts }: KnownFile) =>
+      path !== main.path && (facts.isCopy !== true || (facts.begunAt ?? "") < begunAt);
+    const alike = (byFirst.get(firstUuid) ?? []).filter(isBefore);
+    // A copy made after a compaction begins in the middle of the original.
+    const isOriginal = alike.some(({ facts }) => facts.isCopy !== true);
+    const beside = isOriginal
+      ? alike
+      : mains.filter((file) => isBefore(file) && dirname(file.path) === dirname(main.path));
+    return { ...session, origins: beside };
+  });
+}
+
+function mainFileOf({ files }: SourceSession): KnownFile | undefined {
+  return files.find(({ facts }) => facts.agentId === undefined);
+}
+
+function read(session: SourceSession, options: ReadOptions): ImportedSession[] {
+  const { files, sourceId } = session;
+  const mainFile = mainFileOf(session);
+  const main = mainFile === undefined ? { records: [], issues: [] } : textOfFile(mainFile);
+  const subagents = files.flatMap((file) => {
+    const { agentId } = file.facts;
+    if (agentId === undefined) return [];
+    const issues: SessionIssue[] = [];
+    const beside = new SideFiles((path, error) =>
+      issues.push(leftOut(fileError(path, "read", error).message)),
+    );
+    const meta = beside.valueOf(file.path.replace(/\.jsonl$/, ".meta.json"));
+    const text = textOfFile(file);
+    return [{ agentId, meta, ...text, issues: [...text.issues, ...issues] }];
+  });
+  const origin = findOrigin(main.records, session.origins);
+  const inheritedDollars = inheritedBy(main.records, origin, options);
+  return importClaudeCode({
+    main,
+    subagents,
+    sessionId: sourceId,
+    ...(options.ownId !== undefined && { ownId: options.ownId }),
+    ...(mainFile !== undefined && { path: mainFile.path }),
+    cwd: session.cwd,
+    ...(origin !== undefined && { forkedFrom: origin.facts.sessionId }),
+    ...(inheritedDollars !== undefined && { inheritedDollars }),
+    importedAt: options.importedAt,
+  });
+}
+
+/** Returns the dollars that the totals of a copy begin with; what was imported already stays as it is. */
+function inheritedBy(
+  records: readonly SourceRecord[],
+  origin: KnownFile | undefined,
+  { known }: ReadOptions,
+): Dollars | undefined {
+  const told = inheritedDollarsIn(known);
+  const isOld = known.some(({ type }) => type === "usage");
+  if (told !== undefined || isOld || origin === undefined) return told;
+  return dollarsWhenCopied(textOfFile(origin).records, records);
+}
+
+const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
+
+/**
+ * Finds the file of the session that another one was copied from: the one with most of its records.
+ *
+ * @param records - Records of the copy.
+ * @param candidates - Files that are older than the copy.
+ * @returns Undefined if none holds the first record of the copy.
+ * @remarks Cost: reading the candidates.
+ */
+function findOrigin(
+  records: readonly SourceRecord[],
+  candidates: readonly KnownFile[],
+): KnownFile | undefined {
+  const uuids = records.flatMap(({ value }) => textOf(value["uuid"]) ?? []);
+  const [first] = uuids;
+  let best: { readonly file: KnownFile; readonly shared: number } | undefined;
+  for (const file of candidates) {
+    const held = uuidsIn(file.path);
+    if (!held.has(first)) continue;
+    const shared = uuids.filter((uuid) => held.has(uuid)).length;
+    if (best === undefined || shared > best.shared) best = { file, shared };
+  }
+  return best?.file;
+}
+
+/** Counts the records of a file that are in none of the others. */
+function missingUuids(path: string, others: readonly string[]): number {
+  const held = new Set(others.flatMap((other) => [...uuidsIn(other)]));
+  return [...uuidsIn(path)].filter((uuid) => !held.has(uuid)).length;
+}
+
+/** Bytes of the longest match of `UUIDS`. */
+const MATCH_BYTES = 45;
+
+/** Returns the ids of a file's records; empty if it cannot be read, which its own import reports. */
+function uuidsIn(path: string): Set<string | undefined> {
+  const held = new Set<string | undefined>();
+  try {
+    for (const piece of readSourcePieces(path, MATCH_BYTES)) {
+      const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
+      for (const [, uuid] of text.matchAll(UUIDS)) held.add(uuid);
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    held.clear();
+  }
+  return held;
+}

@@ -1,0 +1,55 @@
+/** What calls of models used, with dollars that records state and dollars by prices apart. */
+export interface Spent {
+  calls: number;
+  /** Tokens of input that no cache served. */
+  input: number;
+  /** Reasoning included. */
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** All tokens. */
+  total: number;
+  /** US dollars that records state; null if none does. */
+  cost: number | null;
+  /** US dollars by prices, of calls whose records state none; null without any. */
+  estimated: number | null;
+  /** Tokens of calls for which neither is known. */
+  unpriced: number;
+}
+
+/** Returns a sum of nothing. */
+export function nothingSpent(): Spent {
+  return {
+    calls: 0,
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    total: 0,
+    cost: null,
+    estimated: null,
+    unpriced: 0,
+  };
+}
+
+/** Adds up what was used. */
+export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
+  const sum = nothingSpent();
+  for (const part of parts) {
+    sum.calls += part.calls;
+    sum.input += part.input;
+    sum.output += part.output;
+    sum.cacheRead += part.cacheRead;
+    sum.cacheWrite += part.cacheWrite;
+    sum.total += part.total;
+    sum.unpriced += part.unpriced;
+    if (part.cost !== null) sum.cost = (sum.cost ?? 0) + part.cost;
+    if (part.estimated !== null) sum.estimated = (sum.estimated ?? 0) + part.estimated;
+  }
+  return sum;
+}
+
+/** Returns what was spent as far as it is known: stated and estimated, or 0. */
+export function dollarsOf({ cost, estimated }: Readonly<Spent>): number {
+  return (cost ?? 0) + (estimated ?? 0);
+}

@@ -1,0 +1,43 @@
+/** A process that takes a graph one step further: node graph-child.mjs STEP FOLDER_OR_URL */
+import { once } from "node:events";
+import { writeSync } from "node:fs";
+import { HumanMessage } from "@langchain/core/messages";
+import { Command } from "@langchain/langgraph";
+import { openPostgresStore } from "sessiontree/postgres";
+import { fileStore } from "sessiontree/stores";
+import { CART, clerk, statesOf } from "./clerk.ts";
+
+const [step = "", address = ""] = process.argv.slice(2);
+
+/** Returns what the graph gets: to go on from where another process ended, nothing. */
+function inputOf(step: string): Parameters<ReturnType<typeof clerk>["invoke"]>[0] {
+  if (step === "resume") return new Command({ resume: "yes" });
+  if (step === "continue") return null;
+  return { messages: [new HumanMessage({ id: "h1", content: "Why is the cart empty?" })] };
+}
+
+/** Tells the parent something, in one write that has happened when the call returns. */
+function say(value: unknown): void {
+  writeSync(1, `${JSON.stringify(value)}\n`);
+}
+
+/** Waits until the parent lets the process end; others kill it. */
+async function dismissal(): Promise<void> {
+  process.stdin.resume();
+  await once(process.stdin, "end");
+}
+
+/** Reads no file: the process is killed meanwhile. */
+async function neverRead(): Promise<string> {
+  say("reading");
+  await dismissal();
+  return "nobody killed the process";
+}
+
+const isFolder = !address.startsWith("postgres:");
+const store = isFolder ? fileStore({ sessionDir: address }) : await openPostgresStore(address);
+const graph = clerk(store, step === "begin" ? neverRead : undefined);
+await graph.invoke(inputOf(step), { ...CART, durability: "sync" });
+say(await statesOf(graph));
+await dismissal();
+await store.close();
