@@ -98,6 +98,7 @@ export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSour
 /** Returns the program that wrote a JSON document; undefined if the text is none, or unknown. */
 export function sourceOfDocument(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
+  if (value === undefined) return CLINE_FRONT.test(text) ? "cline" : undefined;
   const { sessionId, projectHash, messages, session, items, info } = isJsonRecord(value) ? value : NO_FIELDS;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
@@ -113,6 +114,9 @@ const NO_FIELDS: JsonRecord = {};
 function isClineDocument(value: unknown): boolean {
   return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
 }
+
+/** How such a document begins, for one that is not whole. */
+const CLINE_FRONT = /^\s*\{\s*"version":\s*\d+,\s*"updated_at":[^[{]*"agent":\s*"/;
 
 /** Fields of messages that Cline, Roo Code and Kilo write, and no SDK. */
 const CLINE_FIELDS = ["metrics", "modelInfo", "isSummary", "condenseParent", "truncationParent"];

@@ -19,11 +19,18 @@ if (!isThere)
   console.warn("skipped: imports of what other programs wrote: ../shared/corpus-other-agents is missing");
 
 /** Where the files of a program lie below the home folder, and which ending they have. */
-const HOMES = { "claude-code": ".claude/projects/-home-ada-project", codex: ".codex" } as const;
+const HOMES = {
+  "claude-code": ".claude/projects/-home-ada-project",
+  cline: ".cline",
+  codex: ".codex",
+  kimi: ".kimi-code",
+} as const;
+
+const PROGRAMS = ["claude-code", "cline", "codex", "kimi"] as const;
 
 function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
   if (!isThere) return [];
-  return (["claude-code", "codex"] as const).flatMap((program) =>
+  return PROGRAMS.flatMap((program) =>
     readdirSync(join(CORPUS, "generated", program)).map((name) => [program, name] as const),
   );
 }

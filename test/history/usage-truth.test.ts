@@ -13,12 +13,19 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: sums over what other programs wrote: ../shared/corpus-other-agents is missing");
 
-const HOMES = { "claude-code": ".claude/projects/-home-ada-project", codex: ".codex" } as const;
+const HOMES = {
+  "claude-code": ".claude/projects/-home-ada-project",
+  cline: ".cline",
+  codex: ".codex",
+  kimi: ".kimi-code",
+} as const;
+
+const PROGRAMS = ["claude-code", "cline", "codex", "kimi"] as const;
 
 /** Torn files lack what was torn off. */
 function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
   if (!isThere) return [];
-  return (["claude-code", "codex"] as const).flatMap((program) =>
+  return PROGRAMS.flatMap((program) =>
     readdirSync(join(CORPUS, "generated", program))
       .filter((name) => !name.includes("torn"))
       .map((name) => [program, name] as const),

@@ -1,5 +1,7 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
+import { type RecordForm, recoverRecords } from "../../jsonl/concatenated-records.ts";
+import { parseJson, parseRecord } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
@@ -24,6 +26,8 @@ export interface ClineDocument {
   readonly document: unknown;
   /** Path of the file. */
   readonly path?: string;
+  /** Issues with the file. */
+  readonly issues?: readonly SessionIssue[];
 }
 
 /** A session of Cline, or a task of Cline, Roo Code or Kilo in an editor. All parsed from JSON. */
@@ -57,16 +61,42 @@ const VERSION = 1;
  */
 export function importCline(input: ClineInput): ImportedSession[] {
   const main = agentOf(input, input.sessionId);
-  if (main.messages.length === 0) return [];
   const agents = [main, ...(input.subagents ?? []).map((one) => agentOf(one, input.sessionId))];
   const starts = findStarts(agents);
-  return agents.map((agent) => new AgentImport(input, agent, main, starts).run());
+  return agents
+    .filter(({ messages }) => messages.length > 0)
+    .map((agent) => new AgentImport(input, agent, main, starts).run());
 }
 
-/** Tells which session a document of messages belongs to; undefined if it does not say. */
-export function clineSessionIdOf(document: unknown): string | undefined {
-  const { sessionId, origin } = fieldsOf(document);
-  return textOf(fieldsOf(origin)["parentThreadId"]) ?? textOf(sessionId);
+/** Reads a file of messages; of one that was cut off, the whole messages in it. */
+export function readClineText(text: string): ClineDocument {
+  const parsed = parseJson(text);
+  if (parsed !== undefined) return { document: parsed.value };
+  const list = text.search(/"messages":\s*\[/);
+  const fields = list === -1 ? undefined : parseRecord(`${text.slice(0, list)}"messages":[]}`);
+  // Line ends stand between what is looked for, and never in texts.
+  const bytes = new TextEncoder().encode(text.replaceAll("\n", " "));
+  const messages = recoverRecords(bytes, MESSAGE_FORM).map(({ record }) => record);
+  const message = `The file was cut off; its ${messages.length} whole messages were imported.`;
+  const document = fields === undefined ? messages : { ...fields, messages };
+  return { document, issues: [issueAt("TAIL_TORN", message)] };
+}
+
+const MESSAGE_FORM: RecordForm = {
+  firstKey: /^"(?:id|role|ts)"\s*:/,
+  isRecord: ({ role, content }) => (role === "user" || role === "assistant") && content !== undefined,
+};
+
+/** Tells which session a document of messages belongs to, and which of its agents; undefined if it does not say. */
+export function clineOwnerOf(document: unknown): { sessionId?: string; agentId?: string } {
+  const { sessionId, agent, origin } = fieldsOf(document);
+  const own = textOf(sessionId);
+  if (own === undefined || agent === "lead") return own === undefined ? {} : { sessionId: own };
+  const [, parentId, agentId] = /^(.+?)__(.+)$/.exec(own) ?? [];
+  const { parentThreadId, subagent } = fieldsOf(origin);
+  const owner = textOf(parentThreadId) ?? parentId;
+  if (owner === undefined) return { sessionId: own };
+  return { sessionId: owner, agentId: textOf(subagent) ?? agentId ?? own };
 }
 
 /** Returns the messages of a document. */
@@ -78,6 +108,7 @@ export function clineMessagesOf(document: unknown): JsonRecord[] {
 /** One agent of a session. */
 interface Agent {
   readonly path: string | undefined;
+  readonly issues: readonly SessionIssue[];
   readonly fields: JsonRecord;
   readonly messages: readonly JsonRecord[];
   /** Id of its session in the program, and here. */
@@ -87,24 +118,18 @@ interface Agent {
   readonly agentId: string | undefined;
 }
 
-function agentOf({ document, path }: ClineDocument, sessionId: string): Agent {
-  const fields = fieldsOf(document);
-  const agentId = textOf(member(fields, "origin")["subagent"]) ?? agentIdOf(fields, sessionId);
+function agentOf({ document, path, issues = [] }: ClineDocument, sessionId: string): Agent {
+  const { agentId } = clineOwnerOf(document);
   return {
     path,
-    fields,
+    issues,
+    fields: fieldsOf(document),
     messages: clineMessagesOf(document),
     sourceId: agentId === undefined ? sessionId : `${sessionId}__${agentId}`,
     // The main agent's id is not its prefix, because a prefix of that id would then match both.
     id: sessionIdOf(agentId === undefined ? sessionId : `${agentId}.${sessionId}`),
     agentId,
   };
-}
-
-/** Returns what follows the id of the session in the id of an agent. */
-function agentIdOf({ sessionId: own }: JsonRecord, sessionId: string): string | undefined {
-  const prefix = `${sessionId}__`;
-  return typeof own === "string" && own.startsWith(prefix) ? own.slice(prefix.length) : undefined;
 }
 
 /** The call that started an agent. */
@@ -179,10 +204,11 @@ class AgentImport {
       sourceVersion: textOf(member(fields, "origin")["version"]),
       id: agent.id,
       cwd: folder.cwd,
-      startedAt: (isMain && textOf(manifest["started_at"])) || messages[0]?.["ts"],
+      startedAt:
+        (isMain && textOf(manifest["started_at"])) || (messages[0]?.["ts"] ?? timeIn(input.sessionId)),
       parent: isMain ? parentOf(input) : { sourceId: (start?.caller ?? main).sourceId, relation: "subagent" },
     });
-    this.#builder.issues.push(...folder.issues, ...versionIssues(fields));
+    this.#builder.issues.push(...agent.issues, ...folder.issues, ...versionIssues(fields));
     this.#hidden = hiddenIn(messages);
     this.#rows = readViewRows(isMain ? input.viewRows : undefined);
     const answers = messages.filter((message) => message["role"] === "assistant" && !isSummary(message));
@@ -327,6 +353,12 @@ function parentOf({ manifest, forkedFrom, sessionId }: ClineInput): SourceParent
   return original === undefined || original === sessionId
     ? undefined
     : { sourceId: original, relation: "fork" };
+}
+
+/** Returns the time with which ids begin, Unix milliseconds. */
+function timeIn(sessionId: string): number | undefined {
+  const digits = /^\d{13}/.exec(sessionId)?.[0];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 function versionIssues({ version = VERSION }: JsonRecord): SessionIssue[] {
