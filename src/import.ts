@@ -36,6 +36,8 @@ export {
 } from "./import/imported-session.ts";
 export { importKimi, type KimiInput, type KimiWire, readKimiText } from "./import/kimi/import-kimi.ts";
 export { importMessages, type MessagesInput } from "./import/messages/import-messages.ts";
+export { importOpenCode, type OpenCodeInput } from "./import/opencode/import-opencode.ts";
+export type { DeletedMessage } from "./import/opencode/stored-messages.ts";
 export { importPi4, type Pi4Input } from "./import/pi-v4/import-pi4.ts";
 export { readPi4Text } from "./import/pi-v4/read-pi4.ts";
 export { readSourceText, type SourceRecord, type SourceText } from "./import/source-text.ts";

@@ -7,6 +7,7 @@ import { CODEX } from "./sources/codex.ts";
 import { GEMINI } from "./sources/gemini.ts";
 import { KIMI } from "./sources/kimi.ts";
 import { MESSAGES } from "./sources/messages.ts";
+import { OPENCODE } from "./sources/opencode.ts";
 import { PI4 } from "./sources/pi-v4.ts";
 
 /** The programs whose sessions are found and read. */
@@ -17,6 +18,7 @@ export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
   GEMINI,
   KIMI,
   MESSAGES,
+  OPENCODE,
   PI4,
 ];
 

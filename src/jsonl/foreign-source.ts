@@ -13,11 +13,12 @@ export const IMPORTED_SOURCES = [
   "gemini",
   "kimi",
   "messages",
+  "opencode",
   "pi-v4",
 ] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["copilot", "kimi-cli", "opencode", "qwen"] as const;
+const UNREAD_SOURCES = ["copilot", "kimi-cli", "qwen"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
@@ -102,7 +103,7 @@ export function sourceOfDocument(text: string): ForeignSource | undefined {
   const { sessionId, projectHash, messages, session, items, info } = isJsonRecord(value) ? value : NO_FIELDS;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
-  if (isJsonRecord(info) && Array.isArray(messages)) return "opencode";
+  if (isJsonRecord(info) && typeof info["id"] === "string" && Array.isArray(messages)) return "opencode";
   const document = readMessageDocument(value);
   if (document === undefined) return undefined;
   return isCline(document) || isClineDocument(value) ? "cline" : "messages";

@@ -8,6 +8,8 @@ import { importCodex } from "../../src/import/codex/import-codex.ts";
 import { readRollout } from "../../src/import/codex/rollout.ts";
 import type { ImportedSession } from "../../src/import/imported-session.ts";
 import { importKimi, readKimiText } from "../../src/import/kimi/import-kimi.ts";
+import { importOpenCode } from "../../src/import/opencode/import-opencode.ts";
+import { sharedMessages } from "../../src/import/opencode/stored-messages.ts";
 import { readSourceText } from "../../src/import/source-text.ts";
 import { expectTruth, readTruth, type Truth } from "./support/truth.ts";
 
@@ -23,6 +25,7 @@ const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] 
   ["cline", importClineCase],
   ["codex", importCodexCase],
   ["kimi", importKimiCase],
+  ["opencode", importOpenCodeCase],
 ];
 
 const CASES = PROGRAMS.flatMap(([program, importCase]) => {
@@ -104,5 +107,18 @@ function importClaudeCase(folder: string, truth: Truth): ImportedSession[] {
       }));
     const main = readSourceText(readFileSync(join(folder, file)));
     return importClaudeCode({ main, subagents, sessionId, importedAt });
+  });
+}
+
+function importOpenCodeCase(folder: string, truth: Truth): ImportedSession[] {
+  const documents = truth.files
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as { info: { id: string } })
+    .sort((one, other) => (one.info.id < other.info.id ? -1 : 1));
+  return documents.flatMap((document) => {
+    const origin = documents.find((other) => other !== document && sharedMessages(document, other) > 0);
+    const isFork = document.info.id === truth.forkedFrom?.forkSession;
+    const forkedFrom = isFork && origin !== undefined ? { forkedFrom: origin.info.id } : {};
+    return importOpenCode({ document, ...forkedFrom, importedAt }) ?? [];
   });
 }

@@ -302,6 +302,8 @@ function expectResult(home: View | undefined, id: string, expected: z.infer<type
   const [unreminded = ""] = sent.split("\n\n<system-reminder>");
   const kept = home?.session.source === "kimi" ? unreminded.replace(ADDED_BY_KIMI, "") : unreminded;
   expect.soft(text.trimEnd()).toBe(kept.trimEnd());
+  // Chat Completions, whose results cannot say that they failed either, take images behind them.
+  if (expected.is_error === null) return;
   const images = typeof content === "string" ? [] : content.filter(({ type }) => type.includes("image"));
   expect.soft(made.content.filter(({ type }) => type === "image").length).toBe(images.length);
 }
