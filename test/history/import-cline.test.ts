@@ -125,10 +125,10 @@ test("variables say where the command line and Kimi Code keep their sessions", a
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   };
-  const document = JSON.stringify({ agent: "lead", sessionId: "17_ab", messages: TURN });
-  at("one/17_ab/17_ab.messages.json", document);
-  at("two/sessions/17_ab/17_ab.messages.json", document);
-  at("three/data/sessions/17_ab/17_ab.messages.json", document);
+  const document = (sessionId: string) => JSON.stringify({ agent: "lead", sessionId, messages: TURN });
+  at("one/17_a/17_a.messages.json", document("17_a"));
+  at("two/sessions/17_b/17_b.messages.json", document("17_b"));
+  at("three/data/sessions/17_c/17_c.messages.json", document("17_c"));
   const log = [
     { type: "metadata", protocol_version: "1.5", created_at: START },
     {
@@ -144,9 +144,9 @@ test("variables say where the command line and Kimi Code keep their sessions", a
   const folder = (name: string) => join(places.root, name);
   const found = async (env: { readonly [name: string]: string }) =>
     (await places.import({ env: { HOME: places.home, ...env } })).map(brief);
-  expect(await found({ CLINE_SESSION_DATA_DIR: folder("one") })).toEqual(["new 17_ab"]);
-  expect(await found({ CLINE_DATA_DIR: folder("two") })).toEqual(["unchanged 17_ab"]);
-  expect(await found({ CLINE_DIR: folder("three") })).toEqual(["unchanged 17_ab"]);
+  expect(await found({ CLINE_SESSION_DATA_DIR: folder("one") })).toEqual(["new 17_a"]);
+  expect(await found({ CLINE_DATA_DIR: folder("two") })).toEqual(["new 17_b"]);
+  expect(await found({ CLINE_DIR: folder("three") })).toEqual(["new 17_c"]);
   expect(await found({ KIMI_CODE_HOME: folder("four") })).toEqual(["new session_1"]);
   const name = [...places.files().values()].find((text) => text.includes('"name":"Hi"'));
   expect(readSession(name ?? "").header?.cwd).toBe("/code");
