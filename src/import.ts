@@ -25,6 +25,7 @@ export {
 } from "./import/cline/import-cline.ts";
 export { type CodexInput, importCodex } from "./import/codex/import-codex.ts";
 export { type CodexRolloutText, readOldCodexText } from "./import/codex/rollout.ts";
+export { type CopilotInput, importCopilot } from "./import/copilot/import-copilot.ts";
 export { type DetectedSource, detectSource } from "./import/detect-source.ts";
 export { type GeminiInput, importGemini, readGeminiText } from "./import/gemini/import-gemini.ts";
 export {
@@ -40,6 +41,7 @@ export { importOpenCode, type OpenCodeInput } from "./import/opencode/import-ope
 export type { DeletedMessage } from "./import/opencode/stored-messages.ts";
 export { importPi4, type Pi4Input } from "./import/pi-v4/import-pi4.ts";
 export { readPi4Text } from "./import/pi-v4/read-pi4.ts";
+export { importQwen, type QwenInput } from "./import/qwen/import-qwen.ts";
 export { readSourceText, type SourceRecord, type SourceText } from "./import/source-text.ts";
 export {
   type MessageDocument,

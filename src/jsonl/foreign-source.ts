@@ -10,15 +10,17 @@ export const IMPORTED_SOURCES = [
   "claude-code",
   "cline",
   "codex",
+  "copilot",
   "gemini",
   "kimi",
   "messages",
   "opencode",
   "pi-v4",
+  "qwen",
 ] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["copilot", "kimi-cli", "qwen"] as const;
+const UNREAD_SOURCES = ["kimi-cli"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];

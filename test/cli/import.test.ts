@@ -419,7 +419,7 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
     const { code, stdout, stderr } = await cli(args, settings);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /--source takes one of claude-code, codex, .*any|--role takes one of user, assistant, /,
+      /--source takes one of claude-code, cline, codex, .*any|--role takes one of user, assistant, /,
     );
   }
   expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);

@@ -18,28 +18,28 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: imports of what other programs wrote: ../shared/corpus-other-agents is missing");
 
-/** Where the files of a program lie below the home folder, and which ending they have. */
-const HOMES = {
+/** Where the files of a program lie below the home folder. */
+const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
   cline: ".cline",
   codex: ".codex",
+  copilot: ".copilot",
   kimi: ".kimi-code",
-} as const;
+  qwen: ".qwen",
+};
 
-const PROGRAMS = ["claude-code", "cline", "codex", "kimi"] as const;
-
-function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
+function casesOf(): (readonly [program: string, name: string])[] {
   if (!isThere) return [];
-  return PROGRAMS.flatMap((program) =>
+  return Object.keys(HOMES).flatMap((program) =>
     readdirSync(join(CORPUS, "generated", program)).map((name) => [program, name] as const),
   );
 }
 
 /** The files of a case by their place below the home folder. */
-function filesOf(program: keyof typeof HOMES, name: string): Map<string, Buffer> {
+function filesOf(program: string, name: string): Map<string, Buffer> {
   const folder = join(CORPUS, "generated", program, name);
   const { files } = readTruth(join(folder, "truth.json"));
-  return new Map(files.map((file) => [join(HOMES[program], file), readFileSync(join(folder, file))]));
+  return new Map(files.map((file) => [join(HOMES[program] ?? "", file), readFileSync(join(folder, file))]));
 }
 
 /** A session's lines without what only the first import knew. */

@@ -13,22 +13,23 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: sums over what other programs wrote: ../shared/corpus-other-agents is missing");
 
-const HOMES = {
+/** Where the files of a program lie below the home folder. */
+const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
   cline: ".cline",
   codex: ".codex",
+  copilot: ".copilot",
   kimi: ".kimi-code",
-} as const;
-
-const PROGRAMS = ["claude-code", "cline", "codex", "kimi"] as const;
+  qwen: ".qwen",
+};
 
 /** Torn files lack what was torn off. */
-function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
+function casesOf(): (readonly [program: string, name: string, home: string])[] {
   if (!isThere) return [];
-  return PROGRAMS.flatMap((program) =>
+  return Object.entries(HOMES).flatMap(([program, home]) =>
     readdirSync(join(CORPUS, "generated", program))
       .filter((name) => !name.includes("torn"))
-      .map((name) => [program, name] as const),
+      .map((name) => [program, name, home] as const),
   );
 }
 
@@ -59,9 +60,11 @@ function callsOf(truth: Truth) {
   );
   const all = [...truth.prompts.flatMap(({ calls }) => calls), ...bySubagents];
   const summaries = truth.compactions.flatMap(({ call }) => call ?? []);
-  return [...all, ...summaries].filter(
-    ({ completeStream, httpStatus }) => completeStream === true && httpStatus === 200,
-  );
+  const told = [...all, ...summaries, ...truth.sideCalls].map((one) => ({
+    ...one,
+    session: one.session ?? main,
+  }));
+  return told.filter(({ completeStream, httpStatus }) => completeStream === true && httpStatus === 200);
 }
 
 function tokensOfGroup({ input, output, cacheRead, cacheWrite }: UsageGroup): Tokens {
@@ -69,11 +72,11 @@ function tokensOfGroup({ input, output, cacheRead, cacheWrite }: UsageGroup): To
 }
 
 describe.skipIf(!isThere)("sums over what other programs wrote", () => {
-  test.each(casesOf())("%s %s", async (program, name) => {
+  test.each(casesOf())("%s %s", async (program, name, home) => {
     const folder = join(CORPUS, "generated", program, name);
     const truth = readTruth(join(folder, "truth.json"));
     const places = new Places();
-    for (const file of truth.files) places.put(join(HOMES[program], file), readFileSync(join(folder, file)));
+    for (const file of truth.files) places.put(join(home, file), readFileSync(join(folder, file)));
     await places.import();
     const scope = { sessionDir: places.sessions, cacheDir: places.cacheDir };
     const calls = callsOf(truth);

@@ -6,11 +6,13 @@ import { importClaudeCode } from "../../src/import/claude-code/import-claude-cod
 import { importCline } from "../../src/import/cline/import-cline.ts";
 import { importCodex } from "../../src/import/codex/import-codex.ts";
 import { readRollout } from "../../src/import/codex/rollout.ts";
+import { importCopilot } from "../../src/import/copilot/import-copilot.ts";
 import type { ImportedSession } from "../../src/import/imported-session.ts";
 import { importKimi, readKimiText } from "../../src/import/kimi/import-kimi.ts";
 import { importOpenCode } from "../../src/import/opencode/import-opencode.ts";
 import { sharedMessages } from "../../src/import/opencode/stored-messages.ts";
-import { readSourceText } from "../../src/import/source-text.ts";
+import { importQwen } from "../../src/import/qwen/import-qwen.ts";
+import { readSourceText, type SourceText } from "../../src/import/source-text.ts";
 import { expectTruth, readTruth, type Truth } from "./support/truth.ts";
 
 const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));
@@ -25,6 +27,8 @@ const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] 
   ["cline", importClineCase],
   ["codex", importCodexCase],
   ["kimi", importKimiCase],
+  ["copilot", (...one) => importFiles("events.jsonl", importCopilot, ...one)],
+  ["qwen", (...one) => importFiles(".jsonl", importQwen, ...one)],
   ["opencode", importOpenCodeCase],
 ];
 
@@ -77,6 +81,18 @@ function importKimiCase(folder: string, truth: Truth): ImportedSession[] {
     });
   };
   return truth.sessions.flatMap(of);
+}
+
+/** Imports each file with an ending as a session. */
+function importFiles(
+  ending: string,
+  importText: (input: SourceText & { path: string; importedAt: string }) => ImportedSession[],
+  folder: string,
+  { files }: Truth,
+): ImportedSession[] {
+  return files
+    .filter((path) => path.endsWith(ending))
+    .flatMap((path) => importText({ path, importedAt, ...readSourceText(readFileSync(join(folder, path))) }));
 }
 
 function importCodexCase(folder: string, truth: Truth): ImportedSession[] {

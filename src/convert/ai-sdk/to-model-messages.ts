@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
@@ -33,7 +33,7 @@ export const MODEL_MESSAGES: Dialect = {
   keepsSignedText: (_, api) => familyOf(api) === "google",
   isSignature: canSign,
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
-  isBlank: (text) => text.trim() === "",
+  isBlank,
   canReplay,
   readUser: (raw) => (isMessage(raw) ? readUser(raw.content) : undefined),
   readAnswer: (raw) =>

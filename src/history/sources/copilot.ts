@@ -1,0 +1,63 @@
+import { basename, dirname, join } from "node:path";
+import { importCopilot } from "../../import/copilot/import-copilot.ts";
+import { firstFolder, firstText, leftOut, readSourceText } from "../../import/source-text.ts";
+import { member, textOf } from "../../import/source-values.ts";
+import { fileError } from "../../log/file-errors.ts";
+import { absolutePath } from "../../log/session-paths.ts";
+import type { SessionIssue } from "../../schema/issue.ts";
+import { SideFiles } from "../side-files.ts";
+import { textOfFile } from "../source-file.ts";
+import type { FileFacts, SourceProgram } from "../source-program.ts";
+
+/** Events of GitHub Copilot CLI: in the folder of a session, or in a file of its own in older versions. */
+export const COPILOT: SourceProgram = {
+  name: "copilot",
+  folders: ({ COPILOT_HOME: named }, home) => {
+    const own = named ? absolutePath(named) : join(home, ".copilot");
+    return [join(own, "session-state"), join(own, "history-session-state")];
+  },
+  isOwn: (path) => (/[/\\](?:rewind-file-snapshots|checkpoints)[/\\]/.test(path) ? false : undefined),
+  filesBeside: (path) => (isEvents(path) ? [workspaceOf(path)] : []),
+  factsIn,
+  read: ({ files, sourceId }, { importedAt, ownId }) =>
+    files.flatMap((file) => {
+      const issues: SessionIssue[] = [];
+      const beside = new SideFiles((path, error) =>
+        issues.push(leftOut(fileError(path, "read", error).message)),
+      );
+      const workspace = isEvents(file.path) ? beside.textOf(workspaceOf(file.path)) : "";
+      const text = textOfFile(file);
+      return importCopilot({
+        ...text,
+        issues: [...text.issues, ...issues],
+        sourceId,
+        workspace,
+        ...(ownId !== undefined && { ownId }),
+        importedAt,
+      });
+    }),
+};
+
+function isEvents(path: string): boolean {
+  return basename(path) === "events.jsonl";
+}
+
+function workspaceOf(path: string): string {
+  return join(dirname(path), "workspace.yaml");
+}
+
+function factsIn(text: string, path: string): FileFacts[] {
+  const { records } = readSourceText(text);
+  const start = records.find(({ value }) => value["type"] === "session.start");
+  const told = start === undefined ? undefined : textOf(member(start.value, "data")["sessionId"]);
+  const sessionId = told ?? basename(isEvents(path) ? dirname(path) : path, ".jsonl");
+  const contexts = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
+  return [
+    {
+      source: "copilot",
+      sessionId,
+      cwd: firstFolder(contexts).cwd,
+      startedAt: firstText(records, "timestamp"),
+    },
+  ];
+}
