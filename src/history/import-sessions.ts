@@ -21,6 +21,7 @@ import {
   TEXTS,
 } from "../schema/options.ts";
 import type { SessionStore } from "../stores/session-store.ts";
+import { findGone, type GoneImport } from "./find-gone.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
@@ -109,6 +110,31 @@ export function importSessions(
   return importWith(threadProgram(), options);
 }
 
+/** What an import that is one of several looks at, and what it leaves for the next one. */
+export interface ImportRound {
+  readonly cache: ImportCache;
+  /** Tells whether to look at a file. */
+  wantsFile(path: string): boolean;
+  /** Tells whether to import a session, if it has changed. */
+  wants(session: SourceSession): boolean;
+  /** Takes all sessions that were found. */
+  found(sessions: readonly SourceSession[]): void;
+  /** Takes a session that is up to date now. */
+  done(session: SourceSession): void;
+}
+
+/** Makes the cache for an import. */
+export function cacheFor(options: ImportSessionsOptions): ImportCache {
+  return new ImportCache(targetOf(options).name, options.cacheDir);
+}
+
+/** Returns a round of its own, about everything. */
+function onlyRound(options: ImportSessionsOptions): ImportRound {
+  const all = () => true;
+  const nothing = () => undefined;
+  return { cache: cacheFor(options), wantsFile: all, wants: all, found: nothing, done: nothing };
+}
+
 /**
  * Imports as `importSessions` does, with a given program for the threads.
  *
@@ -119,12 +145,28 @@ export async function* importWith(
   options: ImportSessionsOptions,
 ): AsyncGenerator<SessionImport, void, undefined> {
   assertOptions(options, IMPORT_RULES);
-  const { onProgress, signal, cacheDir, dryRun = false } = options;
+  const round = onlyRound(options);
+  try {
+    yield* importRound(program, options, round);
+  } finally {
+    if (options.dryRun !== true) await round.cache.save();
+  }
+}
+
+/** Imports what one round is about; the caller saves the cache. */
+export async function* importRound(
+  program: URL | undefined,
+  options: ImportSessionsOptions,
+  round: ImportRound,
+): AsyncGenerator<SessionImport, void, undefined> {
+  const { onProgress, signal, dryRun = false } = options;
+  const { cache } = round;
   const target = targetOf(options);
-  const cache = new ImportCache(target.name, cacheDir);
-  const all = findSourceSessions(options, cache);
+  const all = findSourceSessions(options, cache, (path) => round.wantsFile(path));
+  round.found(all);
   const jobs: Job[] = [];
   for (const session of selectSessions(all, options)) {
+    if (!round.wants(session)) continue;
     // An error is met again, and reported, when the session is imported.
     jobs.push({ session, known: await unchangedImports(session, target, options, cache, () => undefined) });
   }
@@ -136,16 +178,14 @@ export async function* importWith(
       if (signal !== undefined) await nextTurn();
       refuseAborted(signal, "The import was ended; run it again to go on.");
       onProgress?.(done, jobs.length);
-      yield* run.import(job);
+      if (yield* run.import(job)) round.done(job.session);
     }
     onProgress?.(jobs.length, jobs.length);
+    for (const gone of await findGone(all, target, options, cache)) yield run.resultOfGone(gone);
   } finally {
     await run.end();
-    if (!dryRun) {
-      // Records that have changed replace a session's file.
-      if (jobs.some(({ known }) => known === undefined)) forgetReplaced();
-      await cache.save();
-    }
+    // Records that have changed replace a session's file.
+    if (!dryRun && jobs.some(({ known }) => known === undefined)) forgetReplaced();
   }
 }
 
@@ -154,7 +194,7 @@ function targetOf({ store, storeName, earlierDirs }: ImportSessionsOptions): Imp
 }
 
 /** Returns the program of the threads; undefined in a bundle of another format. */
-function threadProgram(): URL | undefined {
+export function threadProgram(): URL | undefined {
   const base: string | undefined = import.meta.url;
   return base === undefined ? undefined : new URL(THREAD_PROGRAM, base);
 }
@@ -327,13 +367,14 @@ class ImportRun {
     await this.#threads?.close();
   }
 
-  async *import({ session, known }: Job): AsyncGenerator<SessionImport, void, undefined> {
+  /** @returns Whether the session is up to date now. */
+  async *import({ session, known }: Job): AsyncGenerator<SessionImport, boolean, undefined> {
     if (known !== undefined) {
       for (const one of known) {
         const status = one.isDeleted === true ? "deleted" : "unchanged";
         yield this.#resultFor(session, { known: one, status, issues: [] });
       }
-      return;
+      return true;
     }
     const { made, isWhole } = await this.#resultOf(session);
     const done: KnownImport[] = [];
@@ -343,9 +384,15 @@ class ImportRun {
         yield this.#resultFor(session, one);
       }
       this.#remember(session, done);
+      return true;
     } catch (error) {
       this.#report(session, error);
+      return false;
     }
+  }
+
+  resultOfGone({ source, known }: GoneImport): SessionImport {
+    return this.#resultFor({ source }, { known, status: "gone", issues: [] });
   }
 
   /** Returns a thread's result for a session; nothing without threads. */
@@ -373,7 +420,10 @@ class ImportRun {
     this.#cache.putImports(sourceKeyOf(session), session.stamp, done);
   }
 
-  #resultFor({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
+  #resultFor(
+    { source }: Pick<SourceSession, "source">,
+    { known, status, issues }: MadeSession,
+  ): SessionImport {
     const { sourceId, sourcePath, id, location, counts, dropped } = known;
     const path = this.#facts.isDryRun || status === "deleted" ? null : location;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };

@@ -28,16 +28,26 @@ export interface SourceQuery {
   readonly onSkipped?: (path: string, error: unknown) => void;
 }
 
+/** Returns the files and folders that a query looks into, as absolute paths. */
+export function pathsOf({ paths, env }: SourceQuery): string[] {
+  return (paths ?? sourceFolders(env)).map(absolutePath);
+}
+
 /**
  * Finds sessions of other programs, earliest first.
  *
+ * @param isWanted - Tells whether to look at a file.
  * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
  */
-export function findSourceSessions(query: SourceQuery, cache: ImportCache): SourceSession[] {
-  const paths = (query.paths ?? sourceFolders(query.env)).map(absolutePath);
+export function findSourceSessions(
+  query: SourceQuery,
+  cache: ImportCache,
+  isWanted: (path: string) => boolean = () => true,
+): SourceSession[] {
   const report = reportTo(query);
   const files: KnownFile[] = [];
-  for (const file of findSourceFiles(paths, report)) {
+  for (const file of findSourceFiles(pathsOf(query), report)) {
+    if (!isWanted(file.path)) continue;
     for (const facts of factsOf(file, report, cache)) {
       const isMeant = query.paths !== undefined || programOf(facts.source)?.isOnlyNamed !== true;
       if (isMeant) files.push({ ...file, facts });

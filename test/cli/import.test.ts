@@ -424,3 +424,40 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
   }
   expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);
 });
+
+test("--watch writes a line for each change, and ends well when interrupted", async () => {
+  const { imported, put } = homeWithSessions();
+  const interruption = new AbortController();
+  const texts: string[] = [];
+  const onOutput = (text: string) => {
+    texts.push(text);
+    if (texts.length === 3) put(CLAUDE_PATH, linesOf([...CONVERSATION, user("q2", "a2", "and now?")]));
+    if (texts.length === 4) interruption.abort();
+  };
+  const watched = await imported(["--watch"], { onOutput, untilInterrupted: () => interruption.signal });
+  expect([watched.code, watched.stderr]).toEqual([
+    0,
+    "sessiontree: Watching; an interrupt (Ctrl-C) ends it.\n",
+  ]);
+  expect(watched.lines.map((line) => line.split("  ").slice(1, 3))).toEqual([
+    ["codex", "new"],
+    ["claude-code", "new"],
+    ["claude-code", "new"],
+    ["claude-code", "grown"],
+  ]);
+  expect(await imported(["--watch", "--dry-run"])).toMatchObject({ code: 2 });
+});
+
+test("a session whose source was deleted stays, and list and import say so", async () => {
+  const { home, imported, settings } = homeWithSessions();
+  await imported(["--all"]);
+  rmSync(join(home, CODEX_PATH));
+  expect((await imported(["--all"])).lines).toContain(
+    "codex: 0 new, 0 grown, 0 unchanged, 1 gone there (kept here)",
+  );
+  const listed = await cli(["list", "--all", "--source", "codex", "--json"], settings);
+  expect(jsonLines(listed)).toMatchObject([{ source: "codex", sourceGone: true }]);
+  const text = await cli(["list", "--all", "--source", "any"], settings);
+  const origins = text.lines.map((line) => line.split("\t").slice(7).join(" "));
+  expect(origins.sort()).toEqual(["claude-code", "claude-code", "codex gone"]);
+});
