@@ -26,6 +26,7 @@ export {
 export { type CodexInput, importCodex } from "./import/codex/import-codex.ts";
 export { type CodexRolloutText, readOldCodexText } from "./import/codex/rollout.ts";
 export { type CopilotInput, importCopilot } from "./import/copilot/import-copilot.ts";
+export type { CopilotRows } from "./import/copilot/stored-turns.ts";
 export { type DetectedSource, detectSource } from "./import/detect-source.ts";
 export { type GeminiInput, importGemini, readGeminiText } from "./import/gemini/import-gemini.ts";
 export {

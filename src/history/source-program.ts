@@ -67,7 +67,7 @@ export interface ReadOptions {
   readonly importedAt: string;
   /** Start of the session at its first import, ISO 8601, if no record tells it; used for records without a time. */
   readonly begunAt: string | undefined;
-  /** Entries of the session here, with the bodies of custom entries only; none if it is new. */
+  /** Entries of the session here, if the program needs them; none if it is new. */
   readonly known: readonly UnknownEntry[];
   /** Id of the session here, unless it is the one made from its id there. */
   readonly ownId: string | undefined;
@@ -130,6 +130,8 @@ export interface SourceProgram {
   beside?(scene: SourceScene): (main: KnownFile, files: readonly KnownFile[]) => SessionBeside;
   /** Finds the sessions that others may have been copied from. */
   withOrigins?(sessions: readonly SourceSession[]): readonly SourceSession[];
+  /** Tells whether a session can only be converted with what an earlier import has made of it. */
+  needsKnown?(session: SourceSession): boolean;
   /**
    * Converts the files of a session to sessions: its own, and those of its subagents.
    *

@@ -6,7 +6,7 @@ import { fileError } from "../../log/file-errors.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { SideFiles } from "../side-files.ts";
-import { textOfFile } from "../source-file.ts";
+import { readSourcePieces, textOfFile } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 
 /** Events of GitHub Copilot CLI: in the folder of a session, or in a file of its own in older versions. */
@@ -19,7 +19,8 @@ export const COPILOT: SourceProgram = {
   isOwn: (path) => (/[/\\](?:rewind-file-snapshots|checkpoints)[/\\]/.test(path) ? false : undefined),
   filesBeside: (path) => (isEvents(path) ? [workspaceOf(path)] : []),
   factsIn,
-  read: ({ files, sourceId }, { importedAt, ownId }) =>
+  needsKnown: ({ files }) => files.some(({ path }) => hasRewind(path)),
+  read: ({ files, sourceId }, { importedAt, ownId, known }) =>
     files.flatMap((file) => {
       const issues: SessionIssue[] = [];
       const beside = new SideFiles((path, error) =>
@@ -32,11 +33,22 @@ export const COPILOT: SourceProgram = {
         issues: [...text.issues, ...issues],
         sourceId,
         workspace,
+        known,
         ...(ownId !== undefined && { ownId }),
         importedAt,
       });
     }),
 };
+
+/** What the event about a rewind holds. */
+const REWIND = '"infoType":"rewind"';
+
+/** Tells whether the user went back, which deletes events. */
+function hasRewind(path: string): boolean {
+  for (const piece of readSourcePieces(path, REWIND.length))
+    if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(REWIND)) return true;
+  return false;
+}
 
 function isEvents(path: string): boolean {
   return basename(path) === "events.jsonl";
