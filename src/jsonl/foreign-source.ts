@@ -102,13 +102,22 @@ export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSour
 export function sourceOfDocument(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
   if (value === undefined) return CLINE_FRONT.test(text) ? "cline" : undefined;
-  const { sessionId, projectHash, messages, session, items, info } = isJsonRecord(value) ? value : NO_FIELDS;
+  const record = isJsonRecord(value) ? value : NO_FIELDS;
+  const { sessionId, projectHash, messages, session, items } = record;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
-  if (isJsonRecord(info) && typeof info["id"] === "string" && Array.isArray(messages)) return "opencode";
+  if (isOpenCodeSession(record)) return "opencode";
   const document = readMessageDocument(value);
   if (document === undefined) return undefined;
   return isCline(document) || isClineDocument(value) ? "cline" : "messages";
+}
+
+/** Tells whether a document is a session of OpenCode: an export, or the file beside which its messages are. */
+function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord): boolean {
+  if (isJsonRecord(info)) return typeof info["id"] === "string" && Array.isArray(messages);
+  return (
+    typeof id === "string" && id.startsWith("ses_") && typeof projectID === "string" && isJsonRecord(time)
+  );
 }
 
 const NO_FIELDS: JsonRecord = {};
