@@ -16,16 +16,16 @@ import { sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { column, truncate, widthOf } from "../text/width.ts";
+import { column } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
+import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
-const SOURCE = choiceOption(
-  "--source <program>",
-  'only sessions imported from this program, or from any of them with "any"',
-  [...SOURCE_NAMES, "any"],
-);
+const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
+  ...SOURCE_NAMES,
+  "any",
+]);
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
 
@@ -36,9 +36,6 @@ const TITLES = { id: "id", age: "last used", messages: "messages", project: "pro
 const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;
-
-/** Columns that a name gets at least, as long as there is something to leave out. */
-const LEAST_NAME_WIDTH = 16;
 
 /** `sessiontree list`: lists sessions, latest first. */
 export const listCommand: Command = {
@@ -167,14 +164,10 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
     ]
       .filter((_, place) => shown.has(place))
       .join("  ");
-    const mark = issueCount > 0 ? "! " : "";
-    const origin = source === undefined ? "" : `${source}${sourceGone ? " (gone)" : ""}  `;
-    const text = truncate(
-      titleOf(session),
-      Math.max(0, width - widthOf(facts) - 2 - mark.length - origin.length),
-    );
-    const shownName = name === undefined ? text : colours.bold(text);
-    out.line(`${facts}  ${colours.red(mark)}${colours.dim(origin)}${shownName}`.trimEnd());
+    const mark = issueCount > 0 ? `  ${colours.red("!")}` : "";
+    const origin = source === undefined ? "" : `  ${colours.dim(`${source}${sourceGone ? " (gone)" : ""}`)}`;
+    const paint = name === undefined ? String : colours.bold;
+    out.line(textBehind(`${facts}${mark}${origin}`, titleOf(session), out, paint));
   });
 }
 
@@ -186,7 +179,7 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
  */
 function fittingColumns(widths: readonly number[], width: number): Set<number> {
   const shown = new Set<number>();
-  let room = width - LEAST_NAME_WIDTH;
+  let room = width - LEAST_TEXT_WIDTH;
   widths.forEach((one, place) => {
     room -= one + 2;
     if (place === 0 || (one > 0 && room >= 0)) shown.add(place);
