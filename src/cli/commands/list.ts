@@ -16,7 +16,7 @@ import { sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { column } from "../text/width.ts";
+import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
@@ -145,7 +145,9 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
   );
   const numbers = sessions.map(({ messageCount }) => count(messageCount));
   const numberWidth = Math.max(TITLES.messages.length, ...numbers.map((number) => number.length));
-  const projectWidth = withProject ? Math.floor(width * PROJECT_PART) : 0;
+  const projects = sessions.map(({ cwd }) => plainLine(folderName(cwd)));
+  const longest = Math.max(TITLES.project.length, ...projects.map(widthOf));
+  const projectWidth = withProject ? Math.min(longest, Math.floor(width * PROJECT_PART)) : 0;
   const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], width);
   const title = [
     column(TITLES.id, idLength),
@@ -160,14 +162,18 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
       colours.dim((numbers[i] ?? "").padStart(numberWidth)),
-      colours.cyan(column(plainLine(folderName(session.cwd)), projectWidth)),
+      colours.cyan(column(projects[i] ?? "", projectWidth)),
     ]
       .filter((_, place) => shown.has(place))
       .join("  ");
-    const mark = issueCount > 0 ? `  ${colours.red("!")}` : "";
+    const mark = issueCount > 0 ? "! " : "";
     const origin = source === undefined ? "" : `  ${colours.dim(`${source}${sourceGone ? " (gone)" : ""}`)}`;
-    const paint = name === undefined ? String : colours.bold;
-    out.line(textBehind(`${facts}${mark}${origin}`, titleOf(session), out, paint));
+    const paint = (text: string) => {
+      const front = text.startsWith(mark) ? mark : "";
+      const rest = text.slice(front.length);
+      return colours.red(front) + (name === undefined ? rest : colours.bold(rest));
+    };
+    out.line(textBehind(`${facts}${origin}`, `${mark}${titleOf(session)}`, out, paint));
   });
 }
 
