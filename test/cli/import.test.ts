@@ -273,7 +273,7 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
   );
   const kimi = put("kimi.jsonl", '{"type":"metadata","protocol_version":"1.5","created_at":1}\n');
   for (const [args, says] of [
-    [["--from", "vim"], /--from takes one of claude-code, codex, gemini/],
+    [["--from", "vim"], /--from takes one of claude-code, codex/],
     [["--since", "soon"], /--since takes a day/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
