@@ -96,4 +96,4 @@ await send(chatId, [question], "regenerate-message");
 const session = openChat(chatId);
 console.log("\nThe page is opened again, and shows:");
 for (const message of loadChat(session)) say(message.role, message);
-console.log(`\nBoth answers are in the session: npx sessiontree tree ${session.getSessionFile()}`);
+console.log(`\nBoth answers are in the session: npx sessiontree view ${session.getSessionFile()}`);

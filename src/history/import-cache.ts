@@ -54,6 +54,12 @@ export class ImportCache {
     return facts.filter(isFileFacts);
   }
 
+  /** Returns the facts that the sessions in a file had when it was last read. */
+  lastFactsOf({ path }: SourceFile): readonly FileFacts[] {
+    const { facts } = fieldsOf(this.#files[path]);
+    return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
+  }
+
   putFacts(file: SourceFile, facts: readonly FileFacts[]): void {
     this.#files[file.path] = { stamp: stampOf(file), facts };
     this.#isDirty = true;

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { isDeletedImport, UnreadableMarks } from "../catalog/deleted-imports.ts";
 import { forgetReplaced } from "../catalog/forget-session.ts";
 import { isSystemError } from "../catalog/skipping.ts";
+import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { nextTurn } from "../fs/clock.ts";
 import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
@@ -21,6 +22,7 @@ import {
   TEXTS,
 } from "../schema/options.ts";
 import type { SessionStore } from "../stores/session-store.ts";
+import type { DatabaseCopies } from "./database-copies.ts";
 import { findGone, type GoneImport } from "./find-gone.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
@@ -28,7 +30,14 @@ import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "
 import type { RunFacts, SourceBeginning } from "./run-facts.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
-import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
+import {
+  copiesFor,
+  findSourceSessions,
+  reportTo,
+  type SourceQuery,
+  selectSessions,
+  withCopies,
+} from "./source-query.ts";
 import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
@@ -162,16 +171,20 @@ export async function* importRound(
   const { onProgress, signal, dryRun = false } = options;
   const { cache } = round;
   const target = targetOf(options);
-  const all = findSourceSessions(options, cache, (path) => round.wantsFile(path));
-  round.found(all);
+  const copies = copiesFor(options);
   const jobs: Job[] = [];
-  for (const session of selectSessions(all, options)) {
-    if (!round.wants(session)) continue;
-    // An error is met again, and reported, when the session is imported.
-    jobs.push({ session, known: await unchangedImports(session, target, options, cache, () => undefined) });
-  }
-  const run = new ImportRun(options, target, all, cache);
+  let run: ImportRun | undefined;
   try {
+    const all = findSourceSessions(options, cache, copies, (path) => round.wantsFile(path));
+    round.found(all);
+    run = new ImportRun(options, target, all, cache);
+    for (const session of selectSessions(all, options)) {
+      if (!round.wants(session)) continue;
+      // An error is met again, and reported, when the session is imported.
+      const known = await unchangedImports(session, target, options, cache, () => undefined);
+      const readable = known === undefined ? run.withCopies(session, copies) : session;
+      if (readable !== undefined) jobs.push({ session: readable, known });
+    }
     run.begin(program, jobs);
     for (const [done, job] of jobs.entries()) {
       // Lets the caller abort between sessions.
@@ -183,7 +196,8 @@ export async function* importRound(
     onProgress?.(jobs.length, jobs.length);
     for (const gone of await findGone(all, target, options, cache)) yield run.resultOfGone(gone);
   } finally {
-    await run.end();
+    await run?.end();
+    copies.remove();
     // Records that have changed replace a session's file.
     if (!dryRun && jobs.some(({ known }) => known === undefined)) forgetReplaced();
   }
@@ -221,7 +235,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   const cache = new ImportCache(target.name, options.cacheDir);
   const report = reportOf(options);
   const groups = new Map<string, ImportPreview>();
-  for (const session of selectSessions(findSourceSessions(options, cache), options)) {
+  for (const session of selectSessions(foundIn(options, cache), options)) {
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
@@ -233,6 +247,16 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   return Array.from(groups.entries())
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group);
+}
+
+/** Finds sessions without reading them. */
+function foundIn(options: ImportSessionsOptions, cache: ImportCache): SourceSession[] {
+  const copies = copiesFor(options);
+  try {
+    return findSourceSessions(options, cache, copies);
+  } finally {
+    copies.remove();
+  }
 }
 
 /** Returns what takes errors about sessions; of marks that cannot be read it tells the caller once. */
@@ -333,18 +357,30 @@ class ImportRun {
     cache: ImportCache,
   ) {
     const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
+    const { cacheDir = defaultCacheFolder() } = options;
     this.#options = options;
     this.#report = reportOf(options);
     this.#target = target;
     this.#cache = cache;
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
+      cacheDir,
       isDryRun: dryRun,
       isFresh: fresh,
       isAgain: again,
       beginnings: beginningsOf(all),
     };
     this.#importer = new SessionImporter(target, this.#facts);
+  }
+
+  /** Names the copies of databases that a session is read from; reports what cannot be copied. */
+  withCopies(session: SourceSession, copies: DatabaseCopies): SourceSession | undefined {
+    try {
+      return withCopies(session, copies);
+    } catch (error) {
+      this.#report(session, error);
+      return undefined;
+    }
   }
 
   /** Starts threads if that is worthwhile and possible. */

@@ -357,7 +357,7 @@ export function redactedAmong(
 
 /** Returns the entries of a session, with the bodies of custom entries only. */
 export function entriesOf(session: LineSource): UnknownEntry[] {
-  return knownEntries(session).map(({ entry }) => entry);
+  return knownEntries(session).map(({ entry, text }) => ({ ...parseRecord(text), ...entry }));
 }
 
 /** Returns the ids of a session's entries. */

@@ -57,7 +57,7 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
       const script = await program(home, "chat", readText("docs/examples/chat-app.ts"));
       const example = new RunningAgent(script, home, { PATH: process.env["PATH"] });
       onTestFinished(() => example.stop());
-      const said = await example.hear("npx sessiontree tree ");
+      const said = await example.hear("npx sessiontree view ");
       expect(said.match(/(?<=^ {2}answer +)\S.*/gm)).toEqual(["It is Monday.", "Nobody has shopped yet."]);
       expect(said.match(/(?<=^ {2}assistant +)\S.*/gm)).toEqual(["Nobody has shopped yet."]);
       expect(await example.end()).toBe(0);

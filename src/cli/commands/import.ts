@@ -17,6 +17,7 @@ import { dateAndTime, parseDuration } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { isPiped } from "../named-session.ts";
 import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
@@ -137,6 +138,8 @@ function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, e
 }
 
 function checkPaths({ get, io }: CommandCall): void {
+  if (get(PATHS).some(isPiped))
+    throw new UsageError("import reads files; save standard input to one, and name that.");
   for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
     if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
     if (!path.endsWith(".jsonl")) continue;

@@ -1,4 +1,4 @@
-import { listOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
@@ -7,8 +7,9 @@ import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
 import { type ImportedSession, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isJsonValue, isoTimeOf, member, textOf } from "../source-values.ts";
+import { isJsonValue, isoTimeOf, member, textIn, textOf } from "../source-values.ts";
 import { type Answer, answerOf, attachedImages, type CallResult, resultOf } from "./content.ts";
+import type { StoredTurn } from "./stored-turns.ts";
 import { addUsage, apiOf, providerOf, restOf, type UsageSums, usageOfTokens } from "./usage.ts";
 
 /** What the agents of a session share. */
@@ -21,6 +22,14 @@ export interface SharedState {
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
   /** Tokens of calls so far, by model: totals repeat them. */
   readonly counted: UsageSums;
+}
+
+/** What is known of events that the program has deleted. */
+export interface Past {
+  /** Entries that an earlier import has made. */
+  readonly known: readonly UnknownEntry[];
+  /** Turns in the program's database. */
+  readonly turns: readonly StoredTurn[];
 }
 
 /** Events that other events repeat, and why they are left out. */
@@ -45,8 +54,7 @@ const INTERRUPTED = "The execution of this tool, or a previous tool was interrup
 export class ThreadWriter {
   readonly #builder: SessionBuilder;
   readonly #shared: SharedState;
-  /** Entries that an earlier import has made. */
-  readonly #known: readonly UnknownEntry[];
+  readonly #past: Past;
   readonly #agentId: string | undefined;
   #tip: Draft | undefined;
   #model: string | undefined;
@@ -67,12 +75,12 @@ export class ThreadWriter {
   constructor(
     builder: SessionBuilder,
     shared: SharedState,
-    known: readonly UnknownEntry[] = [],
+    past: Past = { known: [], turns: [] },
     agentId?: string,
   ) {
     this.#builder = builder;
     this.#shared = shared;
-    this.#known = known;
+    this.#past = past;
     this.#agentId = agentId;
   }
 
@@ -308,8 +316,12 @@ export class ThreadWriter {
     note?: string,
   ): void {
     this.#count(model, usage);
-    const body = { type: "usage", kind: `copilot.${kind}`, provider: this.#provider, model, usage };
+    const body = this.#usageEntry(kind, model, usage);
     this.#add(key, record, { ...body, ...(note !== undefined && { note }) });
+  }
+
+  #usageEntry(kind: string, model: string, usage: Usage): EntryBody {
+    return { type: "usage", kind: `copilot.${kind}`, provider: this.#provider, model, usage };
   }
 
   #count(model: string, usage: Usage): void {
@@ -370,7 +382,9 @@ export class ThreadWriter {
     } = data;
     if (success !== true || outcome !== "applied" || summary === undefined) {
       const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
-      if (usage.totalTokens > 0) this.#add(`${keyOf(record)} tokens`, record, this.#spent(model, usage));
+      // Not counted, because totals do not include them.
+      if (usage.totalTokens > 0)
+        this.#add(`${keyOf(record)} tokens`, record, this.#usageEntry("compaction", model, usage));
       this.#keep("session.compaction_complete", data, record);
       return;
     }
@@ -383,11 +397,6 @@ export class ThreadWriter {
       ...(usage.totalTokens > 0 && { usage }),
     });
     draft["firstKeptEntryId"] = (kept ?? draft).id;
-  }
-
-  /** Totals do not include the tokens of a compaction. */
-  #spent(model: string, usage: Usage): EntryBody {
-    return { type: "usage", kind: "copilot.compaction", provider: this.#provider, model, usage };
   }
 
   #addError({ message, errorType, statusCode, errorCode }: JsonRecord, record: SourceRecord): void {
@@ -438,16 +447,53 @@ export class ThreadWriter {
     this.#builder.drop("totals of tokens that calls tell");
   }
 
-  /** Keeps what an earlier import has read between the event before a rewind and the rewind: the program deletes it. */
+  /**
+   * Keeps what an earlier import has read between the event before a rewind and the rewind, else what the program's
+   * database has of it: the program deletes the events.
+   */
   #keepRewound(record: SourceRecord): void {
     const rewoundAt = isoTimeOf(record.value["timestamp"]) ?? "";
+    const isRewound = (time: string) => time > this.#time && time < rewoundAt;
     const back = this.#tip;
-    for (const { type, id, parentId, timestamp, ...fields } of this.#known) {
-      if (timestamp <= this.#time || timestamp >= rewoundAt || this.#drafts.has(id)) continue;
-      const parent = (parentId === null ? undefined : this.#drafts.get(parentId)) ?? this.#tip;
-      this.#moveTo(this.#builder.add(id, parent, timestamp, { type, ...fields }, id));
+    const known = this.#past.known.filter(
+      ({ id, timestamp }) => isRewound(timestamp) && !this.#drafts.has(id),
+    );
+    for (const { type, id, parentId, timestamp, ...fields } of known) {
+      this.#tip = (parentId === null ? undefined : this.#drafts.get(parentId)) ?? this.#tip;
+      this.#moveTo(this.#builder.add(id, this.#tip, timestamp, { type, ...fields }, id));
     }
+    const prompts = new Set(known.map(({ message }) => textIn(fieldsOf(message)["content"])));
+    for (const turn of this.#past.turns)
+      if (isRewound(turn.time) && !prompts.has(turn.prompt)) this.#addTurn(turn, record);
     this.#tip = back;
+  }
+
+  /** Adds a turn of which there are only the prompt, the last answer and the tokens of its calls. */
+  #addTurn({ prompt, answer, calls, time }: StoredTurn, { line, offset }: SourceRecord): void {
+    const key = `copilot turn ${time} ${prompt}`;
+    const at = (timestamp = time) => ({ value: { timestamp }, line, offset });
+    this.#addMessage(key, at(calls[0]?.time), { role: "user", content: prompt });
+    this.#add(`${key} note`, at(calls[0]?.time), custom("copilot.stored-turn", { calls: calls.length }));
+    const last = answer === undefined ? undefined : calls.at(-1);
+    for (const [i, call] of calls.entries()) {
+      if (call === last) continue;
+      const model = textOf(call.tokens["model"]) ?? UNKNOWN_NAME;
+      this.#add(
+        `${key} ${i}`,
+        at(call.time),
+        this.#usageEntry("stored-turn", model, usageOfTokens(call.tokens)),
+      );
+    }
+    if (answer === undefined) return;
+    this.#addMessage(`${key} answer`, at(), {
+      role: "assistant",
+      content: [{ type: "text", text: answer }],
+      api: apiOf(last?.tokens),
+      provider: this.#provider,
+      model: textOf(last?.tokens["model"]) ?? UNKNOWN_NAME,
+      usage: usageOfTokens(last?.tokens ?? {}),
+      stopReason: "stop",
+    });
   }
 }
 
