@@ -12,8 +12,8 @@ export interface SessionPageOptions {
   readonly leafId?: string | undefined;
   /** Returns the address of the page of another session; default: there is none. */
   readonly hrefOf?: (path: string) => string;
-  /** Says where a server tells what is appended to the bytes that the page holds; default: nowhere. */
-  readonly liveUrlOf?: (bytes: number) => string;
+  /** Where a server has the bytes, and tells what is appended; default: they are in the page. */
+  readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
   /** Size of the largest file of which a page is made. */
   readonly mostBytes?: number;
@@ -37,7 +37,7 @@ export interface PagedSession {
  */
 export function sessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
   const { path, fileName } = session;
-  const { leafId, hrefOf, liveUrlOf, indexUrl, mostBytes = MOST_BYTES } = options;
+  const { leafId, hrefOf, server, indexUrl, mostBytes = MOST_BYTES } = options;
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
   if (size > mostBytes) throw tooLarge(path ?? fileName, size);
   try {
@@ -53,9 +53,9 @@ export function sessionPage(session: PagedSession, options: SessionPageOptions =
       fileName,
       leafId,
       known,
-      liveUrl: liveUrlOf?.(bytes.length),
+      server,
       indexUrl,
-      bytes,
+      bytes: server === undefined ? bytes : bytes.length,
     };
     return htmlPage(source);
   } catch (error) {

@@ -1,6 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { bytesOf, type EmbeddedSession } from "../model/embedded-session.ts";
+import type { EmbeddedSession } from "../model/embedded-session.ts";
+import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
+import { bytesOf } from "../model/session-pieces.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
 export type Following = "never" | "now" | "ended";
@@ -20,20 +22,21 @@ const LEAST_PAUSE_MS = 100;
 /** Pixels from the end that still count as being there. */
 const NEAR_END = 120;
 
-/** Reads a session, and reads it anew as a server tells what is appended. */
-export function useLiveSession(embedded: EmbeddedSession): LiveSession {
+/** Makes the model of a session, and makes it anew as a server tells what is appended. */
+export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntries): LiveSession {
+  const { fileName, server } = embedded;
   const [live, setLive] = useState<LiveSession>(() => ({
-    session: makeSessionModel(embedded),
-    following: embedded.liveUrl === undefined ? "never" : "now",
+    session: makeSessionModel(entries, fileName),
+    following: server === undefined ? "never" : "now",
     wasAtEnd: false,
   }));
   useEffect(() => {
-    const { liveUrl } = embedded;
-    if (liveUrl === undefined) return;
-    const growing = new GrowingSession(embedded, (session) =>
-      setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() })),
-    );
-    const events = new EventSource(liveUrl);
+    if (server === undefined) return;
+    const growing = new GrowingSession(entries, () => {
+      const session = makeSessionModel(entries, fileName);
+      setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() }));
+    });
+    const events = new EventSource(`${server.eventsUrl}&from=${entries.bytes.length}`);
     events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
     const end = () => setLive((before) => ({ ...before, following: "ended" }));
     events.addEventListener("replaced", () => location.reload());
@@ -45,36 +48,35 @@ export function useLiveSession(embedded: EmbeddedSession): LiveSession {
     events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
     events.onerror = end;
     return () => events.close();
-  }, [embedded]);
+  }, [embedded, entries]);
   return live;
 }
 
-/** The bytes of a session that grows. */
+/** Appends what comes to a session, together where it comes quickly. */
 class GrowingSession {
-  readonly #embedded: EmbeddedSession;
-  readonly #onRead: (session: SessionModel) => void;
-  #bytes: Uint8Array;
+  readonly #entries: SessionEntries;
+  readonly #onRead: () => void;
+  #pieces: Uint8Array[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pauseMs = LEAST_PAUSE_MS;
 
-  constructor(embedded: EmbeddedSession, onRead: (session: SessionModel) => void) {
-    this.#embedded = embedded;
-    this.#bytes = embedded.bytes;
+  constructor(entries: SessionEntries, onRead: () => void) {
+    this.#entries = entries;
     this.#onRead = onRead;
   }
 
-  append(more: Uint8Array): void {
-    const bytes = new Uint8Array(this.#bytes.length + more.length);
-    bytes.set(this.#bytes);
-    bytes.set(more, this.#bytes.length);
-    this.#bytes = bytes;
+  append(piece: Uint8Array): void {
+    this.#pieces.push(piece);
     this.#timer ??= setTimeout(() => this.#read(), this.#pauseMs);
   }
 
   #read(): void {
     this.#timer = undefined;
     const startMs = performance.now();
-    this.#onRead(makeSessionModel({ ...this.#embedded, bytes: this.#bytes }));
+    for (const piece of this.#pieces) this.#entries.append(piece);
+    this.#pieces = [];
+    this.#entries.end();
+    this.#onRead();
     this.#pauseMs = Math.max(LEAST_PAUSE_MS, REST * (performance.now() - startMs));
   }
 }
