@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
+import { closeFile, openToScan, piecesOf } from "../../catalog/scanned-file.ts";
 import { SessionError } from "../../schema/errors.ts";
 import { htmlPage, type KnownSession, type PageSource } from "./html-page.ts";
-import { namedSessions } from "./named-sessions.ts";
+import { NAME_BYTES, namedSessions } from "./named-sessions.ts";
 
 /** Larger files make pages that browsers refuse; what JavaScript holds as one text ends at twice as much. */
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -41,27 +42,33 @@ export function sessionPage(session: PagedSession, options: SessionPageOptions =
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
   if (size > mostBytes) throw tooLarge(path ?? fileName, size);
   try {
-    const bytes = path === undefined ? Buffer.from(session.bytes ?? []) : readFileSync(path);
-    const named = namedSessions(path, bytes.toString("utf8"));
+    // What a server hands out is not read here, however large it is, but for the names in it.
+    const bytes = server === undefined ? bytesOf(session) : size;
+    const named = typeof bytes === "number" ? namesInFile(path) : namedSessions(path, [bytes]);
     const known = new Map(
       Array.from(named, ([name, file]): [string, KnownSession] => [
         name,
         hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
       ]),
     );
-    const source: PageSource = {
-      fileName,
-      leafId,
-      known,
-      server,
-      indexUrl,
-      bytes: server === undefined ? bytes : bytes.length,
-    };
-    return htmlPage(source);
+    return htmlPage({ fileName, leafId, known, server, indexUrl, bytes });
   } catch (error) {
     // Quotes and backslashes take twice their room in the page, so that a smaller file can be too much, too.
     if (error instanceof Error && isTooLong(error)) throw tooLarge(path ?? fileName, size, error);
     throw error;
+  }
+}
+
+function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
+  return path === undefined ? Buffer.from(bytes) : readFileSync(path);
+}
+
+function namesInFile(path = ""): Map<string, string> {
+  const file = openToScan(path);
+  try {
+    return namedSessions(path, piecesOf(file, 0, NAME_BYTES));
+  } finally {
+    closeFile(file);
   }
 }
 

@@ -5,13 +5,16 @@ import { requiredWords, type SearchQuery } from "../../search/search-query.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What the page says of entries in words of its own, which stand on no line. */
-const OWN_WORDS = `Content of an unknown kind. This entry cannot be read. It keeps its position in the tree. Details State Usage
+const OWN_WORDS =
+  `Content of an unknown kind. This entry cannot be read. It keeps its position in the tree. Details State Usage
   Message Entry of the type result Nested calls (unnamed tool) cancelled, exit code output truncated kept from the model Section
   removed Tools added Tools removed The model failed. Aborted. The answer ends here: it reached its greatest length. (thinking)
   (aborted) failed: the body cannot be read [images] -token context → (none)`.toLowerCase();
 
 /** The beginning of a colour in a terminal's output, which may stand between the letters of a word. */
-const ESCAPE = new BytePattern(["\\", "u", "0", "0", "1", "bB"].map((forms) => new TextEncoder().encode(forms)));
+const ESCAPE = new BytePattern(
+  ["\\", "u", "0", "0", "1", "bB"].map((forms) => new TextEncoder().encode(forms)),
+);
 
 /**
  * Tells which entries may show what is looked for, by the bytes of their lines: those of which the longest word is not there are

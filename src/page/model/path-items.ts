@@ -15,7 +15,7 @@ import {
 } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { KINDS } from "../../view/entry-kind.ts";
-import { hasFailedAt, pathTo, type SessionModel } from "./session-model.ts";
+import { hasFailedAt, kindAt, pathTo, type SessionModel } from "./session-model.ts";
 
 /**
  * What the model gets of an entry at the end of the path:
@@ -119,6 +119,14 @@ export function viewPath(session: SessionModel, end: number): PathView {
   };
 }
 
+/** Types of which models usually get something: what counts until more is known of an entry. */
+const SENT_TYPES: ReadonlySet<string> = new Set([
+  "message",
+  "custom_message",
+  "compaction",
+  "branch_summary",
+]);
+
 /** An entry of a path, whose body is read when somebody asks for it. */
 class StoredItem implements PathItem {
   readonly #session: SessionModel;
@@ -143,14 +151,15 @@ class StoredItem implements PathItem {
 }
 
 function entryPathOf(
-  { tree, entryAt, kinds }: SessionModel,
+  session: SessionModel,
   path: readonly number[],
   indices: ReadonlyMap<number, number>,
 ): EntryPath {
   const at = (index: number) => {
     const ordinal = path[index] ?? NONE;
-    return kinds[ordinal] === KINDS.damaged ? undefined : entryAt(ordinal);
+    return kindAt(session, ordinal) === KINDS.damaged ? undefined : session.entryAt(ordinal);
   };
+  const { tree } = session;
   return {
     length: path.length,
     mayHold: (type) => tree.hasType(type),
@@ -166,12 +175,13 @@ function entryPathOf(
  * @param targets - Entries that context edits on the path speak of.
  */
 function stateAt(
-  { facts }: SessionModel,
+  { facts, tree }: SessionModel,
   ordinal: number,
   contributed: ProjectedSessionEntry | undefined,
   targets: ReadonlySet<unknown>,
 ): ItemState {
-  if (facts[ordinal]?.isSent !== true) return "aside";
+  const isSent = facts[ordinal]?.isSent ?? SENT_TYPES.has(tree.typeAt(ordinal));
+  if (!isSent) return "aside";
   if (contributed === undefined) return "compacted";
   const { sourceEntry, messages } = contributed;
   if (messages.length === 0) return sourceEntry.type === "compaction" ? "compacted" : "removed";

@@ -4,7 +4,7 @@ import { importOriginIn } from "../../schema/import-origin.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { LabelsAndName } from "../../tree/labels-and-name.ts";
 import { newestTips, parentsFirst } from "../../view/ancestry.ts";
-import { type EntryKind, KINDS } from "../../view/entry-kind.ts";
+import { type EntryKind, kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { folderName } from "../../view/session-title.ts";
@@ -28,8 +28,10 @@ export interface SessionModel extends ViewSource {
   readonly title: string;
   /** How many entries there are. */
   readonly size: number;
-  /** What is known of each entry, by ordinal. */
+  /** What is known of each entry, by ordinal; of a large session at first only of some. */
   readonly facts: readonly EntryFacts[];
+  /** Whether that is known of every entry, so that it can be counted, filtered and drawn as a tree. */
+  readonly isWhole: boolean;
   /** Where the lines of the entries stand. */
   readonly lines: LineSpans;
   /** What each entry is, by ordinal. */
@@ -50,10 +52,9 @@ export interface SessionModel extends ViewSource {
 /**
  * Makes the model of a session as it is by now.
  *
- * @remarks Cost: O(entries), and O(bytes) for what came since the last time.
+ * @remarks Cost: O(entries).
  */
 export function makeSessionModel(entries: SessionEntries, fileName: string): SessionModel {
-  entries.readFacts();
   const { tree, bytes, issues, index } = entries;
   const { header, version, storedLeaf: leaf } = index;
   const facts = entries.facts.slice();
@@ -71,6 +72,7 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
       marks.name() ?? (firstPrompt(entryAt, kinds) || folderName(header?.cwd ?? "") || fileName || "Session"),
     size: tree.size,
     facts,
+    isWhole: facts.length === tree.size,
     lines: index.spans,
     tree,
     entryAt,
@@ -94,8 +96,11 @@ function firstPrompt(entryAt: SessionModel["entryAt"], kinds: readonly EntryKind
 }
 
 /** Returns what an entry is. */
-export function kindAt({ kinds }: Pick<SessionModel, "kinds">, ordinal: number): EntryKind {
-  return kinds[ordinal] ?? KINDS.damaged;
+export function kindAt(
+  { kinds, entryAt }: Pick<SessionModel, "kinds" | "entryAt">,
+  ordinal: number,
+): EntryKind {
+  return kinds[ordinal] ?? kindOf(entryAt(ordinal));
 }
 
 /** Tells whether an entry says that a tool, a command or a model failed. */

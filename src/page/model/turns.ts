@@ -18,6 +18,7 @@ export interface Turn {
  */
 export function turnsOf(session: SessionModel, path: readonly number[]): ReadonlyMap<number, Turn> {
   const turns = new Map<number, Turn>();
+  if (!session.isWhole) return turns;
   let [start, usages, lastMs]: [number, UsageTotals[], number] = [NONE, [], Number.NaN];
   const end = () => {
     const milliseconds = lastMs - timeAt(session, start);

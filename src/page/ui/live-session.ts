@@ -22,20 +22,27 @@ const LEAST_PAUSE_MS = 100;
 /** Pixels from the end that still count as being there. */
 const NEAR_END = 120;
 
-/** Makes the model of a session, and makes it anew as a server tells what is appended. */
+/** A session of more bytes is shown before all of it is known. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+
+/** Milliseconds after which reading leaves the turn to other work. */
+const SLICE_MS = 40;
+
+/** Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended. */
 export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntries): LiveSession {
   const { fileName, server } = embedded;
-  const [live, setLive] = useState<LiveSession>(() => ({
-    session: makeSessionModel(entries, fileName),
-    following: server === undefined ? "never" : "now",
-    wasAtEnd: false,
-  }));
+  const [live, setLive] = useState<LiveSession>(() => {
+    if (entries.bytes.length <= LARGE_BYTES) entries.readFacts();
+    const session = makeSessionModel(entries, fileName);
+    return { session, following: server === undefined ? "never" : "now", wasAtEnd: false };
+  });
   useEffect(() => {
-    if (server === undefined) return;
     const growing = new GrowingSession(entries, () => {
       const session = makeSessionModel(entries, fileName);
       setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() }));
     });
+    if (!live.session.isWhole) growing.readLater();
+    if (server === undefined) return;
     const events = new EventSource(`${server.eventsUrl}&from=${entries.bytes.length}`);
     events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
     const end = () => setLive((before) => ({ ...before, following: "ended" }));
@@ -52,7 +59,12 @@ export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntrie
   return live;
 }
 
-/** Appends what comes to a session, together where it comes quickly. */
+function within(milliseconds: number): () => boolean {
+  const endMs = performance.now() + milliseconds;
+  return () => performance.now() > endMs;
+}
+
+/** Appends what comes to a session, together where it comes quickly, and reads it without holding the page up. */
 class GrowingSession {
   readonly #entries: SessionEntries;
   readonly #onRead: () => void;
@@ -67,15 +79,24 @@ class GrowingSession {
 
   append(piece: Uint8Array): void {
     this.#pieces.push(piece);
-    this.#timer ??= setTimeout(() => this.#read(), this.#pauseMs);
+    this.readLater(this.#pauseMs);
+  }
+
+  /** Reads what is not known yet, piece by piece. */
+  readLater(pauseMs = 0): void {
+    this.#timer ??= setTimeout(() => this.#read(), pauseMs);
   }
 
   #read(): void {
     this.#timer = undefined;
     const startMs = performance.now();
     for (const piece of this.#pieces) this.#entries.append(piece);
+    if (this.#pieces.length > 0) this.#entries.end();
     this.#pieces = [];
-    this.#entries.end();
+    if (!this.#entries.readFacts(within(SLICE_MS))) {
+      this.readLater();
+      return;
+    }
     this.#onRead();
     this.#pauseMs = Math.max(LEAST_PAUSE_MS, REST * (performance.now() - startMs));
   }

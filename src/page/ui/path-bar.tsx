@@ -61,7 +61,7 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
 /** Says what is looked at: a path, or what the model sees, and where. */
 function titleOf({ tree, leaf }: SessionModel, { asked, end, view }: Position): string {
   if (asked !== NONE) return "The model saw";
-  const where = end === leaf ? "the leaf" : (end === NONE ? "the start" : tree.idAt(end));
+  const where = end === leaf ? "the leaf" : end === NONE ? "the start" : tree.idAt(end);
   return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
 }
 
@@ -183,7 +183,8 @@ function nameOf(session: SessionModel, ordinal: number): string {
 
 /** How many failures there are, which of them is looked at, and the ways to the others. */
 function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps["onFailure"] }) {
-  const { failures } = usePage().session;
+  const { failures, isWhole } = usePage().session;
+  if (!isWhole) return null;
   if (failures.length === 0) return <span class="failures">no failures</span>;
   const current = failures.indexOf(at);
   const front = current === -1 ? "" : `${count(current + 1)} of `;
