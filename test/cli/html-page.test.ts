@@ -1,27 +1,15 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { htmlPage, readPageAsset } from "../../src/cli/page/html-page.ts";
+import { bytesIn, dataIn } from "./support/page-data.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
 const MOST_ASSET_BYTES = 480_000;
 
 function pageOf(text: string | Uint8Array, fileName = "s.jsonl"): string {
   return htmlPage({ bytes: typeof text === "string" ? new TextEncoder().encode(text) : text, fileName });
-}
-
-/** What stands in the block of data. */
-function dataIn(page: string): unknown {
-  const [, json = ""] = /<script type="application\/json" id="session">([^<]*)<\/script>/.exec(page) ?? [];
-  return JSON.parse(json);
-}
-
-/** The bytes of the session in a page, as the page reads them. */
-function bytesIn(page: string): Buffer {
-  const blocks = page.matchAll(/<script type="application\/gzip">([^<]*)<\/script>/g);
-  return Buffer.concat(Array.from(blocks, ([, base64 = ""]) => gunzipSync(Buffer.from(base64, "base64"))));
 }
 
 function hash(text = ""): string {

@@ -16,6 +16,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { PROGRAM } from "../support/program.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
+import { dataIn } from "./support/page-data.ts";
 import { serve } from "./support/served.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -26,13 +27,6 @@ function story(folder = temporaryFolder()): Scribe {
   scribe.user("What is wrong?");
   scribe.assistant("Nothing.");
   return scribe;
-}
-
-/** The data that stands in a page. */
-function dataIn(page: string, id: "session" | "sessions"): { readonly [name: string]: unknown } {
-  const [, json = ""] =
-    new RegExp(`<script type="application/json" id="${id}">([^<]*)</script>`).exec(page) ?? [];
-  return JSON.parse(json) as { readonly [name: string]: unknown };
 }
 
 /** What the page of a session that a server has says of it. */
@@ -212,8 +206,9 @@ test("the list of a folder, or of all projects, leads to each session, and searc
     expect(sessions.map(({ title }) => title).sort()).toEqual(["Look for herons.", "What is wrong?"]);
     const href = sessions.find(({ title }) => title.includes("herons"))?.href ?? "";
     const opened = await (await fetch(new URL(href, url))).text();
-    expect(opened).toContain("Look for herons.");
-    expect(dataIn(opened, "session")).toMatchObject({ indexUrl: new URL(url).pathname });
+    expect(dataIn(opened)).toMatchObject({ indexUrl: new URL(url).pathname });
+    const bytes = await fetch(new URL(sessionIn(opened).server.bytesUrl, url));
+    expect(await bytes.text()).toContain("Look for herons.");
     const found: unknown = await (await fetch(new URL(`${searchUrl}?q=HERONS`, url))).json();
     expect(found).toEqual([
       expect.objectContaining({

@@ -11,6 +11,9 @@ const OWN_WORDS =
   removed Tools added Tools removed The model failed. Aborted. The answer ends here: it reached its greatest length. (thinking)
   (aborted) failed: the body cannot be read [images] -token context → (none)`.toLowerCase();
 
+/** Letters in a row: the page puts marks of its own between what stands on a line. */
+const LETTERS = /[\p{L}\p{N}_]+/gu;
+
 /** The beginning of a colour in a terminal's output, which may stand between the letters of a word. */
 const ESCAPE = new BytePattern(
   ["\\", "u", "0", "0", "1", "bB"].map((forms) => new TextEncoder().encode(forms)),
@@ -27,6 +30,7 @@ export function entriesThatMayHold(session: SessionModel, query: SearchQuery): U
   const { size, tree, kinds, labels } = session;
   const own = (word: string) => OWN_WORDS.includes(word.toLowerCase());
   const [word] = requiredWords(query)
+    .flatMap((one) => one.match(LETTERS) ?? [])
     .filter((one) => !own(one))
     .sort((a, b) => b.length - a.length);
   const patterns = word === undefined ? undefined : textPatterns(word, query.caseSensitive);

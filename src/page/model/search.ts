@@ -79,18 +79,23 @@ export function findEntries(session: SessionModel, text: string): SearchHit[] {
   const { query } = readQuery(text);
   if (query.terms.length === 0) return [];
   const { best } = finderOf(text);
-  const marks = entriesThatMayHold(session, query);
   const hits: SearchHit[] = [];
+  const marks = entriesThatMayHold(session, query);
   const wanted = [...session.tree.ordinals()].filter((ordinal) => marks[ordinal] === 1);
   session.readEntries(wanted, (ordinal, entry) => {
-    const searched = textOf(session, ordinal, entry);
+    const searched = searchedText(session, ordinal, entry);
     const match = best(searched.text);
     if (match !== undefined) hits.push({ ordinal, snippet: snippetAt(searched, match) });
   });
   return hits;
 }
 
-function textOf(session: SessionModel, ordinal: number, entry: AnySessionEntry | undefined): SearchedText {
+/** Returns what of an entry is searched. */
+export function searchedText(
+  session: SessionModel,
+  ordinal: number,
+  entry: AnySessionEntry | undefined,
+): SearchedText {
   const label = session.labels.get(ordinal) ?? "";
   const texts = partsOf(entry, kindAt(session, ordinal)).join(SEPARATOR);
   return { text: [texts, session.tree.idAt(ordinal), label].join(SEPARATOR), idAt: texts.length + 1 };
