@@ -4,7 +4,7 @@ import { SessionError } from "../../schema/errors.ts";
 import { htmlPage, type KnownSession, type PageSource } from "./html-page.ts";
 import { NAME_BYTES, namedSessions } from "./named-sessions.ts";
 
-/** Larger files make pages that browsers refuse; what JavaScript holds as one text ends at twice as much. */
+/** Larger files are refused: a page holds its session in memory. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /** What a page of a session is besides the session itself. */
@@ -41,22 +41,16 @@ export function sessionPage(session: PagedSession, options: SessionPageOptions =
   const { leafId, hrefOf, server, indexUrl, mostBytes = MOST_BYTES } = options;
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
   if (size > mostBytes) throw tooLarge(path ?? fileName, size);
-  try {
-    // What a server hands out is not read here, however large it is, but for the names in it.
-    const bytes = server === undefined ? bytesOf(session) : size;
-    const named = typeof bytes === "number" ? namesInFile(path) : namedSessions(path, [bytes]);
-    const known = new Map(
-      Array.from(named, ([name, file]): [string, KnownSession] => [
-        name,
-        hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
-      ]),
-    );
-    return htmlPage({ fileName, leafId, known, server, indexUrl, bytes });
-  } catch (error) {
-    // Quotes and backslashes take twice their room in the page, so that a smaller file can be too much, too.
-    if (error instanceof Error && isTooLong(error)) throw tooLarge(path ?? fileName, size, error);
-    throw error;
-  }
+  // What a server hands out is not read here but for the names in it.
+  const bytes = server === undefined ? bytesOf(session) : size;
+  const named = typeof bytes === "number" ? namesInFile(path) : namedSessions(path, [bytes]);
+  const known = new Map(
+    Array.from(named, ([name, file]): [string, KnownSession] => [
+      name,
+      hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
+    ]),
+  );
+  return htmlPage({ fileName, leafId, known, server, indexUrl, bytes });
 }
 
 function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
@@ -72,14 +66,10 @@ function namesInFile(path = ""): Map<string, string> {
   }
 }
 
-function isTooLong(error: Error): boolean {
-  return error instanceof RangeError || ("code" in error && error.code === "ERR_STRING_TOO_LONG");
-}
-
-function tooLarge(path: string, size: number, cause?: Error): SessionError {
+function tooLarge(path: string, size: number): SessionError {
   const message =
     `${path} has ${Math.round(size / 1e6)} MB, too much for one page. Take a branch of it, with ` +
     `"sessiontree export SESSION --jsonl branch.jsonl", with --leaf for an earlier end, and view that; ` +
     `"sessiontree export SESSION --markdown" writes a transcript of any size.`;
-  return new SessionError("WRITE_FAILED", message, { details: { path, size }, cause });
+  return new SessionError("WRITE_FAILED", message, { details: { path, size } });
 }
