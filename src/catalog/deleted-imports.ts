@@ -101,7 +101,12 @@ export class UnreadableMarks extends SessionError {
 export function markDeletedImport(origin: ImportOrigin): boolean {
   try {
     makeFolder(realFileSystem, marksFolder());
-    writeWhole({ fs: realFileSystem, path: markOf(origin), pieces: [`${JSON.stringify(origin)}\n`] });
+    const { source, sourceId } = origin;
+    writeWhole({
+      fs: realFileSystem,
+      path: markOf(origin),
+      pieces: [`${JSON.stringify({ source, sourceId })}\n`],
+    });
     return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;

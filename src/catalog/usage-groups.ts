@@ -3,8 +3,10 @@ import { messageOf, SessionError } from "../schema/errors.ts";
 import { dollarsOf, nothingSpent, type Spent } from "../view/spent.ts";
 import { modelName } from "../view/usage.ts";
 import type { ModelNames } from "../view/usage-tally.ts";
+import { Calendar, type CalendarNames } from "./calendar.ts";
 import type { CallTable } from "./call-table.ts";
 import { Descent } from "./descent.ts";
+import { SeenCalls } from "./seen-calls.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import type { SessionRow } from "./session-row.ts";
 
@@ -104,7 +106,7 @@ export function groupCalls(
   const nodes = sessions.map(nodeOf);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
-  const seen = new SeenCalls(repeatedTimes(nodes));
+  const seen = new SeenCalls(nodes.map(({ recorded }) => recorded.calls));
   for (const node of parentsFirst(nodes, descent)) {
     const own = seen.add(node.recorded.calls);
     if (node.isOutside !== true && isWanted(node, options.source)) grouping.add(node, own);
@@ -160,58 +162,6 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
     for (const one of [...line].reverse()) ordered.add(one);
   }
   return [...ordered];
-}
-
-/** Returns the times at which several calls are recorded: no other can be a copy. */
-function repeatedTimes(nodes: readonly Node[]): ReadonlySet<number> {
-  const times = new Float64Array(nodes.reduce((sum, { recorded }) => sum + recorded.calls.size, 0));
-  let count = 0;
-  for (const { recorded } of nodes)
-    for (let i = 0; i < recorded.calls.size; i++) times[count++] = recorded.calls.timeAt(i);
-  times.sort();
-  const repeated = new Set<number>();
-  for (let i = 1; i < count; i++) {
-    const time = times[i];
-    // Unknown times equal none.
-    if (time !== undefined && time === times[i - 1]) repeated.add(time);
-  }
-  return repeated;
-}
-
-/** The calls of the sessions so far, to know copies of them. */
-class SeenCalls {
-  readonly #repeated: ReadonlySet<number>;
-  /** By time, those that may have copies. */
-  readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
-
-  constructor(repeated: ReadonlySet<number>) {
-    this.#repeated = repeated;
-  }
-
-  /** Adds the calls of a session; returns the indexes of those that no earlier session has. */
-  add(calls: CallTable): number[] {
-    const own: number[] = [];
-    const added: number[] = [];
-    for (let i = 0; i < calls.size; i++) {
-      const mayBeCopied = this.#repeated.size > 0 && this.#repeated.has(calls.timeAt(i));
-      if (mayBeCopied && this.#has(calls, i)) continue;
-      own.push(i);
-      if (mayBeCopied) added.push(i);
-    }
-    // Only now: two calls of one moment in a session are two.
-    for (const i of added) {
-      const timeMs = calls.timeAt(i);
-      const known = this.#byTime.get(timeMs);
-      if (known === undefined) this.#byTime.set(timeMs, [{ calls, i }]);
-      else known.push({ calls, i });
-    }
-    return own;
-  }
-
-  #has(calls: CallTable, i: number): boolean {
-    const known = this.#byTime.get(calls.timeAt(i));
-    return known?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
-  }
 }
 
 /** A group while it grows. */
@@ -415,50 +365,4 @@ function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined)
   if (price === undefined) return undefined;
   if (typeof price === "number" && price >= 0 && Number.isFinite(price)) return price;
   throw failed(`the function returns ${String(price)}, and not a number of dollars or undefined`);
-}
-
-/** The names of days, weeks and months. */
-interface CalendarNames {
-  readonly day: string;
-  readonly week: string;
-  readonly month: string;
-}
-
-/** All time zones differ from UTC by a multiple of this. */
-const QUARTER_MS = 15 * 60_000;
-const DAY_MS = 24 * 3600 * 1000;
-
-/** Names days, weeks and months, of this system or of UTC: each day by one object. */
-class Calendar {
-  readonly #isUtc: boolean;
-  readonly #byQuarter = new Map<number, CalendarNames>();
-  readonly #byDate = new Map<number, CalendarNames>();
-
-  constructor(isUtc: boolean) {
-    this.#isUtc = isUtc;
-  }
-
-  of(timeMs: number): CalendarNames {
-    const quarter = Math.floor(timeMs / QUARTER_MS);
-    const known = this.#byQuarter.get(quarter);
-    if (known !== undefined) return known;
-    const time = new Date(timeMs);
-    const dateMs = this.#isUtc
-      ? Math.floor(timeMs / DAY_MS) * DAY_MS
-      : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-    const names = this.#byDate.get(dateMs) ?? namesOf(dateMs);
-    this.#byDate.set(dateMs, names);
-    this.#byQuarter.set(quarter, names);
-    return names;
-  }
-}
-
-/** @param dateMs - Midnight, as if it were of UTC. */
-function namesOf(dateMs: number): CalendarNames {
-  const day = new Date(dateMs).toISOString().slice(0, 10);
-  // A week belongs to the year of its Thursday.
-  const thursday = new Date(dateMs + (3 - ((new Date(dateMs).getUTCDay() + 6) % 7)) * DAY_MS);
-  const year = thursday.getUTCFullYear();
-  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
-  return { day, week: `${year}-W${String(week).padStart(2, "0")}`, month: day.slice(0, 7) };
 }

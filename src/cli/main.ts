@@ -49,6 +49,6 @@ async function ask(question: string): Promise<string> {
 
 function untilInterrupted(): AbortSignal {
   const controller = new AbortController();
-  process.once("SIGINT", () => controller.abort());
+  for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => controller.abort());
   return controller.signal;
 }

@@ -19,7 +19,7 @@ export type CommandRunner = (given: GivenValues) => Promise<void>;
 const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";
 
 const NAMING =
-  "Name a session by its path, by its id or the beginning of it, by words of its name or first prompt, as @last (the latest session of this project), or as - (stdin). With --store URL, or SESSIONTREE_STORE, sessions come from a PostgreSQL database.";
+  "Name a session by its path, by its id or the beginning of it, by words of its name or first prompt, as @last (the latest session of this project), or as - (standard input). With --store URL, or SESSIONTREE_STORE, sessions come from a PostgreSQL database.";
 
 const WHERE_IT_WENT_WRONG =
   'To find out where a session went wrong, run "sessiontree search --failed @last". It lists the failures and says how to see what the model saw there and what it cost.';

@@ -4,7 +4,7 @@ import type { ListedRow } from "./stored-sessions.ts";
 /** Returns a row as the JSON of every command names it. */
 export function sessionJson(session: ListedRow): object {
   const { id, path, store, cwd, name, parentSession } = session;
-  const { created, modified, messageCount, firstMessage, issueCount, source } = session;
+  const { created, modified, messageCount, firstMessage, issueCount, source, sourceGone } = session;
   return {
     id,
     ...(path !== undefined && { path }),
@@ -12,6 +12,7 @@ export function sessionJson(session: ListedRow): object {
     cwd,
     ...(name !== undefined && { name }),
     ...(source !== undefined && { source }),
+    ...(sourceGone === true && { sourceGone }),
     ...(parentSession !== undefined && { parentSession }),
     created,
     modified,

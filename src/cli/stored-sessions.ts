@@ -20,6 +20,8 @@ export interface ListedRow extends SessionRow {
   readonly store?: string;
   /** The program that it was imported from, if that was asked for. */
   readonly source?: string;
+  /** Whether the file that it was imported from is no longer there. */
+  readonly sourceGone?: boolean;
 }
 
 /** PostgreSQL, loaded when a call asks for it. */

@@ -49,6 +49,27 @@ export function assistantMessage(
 /** Meanings of a provider's stop reasons. */
 export type StopReasons = ReadonlyMap<unknown, StopReason>;
 
+/** Meanings of the reasons of Anthropic, Bedrock, OpenAI's chat and LangChain, which say different things in different words. */
+export const STOP_REASONS: StopReasons = new Map([
+  ["stop", "stop"],
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["pause_turn", "stop"],
+  ["tool_use", "toolUse"],
+  ["tool_calls", "toolUse"],
+  ["function_call", "toolUse"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["refusal", "error"],
+  ["safety", "error"],
+  ["content_filter", "error"],
+  ["content_filtered", "error"],
+  ["guardrail_intervened", "error"],
+  ["malformed_model_output", "error"],
+  ["malformed_tool_use", "error"],
+]);
+
 /** Returns why an answer ended: some servers report a normal stop although the model waits for its tools. */
 export function stopOrToolUse(reported: StopReason, content: AssistantMessage["content"]): StopReason {
   const isCalling = content.some(({ type }) => type === "toolCall");

@@ -68,6 +68,16 @@ export const USUAL_DIALECT = {
   isSignature: () => true,
 } satisfies Partial<Dialect>;
 
+/** Tells whether a text is blank: models write such texts, and several providers reject them. */
+export function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+/** Tells whether thinking has the signature without which its provider rejects it. */
+export function isSigned({ thinkingSignature }: ThinkingContent): boolean {
+  return thinkingSignature !== undefined && thinkingSignature !== "";
+}
+
 /** The content of a tool result. */
 export interface ReadResult {
   /** The provider's id of the call. */

@@ -20,6 +20,8 @@ export interface KnownImport extends WrittenSession {
   readonly dropped: { readonly [reason: string]: number };
   /** Whether it was left out because it was deleted here. */
   readonly isDeleted?: boolean | undefined;
+  /** Whether its source is known to be deleted. */
+  readonly isGone?: boolean | undefined;
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
@@ -52,6 +54,12 @@ export class ImportCache {
     return facts.filter(isFileFacts);
   }
 
+  /** Returns the facts that the sessions in a file had when it was last read. */
+  lastFactsOf({ path }: SourceFile): readonly FileFacts[] {
+    const { facts } = fieldsOf(this.#files[path]);
+    return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
+  }
+
   putFacts(file: SourceFile, facts: readonly FileFacts[]): void {
     this.#files[file.path] = { stamp: stampOf(file), facts };
     this.#isDirty = true;
@@ -62,6 +70,16 @@ export class ImportCache {
     const { stamp: known, sessions } = fieldsOf(this.#imports[key]);
     if (known !== stamp || !Array.isArray(sessions) || !sessions.every(isKnownImport)) return undefined;
     return sessions;
+  }
+
+  /** Returns the sessions made of everything that was ever imported, by the keys of their sources. */
+  allImports(): [key: string, stamp: string, sessions: readonly KnownImport[]][] {
+    return Object.entries(this.#imports).flatMap(([key, kept]): [string, string, KnownImport[]][] => {
+      const { stamp, sessions } = fieldsOf(kept);
+      return typeof stamp === "string" && Array.isArray(sessions) && sessions.every(isKnownImport)
+        ? [[key, stamp, sessions]]
+        : [];
+    });
   }
 
   putImports(key: string, stamp: string, sessions: readonly KnownImport[]): void {

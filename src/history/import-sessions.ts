@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { isDeletedImport, UnreadableMarks } from "../catalog/deleted-imports.ts";
 import { forgetReplaced } from "../catalog/forget-session.ts";
 import { isSystemError } from "../catalog/skipping.ts";
+import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { nextTurn } from "../fs/clock.ts";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
@@ -21,13 +22,22 @@ import {
   TEXTS,
 } from "../schema/options.ts";
 import type { SessionStore } from "../stores/session-store.ts";
+import type { DatabaseCopies } from "./database-copies.ts";
+import { findGone, type GoneImport } from "./find-gone.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
 import type { RunFacts, SourceBeginning } from "./run-facts.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
-import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
+import {
+  copiesFor,
+  findSourceSessions,
+  reportTo,
+  type SourceQuery,
+  selectSessions,
+  withCopies,
+} from "./source-query.ts";
 import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
@@ -109,6 +119,31 @@ export function importSessions(
   return importWith(threadProgram(), options);
 }
 
+/** What an import that is one of several looks at, and what it leaves for the next one. */
+export interface ImportRound {
+  readonly cache: ImportCache;
+  /** Tells whether to look at a file. */
+  wantsFile(path: string): boolean;
+  /** Tells whether to import a session, if it has changed. */
+  wants(session: SourceSession): boolean;
+  /** Takes all sessions that were found. */
+  found(sessions: readonly SourceSession[]): void;
+  /** Takes a session that is up to date now. */
+  done(session: SourceSession): void;
+}
+
+/** Makes the cache for an import. */
+export function cacheFor(options: ImportSessionsOptions): ImportCache {
+  return new ImportCache(targetOf(options).name, options.cacheDir);
+}
+
+/** Returns a round of its own, about everything. */
+function onlyRound(options: ImportSessionsOptions): ImportRound {
+  const all = () => true;
+  const nothing = () => undefined;
+  return { cache: cacheFor(options), wantsFile: all, wants: all, found: nothing, done: nothing };
+}
+
 /**
  * Imports as `importSessions` does, with a given program for the threads.
  *
@@ -119,33 +154,52 @@ export async function* importWith(
   options: ImportSessionsOptions,
 ): AsyncGenerator<SessionImport, void, undefined> {
   assertOptions(options, IMPORT_RULES);
-  const { onProgress, signal, cacheDir, dryRun = false } = options;
-  const target = targetOf(options);
-  const cache = new ImportCache(target.name, cacheDir);
-  const all = findSourceSessions(options, cache);
-  const jobs: Job[] = [];
-  for (const session of selectSessions(all, options)) {
-    // An error is met again, and reported, when the session is imported.
-    jobs.push({ session, known: await unchangedImports(session, target, options, cache, () => undefined) });
-  }
-  const run = new ImportRun(options, target, all, cache);
+  const round = onlyRound(options);
   try {
+    yield* importRound(program, options, round);
+  } finally {
+    if (options.dryRun !== true) await round.cache.save();
+  }
+}
+
+/** Imports what one round is about; the caller saves the cache. */
+export async function* importRound(
+  program: URL | undefined,
+  options: ImportSessionsOptions,
+  round: ImportRound,
+): AsyncGenerator<SessionImport, void, undefined> {
+  const { onProgress, signal, dryRun = false } = options;
+  const { cache } = round;
+  const target = targetOf(options);
+  const copies = copiesFor(options);
+  const jobs: Job[] = [];
+  let run: ImportRun | undefined;
+  try {
+    const all = findSourceSessions(options, cache, copies, (path) => round.wantsFile(path));
+    round.found(all);
+    run = new ImportRun(options, target, all, cache);
+    for (const session of selectSessions(all, options)) {
+      if (!round.wants(session)) continue;
+      // An error is met again, and reported, when the session is imported.
+      const known = await unchangedImports(session, target, options, cache, () => undefined);
+      const readable = known === undefined ? run.withCopies(session, copies) : session;
+      if (readable !== undefined) jobs.push({ session: readable, known });
+    }
     run.begin(program, jobs);
     for (const [done, job] of jobs.entries()) {
       // Lets the caller abort between sessions.
       if (signal !== undefined) await nextTurn();
       refuseAborted(signal, "The import was ended; run it again to go on.");
       onProgress?.(done, jobs.length);
-      yield* run.import(job);
+      if (yield* run.import(job)) round.done(job.session);
     }
     onProgress?.(jobs.length, jobs.length);
+    for (const gone of await findGone(all, target, options, cache)) yield run.resultOfGone(gone);
   } finally {
-    await run.end();
-    if (!dryRun) {
-      // Records that have changed replace a session's file.
-      if (jobs.some(({ known }) => known === undefined)) forgetReplaced();
-      await cache.save();
-    }
+    await run?.end();
+    copies.remove();
+    // Records that have changed replace a session's file.
+    if (!dryRun && jobs.some(({ known }) => known === undefined)) forgetReplaced();
   }
 }
 
@@ -154,7 +208,7 @@ function targetOf({ store, storeName, earlierDirs }: ImportSessionsOptions): Imp
 }
 
 /** Returns the program of the threads; undefined in a bundle of another format. */
-function threadProgram(): URL | undefined {
+export function threadProgram(): URL | undefined {
   const base: string | undefined = import.meta.url;
   return base === undefined ? undefined : new URL(THREAD_PROGRAM, base);
 }
@@ -181,7 +235,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   const cache = new ImportCache(target.name, options.cacheDir);
   const report = reportOf(options);
   const groups = new Map<string, ImportPreview>();
-  for (const session of selectSessions(findSourceSessions(options, cache), options)) {
+  for (const session of selectSessions(foundIn(options, cache), options)) {
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
@@ -193,6 +247,16 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   return Array.from(groups.entries())
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group);
+}
+
+/** Finds sessions without reading them. */
+function foundIn(options: ImportSessionsOptions, cache: ImportCache): SourceSession[] {
+  const copies = copiesFor(options);
+  try {
+    return findSourceSessions(options, cache, copies);
+  } finally {
+    copies.remove();
+  }
 }
 
 /** Returns what takes errors about sessions; of marks that cannot be read it tells the caller once. */
@@ -293,18 +357,30 @@ class ImportRun {
     cache: ImportCache,
   ) {
     const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
+    const { cacheDir = defaultCacheFolder() } = options;
     this.#options = options;
     this.#report = reportOf(options);
     this.#target = target;
     this.#cache = cache;
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
+      cacheDir,
       isDryRun: dryRun,
       isFresh: fresh,
       isAgain: again,
       beginnings: beginningsOf(all),
     };
     this.#importer = new SessionImporter(target, this.#facts);
+  }
+
+  /** Names the copies of databases that a session is read from; reports what cannot be copied. */
+  withCopies(session: SourceSession, copies: DatabaseCopies): SourceSession | undefined {
+    try {
+      return withCopies(session, copies);
+    } catch (error) {
+      this.#report(session, error);
+      return undefined;
+    }
   }
 
   /** Starts threads if that is worthwhile and possible. */
@@ -327,13 +403,14 @@ class ImportRun {
     await this.#threads?.close();
   }
 
-  async *import({ session, known }: Job): AsyncGenerator<SessionImport, void, undefined> {
+  /** @returns Whether the session is up to date now. */
+  async *import({ session, known }: Job): AsyncGenerator<SessionImport, boolean, undefined> {
     if (known !== undefined) {
       for (const one of known) {
         const status = one.isDeleted === true ? "deleted" : "unchanged";
         yield this.#resultFor(session, { known: one, status, issues: [] });
       }
-      return;
+      return true;
     }
     const { made, isWhole } = await this.#resultOf(session);
     const done: KnownImport[] = [];
@@ -343,9 +420,15 @@ class ImportRun {
         yield this.#resultFor(session, one);
       }
       this.#remember(session, done);
+      return true;
     } catch (error) {
       this.#report(session, error);
+      return false;
     }
+  }
+
+  resultOfGone({ source, known }: GoneImport): SessionImport {
+    return this.#resultFor({ source }, { known, status: "gone", issues: [] });
   }
 
   /** Returns a thread's result for a session; nothing without threads. */
@@ -373,7 +456,10 @@ class ImportRun {
     this.#cache.putImports(sourceKeyOf(session), session.stamp, done);
   }
 
-  #resultFor({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
+  #resultFor(
+    { source }: Pick<SourceSession, "source">,
+    { known, status, issues }: MadeSession,
+  ): SessionImport {
     const { sourceId, sourcePath, id, location, counts, dropped } = known;
     const path = this.#facts.isDryRun || status === "deleted" ? null : location;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };

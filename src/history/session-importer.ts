@@ -18,6 +18,7 @@ import { readSourceSession } from "./read-session.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { SessionIds } from "./session-ids.ts";
 import type { SourceSession } from "./source-program.ts";
+import { programOf } from "./source-table.ts";
 import { type ImportStatus, redactedAmong } from "./sync-plan.ts";
 import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
 
@@ -67,12 +68,13 @@ export class SessionImporter {
 
   /** @param id - Of the session here, without what marks one that is imported anew. */
   async #read(session: SourceSession, id: string): Promise<ImportedSession[]> {
-    const { importedAt } = this.#facts;
+    const { importedAt, cacheDir } = this.#facts;
     const isTimeless = session.files.every(({ facts }) => facts.startedAt === undefined);
     const begunAt = isTimeless ? await this.#begunAt(id) : undefined;
     const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
-    const known = session.files.some(({ facts }) => facts.isCopy) ? await this.#knownOf(session, id) : [];
-    return readSourceSession(session, { begunAt, importedAt, known, ownId });
+    const isNeeded = programOf(session.source)?.needsKnown?.(session) === true;
+    const known = isNeeded ? await this.#knownOf(session, id) : [];
+    return readSourceSession(session, { begunAt, importedAt, cacheDir, known, ownId });
   }
 
   /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */

@@ -12,6 +12,8 @@ export interface SourceFile {
   readonly mtimeMs: number;
   /** Files that change together with it. */
   readonly beside?: readonly SourceFile[];
+  /** Path of the copy of a database that this run reads in its place. */
+  readonly copy?: string;
 }
 
 /** Takes a file or folder that is left out, and why. */
@@ -22,6 +24,11 @@ const MAX_SOURCE_BYTES = 2 * 1024 ** 3;
 
 /** Size of the largest file that is read as one text: engines allow no longer strings. */
 export const MAX_TEXT_BYTES = 2 ** 29 - 24;
+
+/** Tells whether a name is one that databases have. */
+export function isDatabaseName(path: string): boolean {
+  return /\.(?:db|sqlite3?|vscdb)$/.test(path);
+}
 
 /** Returns a text that changes whenever a file, or one beside it, is written to. */
 export function stampOf({ path, size, mtimeMs, beside = [] }: SourceFile): string {

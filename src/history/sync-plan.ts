@@ -15,11 +15,14 @@ import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
 import { isNameType, nameIn } from "../schema/session-name.ts";
 import { isoTime } from "../schema/times.ts";
 
-/** What an import did to a session; `deleted` if it was left out because it was deleted here. */
-export type ImportStatus = "new" | "grown" | "unchanged" | "deleted";
+/**
+ * What an import did to a session; `deleted` if it was left out because it was deleted here, `gone` if its source was deleted
+ * and the session is kept.
+ */
+export type ImportStatus = "new" | "grown" | "unchanged" | "deleted" | "gone";
 
 /** What became of a session at its target. */
-export type SyncStatus = Exclude<ImportStatus, "deleted">;
+export type SyncStatus = Exclude<ImportStatus, "deleted" | "gone">;
 
 /** How to update a session to match its source. */
 export type SyncPlan =
@@ -354,7 +357,7 @@ export function redactedAmong(
 
 /** Returns the entries of a session, with the bodies of custom entries only. */
 export function entriesOf(session: LineSource): UnknownEntry[] {
-  return knownEntries(session).map(({ entry }) => entry);
+  return knownEntries(session).map(({ entry, text }) => ({ ...parseRecord(text), ...entry }));
 }
 
 /** Returns the ids of a session's entries. */

@@ -23,12 +23,13 @@ interface SourceForm extends RecordForm {
 /** Records of the programs whose sessions can be imported. */
 const SOURCE_FORM: SourceForm = {
   firstKey: /^"(?:[a-zA-Z]+|\$set|\$rewindTo)"\s*:/,
-  isRecord: ({ type, sessionId, timestamp, payload, id, $rewindTo, $set }) => {
+  isRecord: ({ type, sessionId, timestamp, payload, data, id, $rewindTo, $set }) => {
     if (isJsonRecord($set) || typeof $rewindTo === "string") return true;
     if (typeof type !== "string") return false;
     if (typeof sessionId === "string") return true;
     return (
-      typeof timestamp === "string" && (isJsonRecord(payload) || (typeof id === "string" && SAID.has(type)))
+      typeof timestamp === "string" &&
+      (isJsonRecord(payload) || (typeof id === "string" && (isJsonRecord(data) || SAID.has(type))))
     );
   },
 };

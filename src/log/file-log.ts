@@ -4,12 +4,10 @@ import { fileChanges } from "../fs/file-changes.ts";
 import {
   type FileSystem,
   hasErrorCode,
-  makeFolder,
   NOT_PERMITTED,
   realFileSystem,
   syncFolder,
 } from "../fs/file-system.ts";
-import { copyOpenFile } from "../fs/write-whole.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineChange } from "../jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
@@ -18,7 +16,6 @@ import type { SessionIndex } from "../jsonl/session-index.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { AppendFile } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
@@ -33,19 +30,11 @@ import {
   untilUnchanged,
 } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
+import { FileSuccession } from "./file-succession.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { OpenFile } from "./open-file.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
-import { missingFrom, readIndex } from "./read-session-file.ts";
-import { RecentWrites } from "./recent-writes.ts";
-import {
-  awaitFile,
-  exclusively,
-  finishReplacement,
-  isHalfReplaced,
-  isThere,
-  replaceFile,
-} from "./replace-file.ts";
+import { awaitFile, exclusively, finishReplacement, isThere, replaceFile } from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
@@ -63,9 +52,6 @@ const POLL_EVERY_MS = 1;
 
 /** Appends within that time that are no burst yet. */
 const BURST = 8;
-
-/** How long to wait for another process that is replacing the file. */
-const REPLACEMENT_WAIT_MS = 2_000;
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
@@ -89,12 +75,12 @@ export class FileLog implements SessionLog {
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
   readonly #lease: LeaseSlot;
+  readonly #files: FileSuccession;
   #state: UnwrittenSession | OpenFile;
   /** The index that callers know: that of `#state`, unless a read has found another file since. */
   #knownIndex: SessionIndex;
   /** Ordinal from which on callers do not know entries of others yet. */
   #unknownFrom: number | undefined;
-  readonly #recent = new RecentWrites();
   #isClosed = false;
   /** Whether this session has written to the file. */
   #hasAppended = false;
@@ -110,6 +96,13 @@ export class FileLog implements SessionLog {
     this.#fs = options.fs ?? realFileSystem;
     this.#options = options;
     this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
+    this.#files = new FileSuccession({
+      fs: this.#fs,
+      path,
+      options,
+      lease: this.#lease,
+      write: (file, lines) => this.#translated("write", () => this.#writeTo(file, lines)),
+    });
     this.#state = this.#unwritten([]);
     this.#knownIndex = this.#state.index;
   }
@@ -123,7 +116,7 @@ export class FileLog implements SessionLog {
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
-    log.#start(log.#orRelease(() => log.#read("read")));
+    log.#start(log.#orRelease(() => log.#files.read("read")));
     return log.#unlessEmpty();
   }
 
@@ -189,19 +182,8 @@ export class FileLog implements SessionLog {
 
   get readOnlyReason(): ReadOnlyReason | undefined {
     if (this.#isClosed) return "closed";
-    if (this.#isReader) return "mode";
-    return this.#refusalOf(this.index);
-  }
-
-  /** Whether the session only reads: as its opener has asked, or because another process has the lease. */
-  get #isReader(): boolean {
-    return this.#options.mode === "read-only" || this.#lease.isDenied;
-  }
-
-  /** Why nothing may be written to a file that has this index. */
-  #refusalOf({ version, isForeign }: SessionIndex): ReadOnlyReason | undefined {
-    if (version > CURRENT_SESSION_VERSION) return "version";
-    return isForeign ? "foreign" : this.#lease.loss;
+    if (this.#files.isReader) return "mode";
+    return this.#files.refusalOf(this.index);
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
@@ -327,27 +309,7 @@ export class FileLog implements SessionLog {
   }
 
   *#load(): Generator<[read: number, total: number], void> {
-    this.#start(yield* this.#readSteps("read", LOAD_STEP_BYTES));
-  }
-
-  #read(intent: Intent): OpenFile {
-    const steps = this.#readSteps(intent);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
-  }
-
-  /** Reads the file at the path in steps; begins anew if it is replaced meanwhile. */
-  *#readSteps(intent: Intent, stepBytes?: number): Generator<[read: number, total: number], OpenFile> {
-    try {
-      for (;;) {
-        const file = OpenFile.at(this.#fs, this.path, this.#options.maxLineBytes);
-        if (yield* file.readSteps(stepBytes)) return file;
-      }
-    } catch (error) {
-      throw fileError(this.path, intent, error);
-    }
+    this.#start(yield* this.#files.readSteps("read", LOAD_STEP_BYTES));
   }
 
   /** Releases the lease if a call fails. */
@@ -394,7 +356,7 @@ export class FileLog implements SessionLog {
   /** Returns false if another file is at the path: nothing was added. */
   #appendOnce(lines: readonly LogLine[]): boolean {
     const isDone = this.#translated("write", () => this.#writeTo(this.#file, lines));
-    if (isDone) for (const line of lines) this.#recent.add(line);
+    if (isDone) this.#files.remember(lines);
     return isDone;
   }
 
@@ -538,7 +500,7 @@ export class FileLog implements SessionLog {
     const isNeeded = !isForLines || state.index.expectedEnd > state.index.position;
     if (found === "same") state.index.confirmPending();
     else if (found === "grown" && isNeeded) this.#readNew(state, intent);
-    else if (found === "replaced") this.#reload(state, intent);
+    else if (found === "replaced") this.#state = this.#files.after(state, intent);
     else if (found === "gone") this.#goOnWithout(state, intent, isForLines);
   }
 
@@ -546,7 +508,7 @@ export class FileLog implements SessionLog {
   #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
     awaitFile(this.#fs, this.path);
     if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
-    if (intent === "write") this.#recreate(file);
+    if (intent === "write") this.#state = this.#files.restored(file);
     // A retired file may hold what was redacted in the one that took its path.
     else if (isForLines && file.isRetired) throw gone(this.path);
     else if (file.isHeld && !file.confirmPending()) this.#readNew(file, intent);
@@ -573,7 +535,7 @@ export class FileLog implements SessionLog {
     const { index } = file;
     const from = index.tree.size;
     try {
-      if (!file.readNew()) this.#reload(file, intent);
+      if (!file.readNew()) this.#state = this.#files.after(file, intent);
     } finally {
       // A read that fails has added the entries before the failure.
       if (from < index.tree.size && index === this.#knownIndex) this.#unknownFrom ??= from;
@@ -584,71 +546,8 @@ export class FileLog implements SessionLog {
   #join(session: UnwrittenSession): void {
     const size = this.#fs.statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
     if (size === 0 || session.index.tree.size > 0) return;
-    this.#isReplacementDone();
-    this.#state = this.#read("read");
-  }
-
-  /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete. */
-  #recreate(file: OpenFile): void {
-    if (!file.isHeld || file.isRetired || !this.#holdsSession(file)) throw gone(this.path);
-    makeFolder(this.#fs, dirname(this.path));
-    file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
-    this.#reload(file, "write");
-  }
-
-  /** Whether an open file still holds the session: it may have been emptied before it was removed. */
-  #holdsSession(file: OpenFile): boolean {
-    const { maxLineBytes } = this.#options;
-    const index = file.read((fd) => readIndex(this.#fs, fd, { maxLineBytes }));
-    return index.header !== undefined && missingFrom(index, file.index).length === 0;
-  }
-
-  /** Switches to the file at the path, if it holds the same session. */
-  #reload(before: OpenFile, intent: Intent): void {
-    // Must come first: while another process replaces the file, lines may still be missing in it.
-    const isCopied = this.#isReplacementDone();
-    before.markStale();
-    const file = this.#read(intent);
-    try {
-      if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(this.path);
-      const unaltered = file.read((fd) => this.#recent.unalteredIn(this.#fs, fd, file.index));
-      const putBack = isCopied ? this.#putBack(file, before) : [];
-      this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
-    } catch (error) {
-      file.release();
-      throw error;
-    }
-    before.release();
-    this.#state = file;
-  }
-
-  /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */
-  #isReplacementDone(): boolean {
-    return this.#isReader
-      ? !isHalfReplaced(this.#fs, this.path)
-      : finishReplacement(this.#fs, this.path, REPLACEMENT_WAIT_MS);
-  }
-
-  /**
-   * Appends again the recent lines of this session that a file lacks, if their parents are in it.
-   *
-   * Does nothing after a replacement that copied all lines: what is missing then was removed on purpose.
-   */
-  #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
-    const isSame = file.isSameAs(before);
-    const wasRetired = !isSame && before.isRetired;
-    const newest = (isSame || wasRetired ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
-    const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(file.index, before.index, newest);
-    const isOwnLost = own.length > 0 && !wasRetired;
-    // Only the old file can tell whether it was retired.
-    if (isOwnLost && !before.isHeld) throw new ReplacedError(this.path);
-    const { index } = file;
-    if (isOwnLost) assertWritable({ readOnlyReason: this.#refusalOf(index), path: this.path, index });
-    if (isOwnLost && !this.#translated("write", () => this.#writeTo(file, own))) {
-      throw new FileChangedError("another file is at the path now");
-    }
-    if (areOthers || (isOwnStuck && !wasRetired)) throw new ReplacedError(this.path);
-    return wasRetired ? [] : own;
+    this.#files.isSettled();
+    this.#state = this.#files.read("read");
   }
 
   /** The open file, for calls that are only made when there is one. */

@@ -3,6 +3,7 @@ import { isJsonRecord, type JsonRecord } from "./json.ts";
 /** The SDK whose messages an array contains. */
 export type MessageForm =
   | "anthropic"
+  | "bedrock"
   | "openai-chat"
   | "openai-responses"
   | "gemini"
@@ -23,6 +24,7 @@ export interface MessageDocument {
 /** The functions of `sessiontree/convert` that turn an SDK's messages into ours. */
 const CONVERTERS = {
   anthropic: "fromAnthropic",
+  bedrock: "fromBedrock",
   "openai-chat": "fromOpenAIChat",
   "openai-responses": "fromOpenAIResponses",
   gemini: "fromGemini",
@@ -53,6 +55,13 @@ const BLOCK_TYPES: readonly (readonly [form: MessageForm, types: readonly string
 const FORM_OF_BLOCK: ReadonlyMap<unknown, MessageForm> = new Map(
   BLOCK_TYPES.flatMap(([form, types]) => types.map((type) => [type, form] as const)),
 );
+
+/** What Bedrock's content blocks are named after, which have no type. */
+const BEDROCK_BLOCKS: ReadonlySet<string> = new Set([
+  ...["text", "image", "document", "video", "audio", "searchResult"],
+  ...["toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint"],
+  ...["toolAddition", "toolRemoval"],
+]);
 
 /** Roles of other SDKs' messages, which a host must not use for its own. */
 const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(["tool", "function", "developer", "model"]);
@@ -129,9 +138,16 @@ function hasTypes(parts: readonly unknown[]): boolean {
 
 function formOfBlock(block: JsonRecord): MessageForm | undefined {
   const { type, source, image } = block;
+  // A bare text may be anybody's.
+  if (isBedrockBlock(block)) return block["text"] === undefined ? "bedrock" : undefined;
   if (type === "image" && isJsonRecord(source)) return "anthropic";
   if (type === "image" && image !== undefined) return "model-messages";
   return foreignFieldOfBlock(block) === undefined ? FORM_OF_BLOCK.get(type) : "anthropic";
+}
+
+function isBedrockBlock(block: unknown): boolean {
+  const names = isJsonRecord(block) ? Object.keys(block) : [];
+  return names.length > 0 && names.every((name) => BEDROCK_BLOCKS.has(name));
 }
 
 function isResponsesItem(type: unknown): boolean {
@@ -172,11 +188,9 @@ function formOfItems(items: readonly JsonRecord[], { contents, input }: JsonReco
   if (items.some((item) => "tool_calls" in item || "tool_call_id" in item || item["role"] === "developer")) {
     return "openai-chat";
   }
-  const types = new Set(
-    items.flatMap(({ content }) =>
-      listIn(content).map((block) => (isJsonRecord(block) ? block["type"] : undefined)),
-    ),
-  );
+  const blocks = items.flatMap(({ content }) => listIn(content));
+  const types = new Set(blocks.map((block) => (isJsonRecord(block) ? block["type"] : undefined)));
+  if (blocks.some(isBedrockBlock) && types.size === 1) return "bedrock";
   // Ours have that type as well, but this is a document of an SDK.
   if (types.has("thinking")) return "anthropic";
   const found = BLOCK_TYPES.find(([, own]) => own.some((type) => types.has(type)));

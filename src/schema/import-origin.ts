@@ -9,6 +9,8 @@ export interface ImportOrigin {
   readonly source: string;
   /** Id of the session there. */
   readonly sourceId: string;
+  /** File that it was read from, if known. */
+  readonly sourcePath?: string | undefined;
 }
 
 /** Returns a key that identifies a session of another program. */
@@ -19,6 +21,7 @@ export function sourceKeyOf({ source, sourceId }: ImportOrigin): string {
 /** Returns what an entry says of where its session was imported from; undefined if it says nothing of it. */
 export function importOriginIn(entry: unknown): ImportOrigin | undefined {
   if (!isJsonRecord(entry) || entry["customType"] !== IMPORT_CUSTOM_TYPE) return undefined;
-  const { source, sourceId } = isJsonRecord(entry["data"]) ? entry["data"] : {};
-  return typeof source === "string" && typeof sourceId === "string" ? { source, sourceId } : undefined;
+  const { source, sourceId, sourcePath } = isJsonRecord(entry["data"]) ? entry["data"] : {};
+  if (typeof source !== "string" || typeof sourceId !== "string") return undefined;
+  return { source, sourceId, ...(typeof sourcePath === "string" && { sourcePath }) };
 }

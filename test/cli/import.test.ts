@@ -271,13 +271,13 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
     "pi.jsonl",
     '{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}\n',
   );
-  const kimi = put("kimi.jsonl", '{"type":"metadata","protocol_version":"1.5","created_at":1}\n');
+  const kimi = put("kimi.jsonl", '{"role":"_checkpoint","id":0}\n');
   for (const [args, says] of [
-    [["--from", "vim"], /--from takes one of claude-code, codex, gemini/],
+    [["--from", "vim"], /--from takes one of claude-code, cline, codex, gemini/],
     [["--since", "soon"], /--since takes a day/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
-    [[kimi], /a Kimi transcript\. This version of sessiontree does not read it/],
+    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
   ] as const) {
     const done = await imported(args);
     expect([done.code, done.stdout]).toEqual([2, ""]);
@@ -419,8 +419,45 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
     const { code, stdout, stderr } = await cli(args, settings);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /--source takes one of claude-code, codex, .*any|--role takes one of user, assistant, /,
+      /--source takes one of claude-code, cline, codex, .*any|--role takes one of user, assistant, /,
     );
   }
   expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);
+});
+
+test("--watch writes a line for each change, and ends well when interrupted", async () => {
+  const { imported, put } = homeWithSessions();
+  const interruption = new AbortController();
+  const texts: string[] = [];
+  const onOutput = (text: string) => {
+    texts.push(text);
+    if (texts.length === 3) put(CLAUDE_PATH, linesOf([...CONVERSATION, user("q2", "a2", "and now?")]));
+    if (texts.length === 4) interruption.abort();
+  };
+  const watched = await imported(["--watch"], { onOutput, untilInterrupted: () => interruption.signal });
+  expect([watched.code, watched.stderr]).toEqual([
+    0,
+    "sessiontree: Watching; an interrupt (Ctrl-C) ends it.\n",
+  ]);
+  expect(watched.lines.map((line) => line.split("  ").slice(1, 3))).toEqual([
+    ["codex", "new"],
+    ["claude-code", "new"],
+    ["claude-code", "new"],
+    ["claude-code", "grown"],
+  ]);
+  expect(await imported(["--watch", "--dry-run"])).toMatchObject({ code: 2 });
+});
+
+test("a session whose source was deleted stays, and list and import say so", async () => {
+  const { home, imported, settings } = homeWithSessions();
+  await imported(["--all"]);
+  rmSync(join(home, CODEX_PATH));
+  expect((await imported(["--all"])).lines).toContain(
+    "codex: 0 new, 0 grown, 0 unchanged, 1 gone there (kept here)",
+  );
+  const listed = await cli(["list", "--all", "--source", "codex", "--json"], settings);
+  expect(jsonLines(listed)).toMatchObject([{ source: "codex", sourceGone: true }]);
+  const text = await cli(["list", "--all", "--source", "any"], settings);
+  const origins = text.lines.map((line) => line.split("\t").slice(7).join(" "));
+  expect(origins.sort()).toEqual(["claude-code", "claude-code", "codex gone"]);
 });

@@ -1,10 +1,13 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
+import type { StopReason as BedrockReason } from "@aws-sdk/client-bedrock-runtime";
 import type { FinishReason as GeminiReason } from "@google/genai";
 import type { FinishReason as AiSdkReason } from "ai";
 import type { OpenAI } from "openai";
 import {
   fromAnthropicResponse,
+  fromBedrockResponse,
   fromGeminiResponse,
+  fromLangChain,
   fromModelMessagesResponse,
   fromOpenAIChatResponse,
   fromOpenAIResponsesResponse,
@@ -28,6 +31,17 @@ const ANTHROPIC: Table<Anthropic.StopReason> = {
   max_tokens: "length",
   model_context_window_exceeded: "length",
   refusal: "error",
+};
+const BEDROCK: Table<BedrockReason> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  tool_use: "toolUse",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  guardrail_intervened: "error",
+  content_filtered: "error",
+  malformed_model_output: "error",
+  malformed_tool_use: "error",
 };
 const CHAT: Table<OpenAI.Chat.ChatCompletion.Choice["finish_reason"]> = {
   stop: "stop",
@@ -91,6 +105,19 @@ const readers: readonly (readonly [
     "Anthropic",
     ANTHROPIC,
     (stop_reason) => fromAnthropicResponse({ ...base, content: [], stop_reason, usage }, options).message,
+  ],
+  [
+    "Bedrock",
+    BEDROCK,
+    (stopReason) =>
+      fromBedrockResponse({ output: { message: { content: [] } }, stopReason }, options).message,
+  ],
+  [
+    "LangChain, of all its providers",
+    { ...ANTHROPIC, ...BEDROCK, ...CHAT, MAX_TOKENS: "length", SAFETY: "error" },
+    (stop_reason) =>
+      fromLangChain([{ type: "ai", data: { content: "Hi", response_metadata: { stop_reason } } }], options)
+        .messages[0],
   ],
   [
     "OpenAI chat",

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { buildSessionContext } from "../../src/context/session-context.ts";
 import { toAnthropic } from "../../src/convert/anthropic/to-anthropic.ts";
 import { toOpenAIResponses } from "../../src/convert/openai-responses/to-openai-responses.ts";
+import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import { isKnownEntry } from "../../src/schema/entry.ts";
 import { cli } from "../cli/support/cli.ts";
@@ -18,21 +19,30 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: imports of what other programs wrote: ../shared/corpus-other-agents is missing");
 
-/** Where the files of a program lie below the home folder, and which ending they have. */
-const HOMES = { "claude-code": ".claude/projects/-home-ada-project", codex: ".codex" } as const;
+/** Where the files of a program lie below the home folder. */
+const HOMES: { readonly [program: string]: string } = {
+  "claude-code": ".claude/projects/-home-ada-project",
+  cline: ".cline",
+  codex: ".codex",
+  copilot: ".copilot",
+  kimi: ".kimi-code",
+  qwen: ".qwen",
+  // A database.
+  ...(canReadDatabases() && { opencode: ".local/share/opencode" }),
+};
 
-function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
+function casesOf(): (readonly [program: string, name: string])[] {
   if (!isThere) return [];
-  return (["claude-code", "codex"] as const).flatMap((program) =>
+  return Object.keys(HOMES).flatMap((program) =>
     readdirSync(join(CORPUS, "generated", program)).map((name) => [program, name] as const),
   );
 }
 
 /** The files of a case by their place below the home folder. */
-function filesOf(program: keyof typeof HOMES, name: string): Map<string, Buffer> {
+function filesOf(program: string, name: string): Map<string, Buffer> {
   const folder = join(CORPUS, "generated", program, name);
   const { files } = readTruth(join(folder, "truth.json"));
-  return new Map(files.map((file) => [join(HOMES[program], file), readFileSync(join(folder, file))]));
+  return new Map(files.map((file) => [join(HOMES[program] ?? "", file), readFileSync(join(folder, file))]));
 }
 
 /** A session's lines without what only the first import knew. */

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { collectUsage } from "../../src/catalog/collect-usage.ts";
 import { importOriginOf } from "../../src/catalog/deleted-imports.ts";
 import type { UsageGroup } from "../../src/catalog/usage-groups.ts";
+import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readTruth, type Truth } from "../import/support/truth.ts";
 import { Places } from "./support/places.ts";
 
@@ -13,15 +14,25 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: sums over what other programs wrote: ../shared/corpus-other-agents is missing");
 
-const HOMES = { "claude-code": ".claude/projects/-home-ada-project", codex: ".codex" } as const;
+/** Where the files of a program lie below the home folder. */
+const HOMES: { readonly [program: string]: string } = {
+  "claude-code": ".claude/projects/-home-ada-project",
+  cline: ".cline",
+  codex: ".codex",
+  copilot: ".copilot",
+  kimi: ".kimi-code",
+  qwen: ".qwen",
+  // A database.
+  ...(canReadDatabases() && { opencode: ".local/share/opencode" }),
+};
 
 /** Torn files lack what was torn off. */
-function casesOf(): (readonly [program: keyof typeof HOMES, name: string])[] {
+function casesOf(): (readonly [program: string, name: string, home: string])[] {
   if (!isThere) return [];
-  return (["claude-code", "codex"] as const).flatMap((program) =>
+  return Object.entries(HOMES).flatMap(([program, home]) =>
     readdirSync(join(CORPUS, "generated", program))
       .filter((name) => !name.includes("torn"))
-      .map((name) => [program, name] as const),
+      .map((name) => [program, name, home] as const),
   );
 }
 
@@ -46,15 +57,17 @@ function sumsBy<T>(
 
 /** The calls whose tokens the program was told: those that its server completed. */
 function callsOf(truth: Truth) {
-  const [main = ""] = truth.sessions;
+  const main = truth.prompts[0]?.session ?? "";
   const bySubagents = truth.subagents.flatMap(({ calls }) =>
     calls.map((call) => ({ ...call, session: main })),
   );
   const all = [...truth.prompts.flatMap(({ calls }) => calls), ...bySubagents];
   const summaries = truth.compactions.flatMap(({ call }) => call ?? []);
-  return [...all, ...summaries].filter(
-    ({ completeStream, httpStatus }) => completeStream === true && httpStatus === 200,
-  );
+  const told = [...all, ...summaries, ...truth.sideCalls].map((one) => ({
+    ...one,
+    session: one.session ?? main,
+  }));
+  return told.filter(({ completeStream, httpStatus }) => completeStream === true && httpStatus === 200);
 }
 
 function tokensOfGroup({ input, output, cacheRead, cacheWrite }: UsageGroup): Tokens {
@@ -62,11 +75,11 @@ function tokensOfGroup({ input, output, cacheRead, cacheWrite }: UsageGroup): To
 }
 
 describe.skipIf(!isThere)("sums over what other programs wrote", () => {
-  test.each(casesOf())("%s %s", async (program, name) => {
+  test.each(casesOf())("%s %s", async (program, name, home) => {
     const folder = join(CORPUS, "generated", program, name);
     const truth = readTruth(join(folder, "truth.json"));
     const places = new Places();
-    for (const file of truth.files) places.put(join(HOMES[program], file), readFileSync(join(folder, file)));
+    for (const file of truth.files) places.put(join(home, file), readFileSync(join(folder, file)));
     await places.import();
     const scope = { sessionDir: places.sessions, cacheDir: places.cacheDir };
     const calls = callsOf(truth);

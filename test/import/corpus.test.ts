@@ -1,12 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, test } from "vitest";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
+import { importCline } from "../../src/import/cline/import-cline.ts";
 import { importCodex } from "../../src/import/codex/import-codex.ts";
 import { readRollout } from "../../src/import/codex/rollout.ts";
+import { importCopilot } from "../../src/import/copilot/import-copilot.ts";
 import type { ImportedSession } from "../../src/import/imported-session.ts";
-import { readSourceText } from "../../src/import/source-text.ts";
+import { importKimi, readKimiText } from "../../src/import/kimi/import-kimi.ts";
+import { importOpenCode } from "../../src/import/opencode/import-opencode.ts";
+import { sharedMessages } from "../../src/import/opencode/stored-messages.ts";
+import { importQwen } from "../../src/import/qwen/import-qwen.ts";
+import { readSourceText, type SourceText } from "../../src/import/source-text.ts";
 import { expectTruth, readTruth, type Truth } from "./support/truth.ts";
 
 const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));
@@ -18,7 +24,12 @@ type ImportCase = (folder: string, truth: Truth) => ImportedSession[];
 
 const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] = [
   ["claude-code", importClaudeCase],
+  ["cline", importClineCase],
   ["codex", importCodexCase],
+  ["kimi", importKimiCase],
+  ["copilot", (...one) => importFiles("events.jsonl", importCopilot, ...one)],
+  ["qwen", (...one) => importFiles(".jsonl", importQwen, ...one)],
+  ["opencode", importOpenCodeCase],
 ];
 
 const CASES = PROGRAMS.flatMap(([program, importCase]) => {
@@ -36,6 +47,53 @@ describe.skipIf(!isThere)(
     });
   },
 );
+
+function importClineCase(folder: string, truth: Truth): ImportedSession[] {
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(folder, path), "utf8"));
+  const of = (sessionId: string) => {
+    const own = truth.files.filter((path) => path.includes(`/${sessionId}/`));
+    const main = own.find((path) => path.endsWith(`/${sessionId}.messages.json`)) ?? "";
+    const manifest = main.replace(".messages.json", ".json");
+    const others = own.filter((path) => path !== main && path !== manifest);
+    return importCline({
+      document: read(main),
+      manifest: read(manifest),
+      subagents: others.map((path) => ({ path, document: read(path) })),
+      sessionId,
+      importedAt,
+    });
+  };
+  return truth.sessions.flatMap(of);
+}
+
+function importKimiCase(folder: string, truth: Truth): ImportedSession[] {
+  const of = (sessionId: string) => {
+    const own = truth.files.filter((path) => path.includes(`/${sessionId}/`));
+    const wires = own.filter((path) => path.endsWith("/wire.jsonl"));
+    return importKimi({
+      wires: wires.map((path) => ({
+        path,
+        agentId: basename(dirname(path)),
+        ...readKimiText(readFileSync(join(folder, path))),
+      })),
+      sessionId,
+      importedAt,
+    });
+  };
+  return truth.sessions.flatMap(of);
+}
+
+/** Imports each file with an ending as a session. */
+function importFiles(
+  ending: string,
+  importText: (input: SourceText & { path: string; importedAt: string }) => ImportedSession[],
+  folder: string,
+  { files }: Truth,
+): ImportedSession[] {
+  return files
+    .filter((path) => path.endsWith(ending))
+    .flatMap((path) => importText({ path, importedAt, ...readSourceText(readFileSync(join(folder, path))) }));
+}
 
 function importCodexCase(folder: string, truth: Truth): ImportedSession[] {
   const texts = truth.files.map((path) => ({ path, ...readSourceText(readFileSync(join(folder, path))) }));
@@ -65,5 +123,18 @@ function importClaudeCase(folder: string, truth: Truth): ImportedSession[] {
       }));
     const main = readSourceText(readFileSync(join(folder, file)));
     return importClaudeCode({ main, subagents, sessionId, importedAt });
+  });
+}
+
+function importOpenCodeCase(folder: string, truth: Truth): ImportedSession[] {
+  const documents = truth.files
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as { info: { id: string } })
+    .sort((one, other) => (one.info.id < other.info.id ? -1 : 1));
+  return documents.flatMap((document) => {
+    const origin = documents.find((other) => other !== document && sharedMessages(document, other) > 0);
+    const isFork = document.info.id === truth.forkedFrom?.forkSession;
+    const forkedFrom = isFork && origin !== undefined ? { forkedFrom: origin.info.id } : {};
+    return importOpenCode({ document, ...forkedFrom, importedAt }) ?? [];
   });
 }

@@ -1,3 +1,4 @@
+import type { ContentBlock } from "@aws-sdk/client-bedrock-runtime";
 import { describe, expect, test } from "vitest";
 import { converterFor } from "../../src/schema/foreign-form.ts";
 import { messageProblems, storedMessageProblems } from "../../src/schema/message-check.ts";
@@ -104,6 +105,18 @@ const FOREIGN: [string, object, string[], string | undefined][] = [
     ["content[0].data"],
     "fromAnthropic",
   ],
+  [
+    "Bedrock, a call",
+    { role: "assistant", content: [{ text: "x" }, { toolUse: { toolUseId: "c", name: "f", input: {} } }] },
+    ["content[0].type"],
+    "fromBedrock",
+  ],
+  [
+    "Bedrock, a result",
+    { role: "user", content: [{ toolResult: { toolUseId: "c", content: [] } }] },
+    ["content[0].type"],
+    "fromBedrock",
+  ],
   ["Gemini, the model", { role: "model", parts: [{ text: "x" }] }, ["role", "parts"], "fromGemini"],
   ["Gemini, the user", { role: "user", parts: [{ text: "x" }] }, ["parts", "content"], "fromGemini"],
   [
@@ -207,6 +220,31 @@ describe("converterFor", () => {
   ])("of %j, which has no role, gives %s", (value, converter) => {
     expect(converterFor(value)).toBe(converter);
   });
+
+  // The compiler compares the kinds with those of the SDK.
+  const kinds: Record<Exclude<keyof ContentBlock.Visitor<unknown>, "_">, "fromBedrock" | undefined> = {
+    text: undefined,
+    image: "fromBedrock",
+    document: "fromBedrock",
+    video: "fromBedrock",
+    audio: "fromBedrock",
+    searchResult: "fromBedrock",
+    toolUse: "fromBedrock",
+    toolResult: "fromBedrock",
+    toolAddition: "fromBedrock",
+    toolRemoval: "fromBedrock",
+    reasoningContent: "fromBedrock",
+    citationsContent: "fromBedrock",
+    guardContent: "fromBedrock",
+    cachePoint: "fromBedrock",
+  };
+  test.each(Object.entries(kinds))(
+    "of Bedrock's block %s, which has no type, gives %s",
+    (kind, converter) => {
+      expect(converterFor({ role: "user", content: [{ [kind]: {} }] })).toBe(converter);
+      expect(converterFor({ role: "user", content: [{ type: "x", [kind]: {} }] })).toBeUndefined();
+    },
+  );
 
   test.each(MESSAGE_SAMPLES)("knows none for a message of this format, of role $name", ({ value }) => {
     expect(converterFor(value)).toBeUndefined();

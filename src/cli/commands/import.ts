@@ -6,16 +6,18 @@ import {
   previewImport,
   type SessionImport,
 } from "../../history/import-sessions.ts";
+import { watchSessions } from "../../history/watch-sessions.ts";
 import type { DetectedSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
 import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import { plainLine } from "../../view/plain.ts";
-import { parseDuration } from "../../view/times.ts";
+import { dateAndTime, parseDuration } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { isPiped } from "../named-session.ts";
 import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
@@ -42,6 +44,7 @@ const SINCE = textOption(
 );
 const AGAIN = flag("--again", "also sessions that were deleted here");
 const FRESH = flag("--fresh", "anew, beside what was imported by an older version");
+const WATCH = flag("--watch", "stay, and import what changes, until interrupted");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
@@ -49,11 +52,12 @@ export const importCommand: Command = {
   details: `Without options: what is there, by program and project, and what would be done.
 What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
 The programs' own files are only read. --dir and --store say where sessions go.`,
-  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, DRY_RUN],
+  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, WATCH, DRY_RUN],
   examples: [
     ["import", "what is there"],
     ["import --all", "import everything; run it daily, since Claude Code deletes after 30 days"],
     ["import --from codex --since 30d", "what Codex wrote in the last month"],
+    ["import --watch", "everything, as soon as it is written"],
     ["import --all --dry-run --json", "one JSON object for each session, and nothing written"],
   ],
   run: async (call) => {
@@ -68,6 +72,12 @@ The programs' own files are only read. --dir and --store say where sessions go.`
     const skipped: string[] = [];
     const options = { ...queryOf(call), ...(await targetOf(call)), onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
+    if (get(WATCH)) {
+      if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
+        throw new UsageError("--watch goes with neither --again, --fresh nor --dry-run.");
+      await watchSources(call, options);
+      return EXIT_CODES.ok;
+    }
     if (!isAsked && !json) await showPreview(call, options);
     else if (
       !(await runImport(call, {
@@ -128,6 +138,8 @@ function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, e
 }
 
 function checkPaths({ get, io }: CommandCall): void {
+  if (get(PATHS).some(isPiped))
+    throw new UsageError("import reads files; save standard input to one, and name that.");
   for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
     if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
     if (!path.endsWith(".jsonl")) continue;
@@ -176,6 +188,7 @@ interface Tally {
   grown: number;
   unchanged: number;
   deleted: number;
+  gone: number;
   issues: number;
 }
 
@@ -189,7 +202,14 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
     await withProgress(call, "Importing sessions", async (onProgress) => {
       for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
         if (json) out.json(importJson(one));
-        const tally = tallies.get(one.source) ?? { new: 0, grown: 0, unchanged: 0, deleted: 0, issues: 0 };
+        const tally = tallies.get(one.source) ?? {
+          new: 0,
+          grown: 0,
+          unchanged: 0,
+          deleted: 0,
+          gone: 0,
+          issues: 0,
+        };
         tally[one.status]++;
         tally.issues += one.issues.length;
         tallies.set(one.source, tally);
@@ -202,6 +222,24 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
   if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, options.dryRun === true);
   if (!isWhole) warn("The import was interrupted; run it again to continue.");
   return isWhole;
+}
+
+/** Imports what changes, with a line for each change, until interrupted. */
+async function watchSources(call: CommandCall, options: ImportSessionsOptions): Promise<void> {
+  const { io, json, out, warn } = call;
+  const signal = io.untilInterrupted?.();
+  warn("Watching; an interrupt (Ctrl-C) ends it.");
+  for await (const one of watchSessions({ ...options, ...(signal && { signal }) })) {
+    if (json) out.json(importJson(one));
+    else out.line(changeLine(one, (io.now ?? Date.now)()));
+    out.flush();
+  }
+}
+
+function changeLine({ source, id, path, status, issues }: SessionImport, nowMs: number): string {
+  const what = status === "gone" ? "gone, kept here" : status;
+  const parts = [dateAndTime(nowMs), source, what, plainLine(path ?? id)];
+  return [...parts, ...(issues.length > 0 ? [counted(issues.length, "issue")] : [])].join("  ");
 }
 
 function importJson(one: SessionImport): object {
@@ -217,6 +255,7 @@ function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tal
       `${count(tally.grown)} grown`,
       `${count(tally.unchanged)} unchanged`,
       ...(tally.deleted > 0 ? [`${count(tally.deleted)} deleted here (--again imports them)`] : []),
+      ...(tally.gone > 0 ? [`${count(tally.gone)} gone there (kept here)`] : []),
       ...(tally.issues > 0 ? [`${counted(tally.issues, "issue")} (--json tells which)`] : []),
     ];
     out.line(`${source}: ${parts.join(", ")}`);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { importOriginOf } from "../../catalog/deleted-imports.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
@@ -43,7 +44,7 @@ const LEAST_NAME_WIDTH = 16;
 export const listCommand: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
-In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program.`,
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program, and "gone" if the file it was imported from is.`,
   parameters: [ALL, SOURCE, LIMIT, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
@@ -96,8 +97,10 @@ function withSources(
 ): readonly ListedRow[] {
   if (wanted === undefined && !json) return sessions;
   const known = sessions.map((session): ListedRow => {
-    const source = session.path === undefined ? undefined : importOriginOf(session.path)?.source;
-    return source === undefined ? session : { ...session, source };
+    const origin = session.path === undefined ? undefined : importOriginOf(session.path);
+    if (origin === undefined) return session;
+    const { source, sourcePath } = origin;
+    return { ...session, source, sourceGone: sourcePath !== undefined && !existsSync(sourcePath) };
   });
   if (wanted === undefined) return known;
   return known.filter(({ source }) => source !== undefined && (wanted === "any" || source === wanted));
@@ -131,6 +134,7 @@ function lineOf(session: ListedRow): string {
     name ?? firstMessage ?? "",
     session.path ?? session.store ?? "",
     ...(source === undefined ? [] : [source]),
+    ...(session.sourceGone === true ? ["gone"] : []),
   ]);
 }
 
@@ -154,7 +158,7 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
   ].filter((_, place) => shown.has(place));
   out.line(colours.dim([...title, TITLES.name].join("  ")));
   sessions.forEach((session, i) => {
-    const { id, modified, name, issueCount = 0, source } = session;
+    const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
     const facts = [
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
@@ -164,7 +168,7 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       .filter((_, place) => shown.has(place))
       .join("  ");
     const mark = issueCount > 0 ? "! " : "";
-    const origin = source === undefined ? "" : `${source}  `;
+    const origin = source === undefined ? "" : `${source}${sourceGone ? " (gone)" : ""}  `;
     const text = truncate(
       titleOf(session),
       Math.max(0, width - widthOf(facts) - 2 - mark.length - origin.length),

@@ -25,7 +25,8 @@ import {
 } from "./model-parts.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 
-const STOP_REASONS: StopReasons = new Map([
+/** Meanings of the finish reasons that the SDK makes of those of providers. */
+export const STOP_REASONS: StopReasons = new Map([
   ["stop", "stop"],
   ["length", "length"],
   ["tool-calls", "toolUse"],

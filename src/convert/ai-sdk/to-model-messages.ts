@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
@@ -33,7 +33,7 @@ export const MODEL_MESSAGES: Dialect = {
   keepsSignedText: (_, api) => familyOf(api) === "google",
   isSignature: canSign,
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
-  isBlank: (text) => text.trim() === "",
+  isBlank,
   canReplay,
   readUser: (raw) => (isMessage(raw) ? readUser(raw.content) : undefined),
   readAnswer: (raw) =>
@@ -68,7 +68,9 @@ export function toModelMessages(
       item.index,
     ),
   );
-  return { ...sdk.instructions(system), messages: request, issues: issues.list() };
+  // Each major ignores or prefers the other's name: a request that misses its major would lose the instructions silently.
+  const instructions = system === "" ? {} : { system, instructions: system };
+  return { ...instructions, messages: request, issues: issues.list() };
 }
 
 function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessage[] {

@@ -1,8 +1,8 @@
 import { blocksOf, fieldsOf } from "../../context/entry-fields.ts";
 import type { ThinkingContent, Usage } from "../../schema/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
-import { type StopReasons, usageOf } from "../answer.ts";
-import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { usageOf } from "../answer.ts";
+import { type AnswerBlock, isBlank, type ReadResult, type UserBlock } from "../dialect.ts";
 import { imageOf, placeholder } from "../images.ts";
 import { isSameJson, withoutFields } from "../raw-form.ts";
 import { argumentsOf } from "../tool-arguments.ts";
@@ -104,17 +104,6 @@ export function redactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }
 
-/** Meanings of stop reasons. */
-export const STOP_REASONS: StopReasons = new Map([
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["pause_turn", "stop"],
-  ["tool_use", "toolUse"],
-  ["max_tokens", "length"],
-  ["model_context_window_exceeded", "length"],
-  ["refusal", "error"],
-]);
-
 /** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {
   const counts = fieldsOf(usage);
@@ -126,11 +115,6 @@ export function readUsage(usage: unknown): Usage {
     cacheWrite1h: fieldsOf(counts["cache_creation"])["ephemeral_1h_input_tokens"],
     reasoning: fieldsOf(counts["output_tokens_details"])["thinking_tokens"],
   });
-}
-
-/** Tells whether a text is blank: models write such texts, and the API rejects them. */
-export function isBlank(text: string): boolean {
-  return text.trim() === "";
 }
 
 /** Omits blank texts. */

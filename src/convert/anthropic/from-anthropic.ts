@@ -2,7 +2,7 @@ import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
-import type { ConvertedAnswer } from "../answer.ts";
+import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
@@ -12,7 +12,6 @@ import {
   readResult,
   readUsage,
   readUser,
-  STOP_REASONS,
   strippedBlock,
   withoutBlanks,
   writeAnswerBlock,

@@ -1,12 +1,12 @@
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedResult, planRequest } from "../request-plan.ts";
 import { plainName, ToolIds } from "../tool-ids.ts";
+import { writeTurns } from "../write-turns.ts";
 import {
-  isBlank,
   isBlocks,
   readAnswer,
   readResult,
@@ -34,7 +34,7 @@ const ANTHROPIC: Dialect = {
   wantsThinkingWhole: true,
   newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: plainName }),
   isBlank,
-  canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",
+  canReplay: isSigned,
   readUser,
   // The API refuses an answer that ends in thinking.
   readAnswer: (raw) => (endsIn(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
@@ -56,19 +56,15 @@ export function toAnthropic(
   options: RequestOptions = {},
 ): AnthropicRequest {
   const { system, items, ids, issues } = planRequest(messages, ANTHROPIC, options);
-  const request: AnthropicMessage[] = items.flatMap((item): AnthropicMessage[] => {
-    if (item.kind === "system") return [];
-    if (item.kind === "user") {
-      return [{ role: "user", content: isBlocks(item.raw) ? item.raw : writeUser(item.content) }];
-    }
-    const blocks = isBlocks(item.raw)
-      ? item.raw
-      : item.content.map((block) => writeAnswerBlock(block, (id) => ids.of(id)));
-    const answer: AnthropicMessage = { role: "assistant", content: blocks };
-    if (item.results.length === 0) return [answer];
-    const results = item.results.map((result) => resultBlock(result, ids, issues));
-    return [answer, { role: "user", content: results }];
+  const turns = writeTurns<AnthropicMessage["content"]>(items, {
+    user: ({ raw, content }) => (isBlocks(raw) ? raw : writeUser(content)),
+    answer: ({ raw, content }) =>
+      isBlocks(raw) ? raw : content.map((block) => writeAnswerBlock(block, (id) => ids.of(id))),
+    results: (results) => results.map((result) => resultBlock(result, ids, issues)),
   });
+  const request = turns.map(
+    ({ by, content }): AnthropicMessage => ({ role: by === "user" ? "user" : "assistant", content }),
+  );
   trimEnd(request.at(-1));
   return { ...(system !== "" && { system }), messages: request, issues: issues.list() };
 }

@@ -3,7 +3,7 @@ import type { Usage } from "../../schema/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import { base64Of } from "../ai-sdk/file-data.ts";
-import { type StopReasons, usageOf } from "../answer.ts";
+import { usageOf } from "../answer.ts";
 import { redactedThinking } from "../anthropic/anthropic-content.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOf, placeholder } from "../images.ts";
@@ -134,19 +134,6 @@ export function readResult(raw: unknown): ReadResult | undefined {
 export function endsInReasoning(raw: unknown): boolean {
   return fieldsOf(listOf(raw).at(-1))["reasoningContent"] !== undefined;
 }
-
-/** Meanings of stop reasons. */
-export const STOP_REASONS: StopReasons = new Map([
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["tool_use", "toolUse"],
-  ["max_tokens", "length"],
-  ["model_context_window_exceeded", "length"],
-  ["guardrail_intervened", "error"],
-  ["content_filtered", "error"],
-  ["malformed_model_output", "error"],
-  ["malformed_tool_use", "error"],
-]);
 
 /** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {

@@ -7,14 +7,22 @@ export interface BedrockImage {
   source: { bytes: Uint8Array };
 }
 
+/** JSON, as the SDK types it. */
+export type BedrockDocument =
+  | null
+  | boolean
+  | number
+  | string
+  | BedrockDocument[]
+  | { [name: string]: BedrockDocument };
+
 /** A block of a request; each has one of these fields. */
 export type BedrockBlock =
   | { text: string }
   | { image: BedrockImage }
   | { reasoningContent: { reasoningText: { text: string; signature: string } } }
   | { reasoningContent: { redactedContent: Uint8Array } }
-  // biome-ignore lint/suspicious/noExplicitAny: the SDK's documents are JSON, and arguments of a call are.
-  | { toolUse: { toolUseId: string; name: string; input: any } }
+  | { toolUse: { toolUseId: string; name: string; input: BedrockDocument } }
   | { toolResult: BedrockToolResult };
 
 /** Result of a tool call. */

@@ -1,5 +1,5 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
-import type { ConvertedAnswer } from "../answer.ts";
+import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
 import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
@@ -8,7 +8,6 @@ import {
   readResult,
   readUsage,
   readUser,
-  STOP_REASONS,
   toWire,
   writeAnswerBlock,
   writeResult,

@@ -1,9 +1,10 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
-import { type PlannedItem, planRequest } from "../request-plan.ts";
+import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
+import { planRequest } from "../request-plan.ts";
 import { plainName, ToolIds } from "../tool-ids.ts";
+import { joinTurns, writeTurns } from "../write-turns.ts";
 import {
   endsInReasoning,
   fromWire,
@@ -28,9 +29,8 @@ const BEDROCK: Dialect = {
   fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
   newIds: () => new ToolIds({ maxLength: MAX_NAME, fitOwn: plainName }),
-  isBlank: (text) => text.trim() === "",
-  canReplay: ({ thinkingSignature = "", redacted }) =>
-    redacted === true ? isBase64(thinkingSignature) : thinkingSignature !== "",
+  isBlank,
+  canReplay: (block) => (block.redacted === true ? isBase64(block.thinkingSignature ?? "") : isSigned(block)),
   readUser,
   readAnswer: (raw) => (endsInReasoning(raw) ? undefined : readAnswer(raw)),
   readResult,
@@ -48,32 +48,23 @@ const BEDROCK: Dialect = {
  */
 export function toBedrock(messages: readonly AgentMessage[], options: RequestOptions = {}): BedrockRequest {
   const { system, items, ids, issues } = planRequest(messages, BEDROCK, options);
-  const request: BedrockMessage[] = [];
-  for (const { role, content } of items.flatMap((item) => writeItem(item, (id) => ids.of(id)))) {
-    const blocks = content.map(fromWire).filter(isBlock);
-    const last = request.at(-1);
-    if (last?.role === role) last.content.push(...blocks);
-    else request.push({ role, content: blocks });
-  }
+  const idOf = (id: string) => ids.of(id);
+  const turns = writeTurns<readonly unknown[]>(items, {
+    user: ({ raw, content }) => (Array.isArray(raw) ? raw : writeUser(content)),
+    answer: ({ raw, content }) =>
+      Array.isArray(raw) ? raw : content.map((block) => writeAnswerBlock(block, idOf)),
+    results: (results) =>
+      results.map(({ raw, message }) => ({
+        toolResult: raw ?? writeResult(message, idOf(message.toolCallId)),
+      })),
+  });
+  const request = joinTurns(turns).map(
+    ({ by, content }): BedrockMessage => ({
+      role: by === "user" ? "user" : "assistant",
+      content: content.map(fromWire).filter(isBlock),
+    }),
+  );
   return { ...(system !== "" && { system: [{ text: system }] }), messages: request, issues: issues.list() };
-}
-
-interface WireMessage {
-  readonly role: "user" | "assistant";
-  readonly content: readonly unknown[];
-}
-
-function writeItem(item: PlannedItem, idOf: (id: string) => string): WireMessage[] {
-  if (item.kind === "system") return [];
-  const { raw } = item;
-  if (item.kind === "user")
-    return [{ role: "user", content: Array.isArray(raw) ? raw : writeUser(item.content) }];
-  const content = Array.isArray(raw) ? raw : item.content.map((block) => writeAnswerBlock(block, idOf));
-  const results = item.results.map(({ message, raw: kept }) => ({
-    toolResult: kept ?? writeResult(message, idOf(message.toolCallId)),
-  }));
-  const answer: WireMessage = { role: "assistant", content };
-  return results.length === 0 ? [answer] : [answer, { role: "user", content: results }];
 }
 
 /** What was written is a block, and what was kept is sent unchanged. */

@@ -3,9 +3,10 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import type { ModelIdentity } from "../model-identity.ts";
-import { type PlannedAnswer, type PlannedItem, type PlannedResult, planRequest } from "../request-plan.ts";
+import { type PlannedAnswer, type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
-import type { GeminiContent, GeminiPart, GeminiRequest } from "./gemini-types.ts";
+import { joinTurns, writeTurns } from "../write-turns.ts";
+import type { GeminiPart, GeminiRequest } from "./gemini-types.ts";
 import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
 import {
   type CallStyle,
@@ -54,29 +55,20 @@ const GEMINI: Dialect = {
 export function toGemini(messages: readonly AgentMessage[], options: RequestOptions = {}): GeminiRequest {
   const { system, items, ids, issues, target } = planRequest(messages, GEMINI, options);
   const style: CallStyle = { isNew: isNewGeneration(target), idOf: (id) => ids.of(id) };
-  const contents: GeminiContent[] = [];
-  for (const { role, parts } of items.flatMap((item) => writeItem(item, style))) {
-    const last = contents.at(-1);
-    if (last?.role === role) last.parts.push(...parts);
-    else contents.push({ role, parts: [...parts] });
-  }
+  const turns = writeTurns<readonly GeminiPart[]>(items, {
+    user: ({ raw, content }) => (isParts(raw) ? raw : writeUser(content)),
+    answer: ({ raw, content }) =>
+      isParts(raw) ? raw.map((part) => keptPart(part, style)) : writeAnswer(content, style),
+    results: (_, answer) => resultsOf(answer, style).map((result) => writeResult(result, style)),
+  });
+  const contents = joinTurns(turns).map(({ by: role, content }) => ({ role, parts: content }));
   const instruction = system === "" ? {} : { systemInstruction: { parts: [{ text: system }] } };
   return { ...instruction, contents, issues: issues.list() };
 }
 
-function writeItem(item: PlannedItem, style: CallStyle): GeminiContent[] {
-  if (item.kind === "system") return [];
-  if (item.kind === "user") {
-    return [{ role: "user", parts: isParts(item.raw) ? item.raw : writeUser(item.content) }];
-  }
-  const parts = isParts(item.raw)
-    ? item.raw.map((part) => keptPart(part, style))
-    : writeAnswer(item.content, style);
-  const responses = resultsOf(item, style).map(({ message, raw }) =>
-    isPart(raw, message.toolName) ? keptPart(raw, style) : writeResponse(message, message.toolName, style),
-  );
-  const answer: GeminiContent = { role: "model", parts };
-  return responses.length === 0 ? [answer] : [answer, { role: "user", parts: responses }];
+function writeResult({ message, raw }: PlannedResult, style: CallStyle): GeminiPart {
+  const { toolName } = message;
+  return isPart(raw, toolName) ? keptPart(raw, style) : writeResponse(message, toolName, style);
 }
 
 /** Makes a name one of letters, digits, `_`, `.`, `:` and `-` that begins with a letter or `_`. */

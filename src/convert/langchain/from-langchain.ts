@@ -1,7 +1,7 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
-import { type AnswerFields, stopOrToolUse } from "../answer.ts";
+import { type AnswerFields, STOP_REASONS, stopOrToolUse } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
@@ -13,7 +13,6 @@ import {
   readUsage,
   readUser,
   recordOf,
-  STOP_REASONS,
   writeAnswer,
   writeResult,
   writeUser,

@@ -3,9 +3,9 @@ import type { ThinkingContent, Usage } from "../../schema/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import { base64Of } from "../ai-sdk/file-data.ts";
-import { type StopReasons, usageOf } from "../answer.ts";
+import { usageOf } from "../answer.ts";
 import { readAnswerBlock, writeAnswerBlock } from "../anthropic/anthropic-content.ts";
-import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { type AnswerBlock, isSigned, type ReadResult, type UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { readAnswer as readOpenAIAnswer } from "../openai-chat/openai-chat-content.ts";
 import { withoutFields } from "../raw-form.ts";
@@ -112,12 +112,9 @@ function writeSaid(block: AnswerBlock): object {
 }
 
 /** Tells whether thinking can go back to the model that wrote it. */
-export function isReplayable(
-  { thinking, thinkingSignature: signature }: ThinkingContent,
-  { api }: { readonly api: string },
-): boolean {
-  if (signature === REASONING) return api === "langchain" && thinking !== "";
-  return api === "anthropic-messages" && signature !== undefined && signature !== "";
+export function isReplayable(block: ThinkingContent, { api }: { readonly api: string }): boolean {
+  if (block.thinkingSignature === REASONING) return api === "langchain" && block.thinking !== "";
+  return api === "anthropic-messages" && isSigned(block);
 }
 
 /** Writes a result. */
@@ -212,20 +209,6 @@ export function readResult(raw: unknown): ReadResult | undefined {
   const blocks = blocksOf(content).map(readPart).filter(isSaid);
   return { toolCallId: tool_call_id, content: blocks, isError: status === "error" };
 }
-
-/** Meanings of the reasons that LangChain's providers pass on, in lower case. */
-export const STOP_REASONS: StopReasons = new Map([
-  ["stop", "stop"],
-  ["end_turn", "stop"],
-  ["stop_sequence", "stop"],
-  ["tool_calls", "toolUse"],
-  ["tool_use", "toolUse"],
-  ["length", "length"],
-  ["max_tokens", "length"],
-  ["content_filter", "error"],
-  ["refusal", "error"],
-  ["safety", "error"],
-]);
 
 /** Reads `usage_metadata`, whose input includes cached tokens. */
 export function readUsage(usage: unknown): Usage {

@@ -2,7 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { AgentMessage, Message } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { isSameJson, rawOf } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { systemText } from "../system-text.ts";
@@ -31,7 +31,7 @@ const LANGCHAIN: Dialect = {
   takesImages: (_, target) => target?.provider === "anthropic",
   fitName: (name) => plainName(name, MAX_NAME),
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
-  isBlank: (text) => text.trim() === "",
+  isBlank,
   wantsThinkingWhole: true,
   isSignature: () => false,
   canReplay: isReplayable,

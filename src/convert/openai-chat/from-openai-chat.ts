@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
-import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer.ts";
+import { type ConvertedAnswer, STOP_REASONS, stopOrToolUse } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
@@ -36,14 +36,6 @@ const FORM: SdkForm = {
   readUsage: (usage) => readOpenAIUsage(usage, { input: "prompt", output: "completion" }),
   plain: plainMessage,
 };
-
-const STOP_REASONS: StopReasons = new Map([
-  ["stop", "stop"],
-  ["length", "length"],
-  ["tool_calls", "toolUse"],
-  ["function_call", "toolUse"],
-  ["content_filter", "error"],
-]);
 
 const LEGACY_ID_LENGTH = 24;
 

@@ -44,6 +44,7 @@ export const CLAUDE_CODE: SourceProgram = {
     };
   },
   withOrigins,
+  needsKnown: ({ files }) => files.some(({ facts }) => facts.isCopy === true),
   read,
   countMissing: ({ path }, { files }) =>
     missingUuids(

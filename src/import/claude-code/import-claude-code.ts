@@ -1,7 +1,8 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, SessionBuilder, sessionIdOf } from "../session-builder.ts";
+import { custom, SessionBuilder } from "../session-builder.ts";
 import { fieldOf, firstFolder, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
+import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
 import type { Dollars } from "./cost-state.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
@@ -117,20 +118,6 @@ function importSubagent(
   builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
   emitThread({ builder, nodes, records: text?.records, subagents: [], ...thread });
   return builder.finish();
-}
-
-/** Derives a subagent's name from its main agent's session, because agents of two sessions may share an id. */
-function subagentSourceId(sessionId: string, agentId: string): string {
-  return `${sessionId}.agent-${agentId}`;
-}
-
-/**
- * Returns the id of a subagent's session.
- *
- * The main agent's id is not its prefix, because a prefix of that id would then match both.
- */
-function subagentSessionId(sessionId: string, agentId: string): string {
-  return sessionIdOf(`agent-${agentId}.${sessionId}`);
 }
 
 /** Separates records of a conversation from the program's other notes. */

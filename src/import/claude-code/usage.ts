@@ -1,5 +1,5 @@
-import { countOf, usageOf } from "../../convert/answer.ts";
-import { readUsage, STOP_REASONS } from "../../convert/anthropic/anthropic-content.ts";
+import { countOf, STOP_REASONS, usageOf } from "../../convert/answer.ts";
+import { readUsage } from "../../convert/anthropic/anthropic-content.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { RecordNode } from "./record-graph.ts";

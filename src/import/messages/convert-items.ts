@@ -1,7 +1,8 @@
-import { listOf } from "../../context/entry-fields.ts";
+import { blocksOf, listOf } from "../../context/entry-fields.ts";
 import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
+import { fromBedrock } from "../../convert/bedrock/from-bedrock.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import type { ConvertedMessages } from "../../convert/history.ts";
@@ -29,6 +30,15 @@ export function convertItems(document: MessageDocument, options: MessageImportOp
         messageOf(withoutTime(item), i, ["user", "assistant", "system"]),
       );
       return fromAnthropic({ messages, ...(system !== undefined && { system }) }, options);
+    }
+    case "bedrock": {
+      const messages = items.map((item) => ({
+        ...withoutTime(item),
+        role: textOf(item["role"]),
+        content: blocksOf(item["content"]).filter(isJsonRecord),
+      }));
+      const system = blocksOf(document.instructions).filter(isJsonRecord);
+      return fromBedrock({ messages, system }, options);
     }
     case "openai-chat":
       return fromOpenAIChat(

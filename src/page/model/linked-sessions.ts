@@ -1,7 +1,6 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import type { EntryFacts } from "./entry-facts.ts";
 
 /** Another session that an entry names, such as that of a subagent, and that exists. */
 export interface LinkedSession {
@@ -14,6 +13,12 @@ export interface LinkedSession {
 export interface LinkedSessions {
   readonly sessions: readonly LinkedSession[];
   readonly callId: string;
+}
+
+/** What is known of an entry that may name sessions, or be the result of a call that they are about. */
+interface LinkingEntry {
+  readonly callId: string;
+  readonly links: LinkedSessions | undefined;
 }
 
 /** Levels of nested fields in which sessions are named. */
@@ -43,7 +48,7 @@ export function linksIn(
  * @returns By ordinal.
  * @remarks Cost: O(entries).
  */
-export function linkedSessions(facts: readonly EntryFacts[]): Map<number, readonly LinkedSession[]> {
+export function linkedSessions(facts: readonly LinkingEntry[]): Map<number, readonly LinkedSession[]> {
   const links = new Map<number, Set<LinkedSession>>();
   const naming = facts.flatMap(({ links: one }, ordinal) => (one === undefined ? [] : { ...one, ordinal }));
   if (naming.length === 0) return new Map();

@@ -1,7 +1,7 @@
-import { textPatterns } from "../../catalog/text-bytes.ts";
 import { BytePattern } from "../../jsonl/byte-pattern.ts";
 import { CURRENT_SESSION_VERSION } from "../../schema/version.ts";
 import { requiredWords, type SearchQuery } from "../../search/search-query.ts";
+import { textPatterns } from "../../search/text-bytes.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What the page says of entries in words of its own, which stand on no line. */

@@ -4,7 +4,6 @@ import { makeIssue } from "../../jsonl/issue-log.ts";
 import { issuesOf } from "../../jsonl/read-session.ts";
 import { runsOf } from "../../jsonl/runs.ts";
 import { SessionIndex } from "../../jsonl/session-index.ts";
-import { StrongCache } from "../../log/strong-cache.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { EntryTree } from "../../tree/entry-tree.ts";
@@ -37,8 +36,9 @@ export class SessionEntries implements ViewSource {
   #size = 0;
   readonly #reader: FactsReader;
   readonly #facts: EntryFacts[] = [];
-  /** Entries that were asked for, and the revision of the tree that they agree with. */
-  #parsed = new StrongCache();
+  /** Entries that were asked for, the latest last, the bytes of their lines, and the revision of the tree that they agree with. */
+  readonly #parsed = new Map<number, AnySessionEntry>();
+  #parsedBytes = 0;
   #revision = 0;
 
   /**
@@ -87,7 +87,8 @@ export class SessionEntries implements ViewSource {
     this.index.end();
     if (this.#revision === this.index.revision) return;
     this.#revision = this.index.revision;
-    this.#parsed = new StrongCache();
+    this.#parsed.clear();
+    this.#parsedBytes = 0;
   }
 
   /**
@@ -120,9 +121,19 @@ export class SessionEntries implements ViewSource {
     this.#readRun([ordinal], (_, read = entry) => {
       entry = read;
     });
-    this.#parsed.add(ordinal, entry, this.index.spans.lengthAt(ordinal));
-    while (this.#parsed.bytes > KEPT_BYTES && this.#parsed.count > 1) this.#parsed.removeOldest();
+    this.#keep(ordinal, entry);
     return entry;
+  }
+
+  #keep(ordinal: number, entry: AnySessionEntry): void {
+    const { spans } = this.index;
+    this.#parsed.set(ordinal, entry);
+    this.#parsedBytes += spans.lengthAt(ordinal);
+    for (const oldest of this.#parsed.keys()) {
+      if (this.#parsedBytes <= KEPT_BYTES) return;
+      this.#parsed.delete(oldest);
+      this.#parsedBytes -= spans.lengthAt(oldest);
+    }
   }
 
   readEntries(ordinals: Iterable<number>, take: TakeEntry): void {

@@ -31,6 +31,20 @@ const DOCUMENTS: readonly (readonly [form: string, document: unknown])[] = [
     },
   ],
   [
+    "bedrock",
+    {
+      system: [{ text: "Be brief." }],
+      messages: [
+        { role: "user", content: [{ text: "look" }] },
+        {
+          role: "assistant",
+          content: [{ text: "ok" }, { toolUse: { toolUseId: "t1", name: "ls", input: {} } }],
+        },
+        { role: "user", content: [{ toolResult: { toolUseId: "t1", content: [{ text: "a" }] } }] },
+      ],
+    },
+  ],
+  [
     "openai-chat",
     [
       { role: "system", content: "Be brief." },

@@ -1,0 +1,502 @@
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { usageOf } from "../../convert/answer.ts";
+import type { Usage } from "../../schema/content.ts";
+import type { UnknownEntry } from "../../schema/entry.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
+import { type ImportedSession, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
+import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { isJsonValue, isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { type Answer, answerOf, attachedImages, type CallResult, resultOf } from "./content.ts";
+import type { StoredTurn } from "./stored-turns.ts";
+import { addUsage, apiOf, providerOf, restOf, type UsageSums, usageOfTokens } from "./usage.ts";
+
+/** What the agents of a session share. */
+export interface SharedState {
+  /** Base64 by the id of an asset. */
+  readonly assets: Map<string, string>;
+  /** The subagent that made a call; calls of the main agent have none. */
+  readonly callers: Map<string, string>;
+  /** The subagent that a call started. */
+  readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
+  /** Tokens of calls so far, by model: totals repeat them. */
+  readonly counted: UsageSums;
+}
+
+/** What is known of events that the program has deleted. */
+export interface Past {
+  /** Entries that an earlier import has made. */
+  readonly known: readonly UnknownEntry[];
+  /** Turns in the program's database. */
+  readonly turns: readonly StoredTurn[];
+}
+
+/** Events that other events repeat, and why they are left out. */
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ["assistant.turn_start", "beginning or end of a turn or run"],
+  ["assistant.turn_end", "beginning or end of a turn or run"],
+  ["session.resume", "beginning or end of a turn or run"],
+  ["session.compaction_start", "beginning or end of a turn or run"],
+  ["subagent.started", "beginning or end of a turn or run"],
+  ["subagent.configured", "beginning or end of a turn or run"],
+  ["subagent.completed", "beginning or end of a turn or run"],
+  ["system.message", "system prompt"],
+  ["tool.execution_start", "repeats a call of an answer"],
+  ["session.usage_checkpoint", "totals of tokens that calls tell"],
+  ["session.usage_info", "totals of tokens that calls tell"],
+]);
+
+/** What the program sends as the result of a call that the user interrupted. */
+const INTERRUPTED = "The execution of this tool, or a previous tool was interrupted.";
+
+/** Makes the entries of one agent, one event after the other. */
+export class ThreadWriter {
+  readonly #builder: SessionBuilder;
+  readonly #shared: SharedState;
+  readonly #past: Past;
+  readonly #agentId: string | undefined;
+  #tip: Draft | undefined;
+  #model: string | undefined;
+  #provider = "github-copilot";
+  #effort: string | undefined;
+  /** The last answer: a later event may add to it. */
+  #answer: { readonly message: AssistantMessage; readonly callId: string | undefined } | undefined;
+  /** The record of tokens whose answer comes next. */
+  #pending: { readonly record: SourceRecord; readonly tokens: JsonRecord } | undefined;
+  /** Calls without a result, with tool and arguments. */
+  readonly #openCalls = new Map<string, { readonly name: string; readonly args: unknown }>();
+  /** While a compaction runs: undefined until something is said. */
+  #firstKept: { draft: Draft | undefined } | undefined;
+  readonly #drafts = new Map<string, Draft>();
+  /** Time of the event before. */
+  #time = "";
+
+  constructor(
+    builder: SessionBuilder,
+    shared: SharedState,
+    past: Past = { known: [], turns: [] },
+    agentId?: string,
+  ) {
+    this.#builder = builder;
+    this.#shared = shared;
+    this.#past = past;
+    this.#agentId = agentId;
+  }
+
+  /** Leaves an event out. */
+  drop(reason: string): void {
+    this.#builder.counts.records++;
+    this.#builder.drop(reason);
+  }
+
+  take(record: SourceRecord): void {
+    const type = textOf(record.value["type"]) ?? "";
+    const data = member(record.value, "data");
+    const reason = type.startsWith("model.") ? "report of a call that a summary tells" : LEFT_OUT.get(type);
+    if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
+    if (type === "tool.execution_start") this.#beginCall(data);
+    if (reason !== undefined) this.drop(reason);
+    else {
+      this.#builder.counts.records++;
+      this.#takeEvent(type, data, record);
+    }
+    this.#time = isoTimeOf(record.value["timestamp"]) ?? this.#time;
+  }
+
+  /** Finishes the session; nothing may be taken after this. */
+  finish(): ImportedSession {
+    this.#flushTokens();
+    this.#builder.markLeaf(this.#tip);
+    return this.#builder.finish();
+  }
+
+  #takeEvent(type: string, data: JsonRecord, record: SourceRecord): void {
+    switch (type) {
+      case "session.start":
+        this.#changeSettings(data, record);
+        break;
+      case "session.binary_asset":
+        break;
+      case "session.model_change":
+        this.#changeSettings({ selectedModel: data["newModel"], ...data }, record);
+        break;
+      case "session.title_changed": {
+        const title = textOf(data["title"]);
+        if (title !== undefined) this.#builder.addName(keyOf(record), title);
+        break;
+      }
+      case "user.message":
+        this.#addPrompt(data, record);
+        break;
+      case "system.notification":
+        this.#note("notification", data["content"], record, true);
+        break;
+      case "session.usage_record":
+        this.#flushTokens();
+        this.#pending = { record, tokens: member(data, "usage") };
+        break;
+      case "assistant.message":
+        this.#addAnswer(data, record);
+        break;
+      case "tool.user_requested":
+        this.#beginCall(data);
+        break;
+      case "tool.execution_complete":
+        this.#addResult(data, record);
+        break;
+      case "session.compaction_complete":
+        this.#compact(data, record);
+        break;
+      case "session.context_cleared":
+        this.#tip = undefined;
+        this.#keep(type, data, record);
+        break;
+      case "session.error":
+        this.#addError(data, record);
+        break;
+      case "abort":
+        this.#abort(record);
+        break;
+      case "session.info":
+        if (data["infoType"] === "rewind") this.#keepRewound(record);
+        this.#keep(type, data, record);
+        break;
+      case "session.shutdown":
+        this.#addTotals(data, record);
+        break;
+      default:
+        this.#keep(type, data, record);
+    }
+  }
+
+  #add(key: string, record: SourceRecord, body: EntryBody): Draft {
+    return this.#moveTo(this.#builder.add(key, this.#tip, record.value["timestamp"], body));
+  }
+
+  #moveTo(draft: Draft): Draft {
+    this.#tip = draft;
+    this.#drafts.set(draft.id, draft);
+    return draft;
+  }
+
+  #addMessage(
+    key: string,
+    record: SourceRecord,
+    message: Parameters<SessionBuilder["addMessage"]>[3],
+  ): Draft {
+    const { role } = message;
+    const draft = this.#moveTo(this.#builder.addMessage(key, this.#tip, record.value["timestamp"], message));
+    if (this.#firstKept !== undefined && (role === "user" || role === "assistant"))
+      this.#firstKept.draft ??= draft;
+    return draft;
+  }
+
+  #keep(type: string, data: JsonRecord, record: SourceRecord): void {
+    this.#add(keyOf(record), record, custom(`copilot.${type || "event"}`, data));
+    this.#builder.counts.kept++;
+  }
+
+  /** Adds a text that the user did not type where the model sees it. */
+  #note(kind: string, content: unknown, record: SourceRecord, display: boolean): void {
+    const body = {
+      type: "custom_message",
+      customType: `copilot.${kind}`,
+      content: textOf(content) ?? "",
+      display,
+    };
+    this.#add(keyOf(record), record, body);
+  }
+
+  #changeSettings({ selectedModel, reasoningEffort }: JsonRecord, record: SourceRecord): void {
+    const [model, effort] = [textOf(selectedModel), textOf(reasoningEffort)];
+    if (model !== undefined && model !== this.#model && this.#model !== undefined) {
+      const body = { type: "model_change", provider: this.#provider, modelId: model };
+      this.#add(keyOf(record), record, body);
+    }
+    this.#model = model ?? this.#model;
+    if (effort === undefined || effort === this.#effort) return;
+    this.#effort = effort;
+    const thinkingLevel = effort === "none" ? "off" : effort;
+    this.#add(`${keyOf(record)} effort`, record, { type: "thinking_level_change", thinkingLevel });
+  }
+
+  #addPrompt(data: JsonRecord, record: SourceRecord): void {
+    const { content, transformedContent, source } = data;
+    const text = textOf(content) ?? "";
+    // Skills and other parts of the program say something in the user's name.
+    if (textOf(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
+      this.#note("injected", textOf(transformedContent) ?? text, record, false);
+      return;
+    }
+    const images = attachedImages(data["attachments"], this.#shared.assets);
+    const said = images.length === 0 ? text : [{ type: "text" as const, text }, ...images];
+    this.#addMessage(keyOf(record), record, { role: "user", content: said });
+    const others = listOf(data["attachments"]);
+    if (others.length > images.length)
+      this.#add(
+        `${keyOf(record)} attachments`,
+        record,
+        custom("copilot.attachments", { attachments: others }),
+      );
+  }
+
+  #addAnswer(data: JsonRecord, record: SourceRecord): void {
+    const answer = answerOf(data);
+    const callId = textOf(data["apiCallId"]);
+    for (const { id, name } of answer.calls) {
+      this.#openCalls.set(id, { name, args: undefined });
+      if (this.#agentId !== undefined) this.#shared.callers.set(id, this.#agentId);
+    }
+    // One response may stand in several events.
+    const open = this.#answer;
+    if (open !== undefined && callId !== undefined && open.callId === callId) {
+      open.message.content.push(...answer.content);
+      if (answer.calls.length > 0) open.message.stopReason = "toolUse";
+    } else this.#beginAnswer(data, answer, record);
+    if (answer.others !== undefined)
+      this.#add(`${keyOf(record)} parts`, record, custom("copilot.parts", answer.others));
+  }
+
+  #beginAnswer(data: JsonRecord, { content, calls }: Answer, record: SourceRecord): void {
+    const callId = textOf(data["apiCallId"]);
+    const tokens = this.#takeTokens(callId);
+    const usage = tokens === undefined ? usageOf({ output: data["outputTokens"] }) : usageOfTokens(tokens);
+    this.#model = textOf(data["model"]) ?? textOf(tokens?.["model"]) ?? this.#model;
+    const stops = calls.length > 0 ? "toolUse" : tokens?.["finishReason"] === "length" ? "length" : "stop";
+    const message: AssistantMessage = {
+      role: "assistant",
+      content,
+      api: apiOf(tokens),
+      provider: this.#provider,
+      model: this.#model ?? UNKNOWN_NAME,
+      ...(callId !== undefined && { responseId: callId }),
+      usage,
+      stopReason: tokens?.["finishReason"] === "content_filter" ? "error" : stops,
+      timestamp: 0,
+    };
+    this.#count(message.model, usage);
+    this.#addMessage(keyOf(record), record, message);
+    this.#answer = { message, callId };
+  }
+
+  /** Returns the tokens that were told before the answer of a call. */
+  #takeTokens(callId: string | undefined): JsonRecord | undefined {
+    if (this.#pending === undefined) return undefined;
+    const { record, tokens } = this.#pending;
+    const named = textOf(tokens["apiCallId"]);
+    if (named !== undefined && callId !== undefined && named !== callId) {
+      this.#flushTokens();
+      return undefined;
+    }
+    this.#pending = undefined;
+    this.#provider = providerOf(tokens);
+    // A file that ended before the answer yields it.
+    this.#builder.withdraw(entryIdOf(keyOf(record)));
+    return tokens;
+  }
+
+  /** Counts a call whose answer did not come. */
+  #flushTokens(): void {
+    if (this.#pending === undefined) return;
+    const { record, tokens } = this.#pending;
+    this.#pending = undefined;
+    this.#provider = providerOf(tokens);
+    const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
+    const callId = textOf(tokens["apiCallId"]);
+    this.#addUsage(keyOf(record), "call", model, usageOfTokens(tokens), record, callId);
+  }
+
+  #addUsage(
+    key: string,
+    kind: string,
+    model: string,
+    usage: Usage,
+    record: SourceRecord,
+    note?: string,
+  ): void {
+    this.#count(model, usage);
+    const body = this.#usageEntry(kind, model, usage);
+    this.#add(key, record, { ...body, ...(note !== undefined && { note }) });
+  }
+
+  #usageEntry(kind: string, model: string, usage: Usage): EntryBody {
+    return { type: "usage", kind: `copilot.${kind}`, provider: this.#provider, model, usage };
+  }
+
+  #count(model: string, usage: Usage): void {
+    this.#shared.counted.set(model, addUsage(this.#shared.counted.get(model) ?? usageOf(), usage));
+  }
+
+  #beginCall({ toolCallId, toolName, arguments: args }: JsonRecord): void {
+    const id = textOf(toolCallId);
+    if (id !== undefined) this.#openCalls.set(id, { name: textOf(toolName) ?? "unknown", args });
+  }
+
+  #addResult(data: JsonRecord, record: SourceRecord): void {
+    const result = resultOf(data, this.#shared.assets);
+    const toolCallId = textOf(data["toolCallId"]) ?? "";
+    const call = this.#openCalls.get(toolCallId);
+    this.#openCalls.delete(toolCallId);
+    if (data["isUserRequested"] === true) this.#addCommand(result, call?.args, record);
+    else {
+      this.#addMessage(keyOf(record), record, {
+        role: "toolResult",
+        toolCallId,
+        toolName: call?.name ?? "unknown",
+        content: result.content,
+        ...(isJsonValue(result.details) && { details: result.details }),
+        isError: result.isError,
+      });
+    }
+    const agent = this.#shared.agents.get(toolCallId);
+    if (agent === undefined) return;
+    this.#add(`${keyOf(record)} subagent`, record, custom(SUBAGENT_CUSTOM_TYPE, { ...agent, toolCallId }));
+  }
+
+  /** Adds a command that the user ran. */
+  #addCommand({ text, exitCode }: CallResult, args: unknown, record: SourceRecord): void {
+    this.#addMessage(keyOf(record), record, {
+      role: "bashExecution",
+      command: textOf(member({ args }, "args")["command"]) ?? "",
+      output: text,
+      exitCode,
+      cancelled: false,
+      truncated: false,
+    });
+  }
+
+  #compact(data: JsonRecord, record: SourceRecord): void {
+    const tokens = member(data, "compactionTokensUsed");
+    const usage = usageOfTokens(tokens);
+    const kept = this.#firstKept?.draft;
+    this.#firstKept = undefined;
+    const summary = textOf(data["summaryContent"]);
+    const {
+      outcome = "applied",
+      success,
+      trigger,
+      preCompactionTokens,
+      checkpointNumber,
+      checkpointPath,
+    } = data;
+    if (success !== true || outcome !== "applied" || summary === undefined) {
+      const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
+      // Not counted, because totals do not include them.
+      if (usage.totalTokens > 0)
+        this.#add(`${keyOf(record)} tokens`, record, this.#usageEntry("compaction", model, usage));
+      this.#keep("session.compaction_complete", data, record);
+      return;
+    }
+    const draft = this.#add(keyOf(record), record, {
+      type: "compaction",
+      summary,
+      firstKeptEntryId: "",
+      tokensBefore: typeof preCompactionTokens === "number" ? preCompactionTokens : 0,
+      details: { source: "copilot", trigger, checkpointNumber, checkpointPath },
+      ...(usage.totalTokens > 0 && { usage }),
+    });
+    draft["firstKeptEntryId"] = (kept ?? draft).id;
+  }
+
+  #addError({ message, errorType, statusCode, errorCode }: JsonRecord, record: SourceRecord): void {
+    this.#flushTokens();
+    const told = [statusCode, errorCode ?? errorType]
+      .filter((one) => one !== undefined && one !== null)
+      .join(" ");
+    this.#addMessage(keyOf(record), record, {
+      role: "assistant",
+      content: [],
+      api: apiOf(undefined),
+      provider: this.#provider,
+      model: this.#model ?? UNKNOWN_NAME,
+      usage: usageOf(),
+      stopReason: "error",
+      errorMessage: [told, textOf(message)].filter(Boolean).join(": "),
+    });
+  }
+
+  /** Ends a turn that the user interrupted, with what the program sends as results of the calls that ran. */
+  #abort(record: SourceRecord): void {
+    this.#flushTokens();
+    const answer = this.#answer?.message;
+    if (answer !== undefined && this.#tip?.["message"] === answer && answer.stopReason === "stop")
+      answer.stopReason = "aborted";
+    for (const [toolCallId, { name: toolName }] of this.#openCalls) {
+      this.#addMessage(`${keyOf(record)} ${toolCallId}`, record, {
+        role: "toolResult",
+        toolCallId,
+        toolName,
+        content: [{ type: "text", text: INTERRUPTED }],
+        details: { interrupted: true },
+        isError: true,
+      });
+    }
+    this.#openCalls.clear();
+  }
+
+  /** Counts what totals have beyond the calls that are told: versions before 1.0.102 tell only their output. */
+  #addTotals(data: JsonRecord, record: SourceRecord): void {
+    this.#flushTokens();
+    const models = member(data, "modelMetrics");
+    for (const model of Object.keys(models)) {
+      const total = usageOfTokens(member(member(models, model), "usage"));
+      const rest = restOf(total, this.#shared.counted.get(model));
+      if (rest.totalTokens > 0) this.#addUsage(`${keyOf(record)} ${model}`, "shutdown", model, rest, record);
+    }
+    this.#builder.drop("totals of tokens that calls tell");
+  }
+
+  /**
+   * Keeps what an earlier import has read between the event before a rewind and the rewind, else what the program's
+   * database has of it: the program deletes the events.
+   */
+  #keepRewound(record: SourceRecord): void {
+    const rewoundAt = isoTimeOf(record.value["timestamp"]) ?? "";
+    const isRewound = (time: string) => time > this.#time && time < rewoundAt;
+    const back = this.#tip;
+    const known = this.#past.known.filter(
+      ({ id, timestamp }) => isRewound(timestamp) && !this.#drafts.has(id),
+    );
+    for (const { type, id, parentId, timestamp, ...fields } of known) {
+      this.#tip = (parentId === null ? undefined : this.#drafts.get(parentId)) ?? this.#tip;
+      this.#moveTo(this.#builder.add(id, this.#tip, timestamp, { type, ...fields }, id));
+    }
+    const prompts = new Set(known.map(({ message }) => textIn(fieldsOf(message)["content"])));
+    for (const turn of this.#past.turns)
+      if (isRewound(turn.time) && !prompts.has(turn.prompt)) this.#addTurn(turn, record);
+    this.#tip = back;
+  }
+
+  /** Adds a turn of which there are only the prompt, the last answer and the tokens of its calls. */
+  #addTurn({ prompt, answer, calls, time }: StoredTurn, { line, offset }: SourceRecord): void {
+    const key = `copilot turn ${time} ${prompt}`;
+    const at = (timestamp = time) => ({ value: { timestamp }, line, offset });
+    this.#addMessage(key, at(calls[0]?.time), { role: "user", content: prompt });
+    this.#add(`${key} note`, at(calls[0]?.time), custom("copilot.stored-turn", { calls: calls.length }));
+    const last = answer === undefined ? undefined : calls.at(-1);
+    for (const [i, call] of calls.entries()) {
+      if (call === last) continue;
+      const model = textOf(call.tokens["model"]) ?? UNKNOWN_NAME;
+      this.#add(
+        `${key} ${i}`,
+        at(call.time),
+        this.#usageEntry("stored-turn", model, usageOfTokens(call.tokens)),
+      );
+    }
+    if (answer === undefined) return;
+    this.#addMessage(`${key} answer`, at(), {
+      role: "assistant",
+      content: [{ type: "text", text: answer }],
+      api: apiOf(last?.tokens),
+      provider: this.#provider,
+      model: textOf(last?.tokens["model"]) ?? UNKNOWN_NAME,
+      usage: usageOfTokens(last?.tokens ?? {}),
+      stopReason: "stop",
+    });
+  }
+}
+
+function keyOf({ value, line }: SourceRecord): string {
+  return textOf(value["id"]) ?? `copilot line ${line}`;
+}

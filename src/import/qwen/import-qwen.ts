@@ -1,0 +1,111 @@
+import { SessionError } from "../../schema/errors.ts";
+import { isSidechain, linkRecords, type RecordNode } from "../claude-code/record-graph.ts";
+import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
+import { custom, SessionBuilder } from "../session-builder.ts";
+import { fieldOf, firstFolder, firstText, type SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
+import { emitThread } from "./thread-entries.ts";
+
+/** A session of Qwen Code: its file. */
+export interface QwenInput extends SourceText {
+  /** Path of the file. */
+  readonly path?: string;
+  /** Id of the session, if no record names it: the name of its file. */
+  readonly sourceId?: string;
+  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from the source's. */
+  readonly ownId?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** Agent id of the main agent's records. */
+const MAIN = "";
+
+/**
+ * Converts the records of Qwen Code to sessions: one for the conversation, and one for each subagent among them.
+ *
+ * A rewind keeps the old turns as a branch. Calls that no message tells, such as those of the program itself, are usage
+ * entries.
+ *
+ * @returns The main session first; none if nothing was said.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the records are of a managed session, whose log is another format.
+ * @remarks Cost: O(records). Source: docs/import.md#qwen-code
+ */
+export function importQwen(input: QwenInput): ImportedSession[] {
+  const { records, path } = input;
+  if (records.some(({ value }) => textOf(value["subtype"])?.startsWith("managed_session_"))) {
+    const message = `${path ?? "The file"} is the log of a managed session of Qwen Code, which is a format of its own. Update sessiontree, or import sessions that are not managed.`;
+    throw new SessionError("VERSION_TOO_NEW", message);
+  }
+  return new QwenImport(input).run();
+}
+
+class QwenImport {
+  readonly #input: QwenInput;
+  readonly #sourceId: string;
+  readonly #ownId: string;
+  readonly #graph: ReturnType<typeof linkRecords>;
+  /** Records by agent, those of the main agent first. */
+  readonly #lanes = new Map<string, RecordNode[]>([[MAIN, []]]);
+
+  constructor(input: QwenInput) {
+    this.#input = input;
+    this.#sourceId = firstText(input.records, "sessionId") ?? input.sourceId ?? "unknown";
+    this.#ownId = input.ownId ?? this.#sourceId;
+    this.#graph = linkRecords(input.records);
+    for (const node of this.#graph.nodes) {
+      const agentId = isSidechain(node) ? (textOf(node.value["agentId"]) ?? "unknown") : MAIN;
+      const lane = this.#lanes.get(agentId);
+      if (lane === undefined) this.#lanes.set(agentId, [node]);
+      else lane.push(node);
+    }
+  }
+
+  run(): ImportedSession[] {
+    return Array.from(this.#lanes, ([agentId, nodes]) => {
+      const isSaid = nodes.some(({ type }) => type === "user" || type === "assistant");
+      return isSaid ? [this.#importLane(agentId, nodes)] : [];
+    }).flat();
+  }
+
+  #importLane(agentId: string, nodes: readonly RecordNode[]): ImportedSession {
+    const { records, issues } = this.#input;
+    const folder = firstFolder(fieldOf(records, "cwd"));
+    const id = agentId === MAIN ? this.#ownId : subagentSessionId(this.#ownId, agentId);
+    const builder = new SessionBuilder(this.#input, {
+      source: "qwen",
+      sourceId: agentId === MAIN ? this.#sourceId : subagentSourceId(this.#sourceId, agentId),
+      sourceVersion: firstText(records, "version"),
+      id,
+      cwd: folder.cwd,
+      startedAt: nodes[0]?.value["timestamp"],
+      parent: agentId === MAIN ? this.#parent(nodes) : { sourceId: this.#sourceId, relation: "subagent" },
+    });
+    if (agentId === MAIN) {
+      builder.issues.push(...issues, ...this.#graph.issues, ...folder.issues);
+      builder.counts.records = records.length - this.#graph.nodes.length + nodes.length;
+      builder.drop("repeated", this.#graph.repeated);
+      builder.drop("record without an id", records.length - this.#graph.nodes.length - this.#graph.repeated);
+    } else {
+      builder.counts.records = nodes.length;
+      const nickname = textOf(nodes[0]?.value["agentName"]);
+      const link = { agentId, ...(nickname !== undefined && { nickname }) };
+      builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
+    }
+    emitThread(nodes, { builder, agents: new Set(this.#lanes.keys()) });
+    return builder.finish();
+  }
+
+  /** Returns the session that this one was copied from, or that started it. */
+  #parent(nodes: readonly RecordNode[]): SourceParent | undefined {
+    for (const { value } of nodes) {
+      const sourceId = textOf(member(value, "forkedFrom")["sessionId"]);
+      if (sourceId !== undefined && sourceId !== this.#sourceId) return { sourceId, relation: "fork" };
+      const starter = textOf(member(value, "systemPayload")["parentSessionId"]);
+      if (starter !== undefined && value["subtype"] === "parent_session")
+        return { sourceId: starter, relation: "subagent" };
+    }
+    return undefined;
+  }
+}
