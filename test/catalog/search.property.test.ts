@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
-import { textPatterns } from "../../src/catalog/text-bytes.ts";
+import { textPatterns } from "../../src/search/text-bytes.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import { searchedText } from "../../src/search/search-text.ts";
 import fc from "../support/fast-check.ts";
