@@ -4,7 +4,7 @@ import { importOriginIn } from "../../schema/import-origin.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { LabelsAndName } from "../../tree/labels-and-name.ts";
 import { newestTips, parentsFirst } from "../../view/ancestry.ts";
-import { type EntryKind, kindOf } from "../../view/entry-kind.ts";
+import { type EntryKind, KINDS, kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { folderName } from "../../view/session-title.ts";
@@ -122,9 +122,9 @@ export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): n
 
 /** Tells whether an entry is one that only its program reads: with neither label, links nor branches beside it. */
 export function isStateEntry(session: SessionModel, ordinal: number): boolean {
-  const { tree, labels, linked } = session;
+  const { labels, linked } = session;
   return (
-    tree.typeAt(ordinal) === "custom" &&
+    kindAt(session, ordinal) === KINDS.state &&
     !labels.has(ordinal) &&
     !linked.has(ordinal) &&
     siblingsOf(session, ordinal).length < 2
