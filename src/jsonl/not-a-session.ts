@@ -10,8 +10,9 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
   "pi-v4": "a session of pi's dropped version 4",
   copilot: "a Copilot CLI transcript",
   kimi: "a Kimi transcript",
-  opencode: "an OpenCode export",
+  opencode: "an OpenCode session",
   qwen: "a Qwen Code transcript",
+  sqlite: "a database",
 };
 
 /**
@@ -20,7 +21,7 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
  * @param subject - Path, or what else the sentence is about.
  */
 export function aboutForeign(subject: string, source: ForeignSource): string {
-  const isImported = IMPORTED_SOURCES.some((one) => one === source);
+  const isImported = source === "sqlite" || IMPORTED_SOURCES.some((one) => one === source);
   const advice = isImported
     ? `Import it with "sessiontree import FILE" or importSessions(); the file stays as it is.`
     : "This version of sessiontree does not read it, and leaves it alone. Open it with the program that wrote it.";

@@ -144,15 +144,7 @@ class ProgramsDatabase {
 
   constructor(places: Places, schema = SCHEMA, name = "opencode.db") {
     this.path = places.put(`${DATA}/${name}`, "");
-    const { DatabaseSync } = process.getBuiltinModule("node:sqlite" as "node:fs") as unknown as {
-      DatabaseSync: new (
-        path: string,
-      ) => {
-        exec(text: string): void;
-        prepare(text: string): { run(...values: unknown[]): void };
-        close(): void;
-      };
-    };
+    const { DatabaseSync } = Object(process.getBuiltinModule("node:sqlite"));
     this.#opened = new DatabaseSync(this.path);
     onTestFinished(() => this.#opened.close());
     this.run("PRAGMA journal_mode = WAL");
