@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { importGemini } from "../../src/import/gemini/import-gemini.ts";
+import { importOpenCode } from "../../src/import/opencode/import-opencode.ts";
 import { readSourceText } from "../../src/import/source-text.ts";
 import fc from "../support/fast-check.ts";
 import {
@@ -24,6 +25,14 @@ import {
   turn,
   usage,
 } from "./support/codex-records.ts";
+import {
+  answer,
+  documentOf,
+  type OpenCodeMessage,
+  call as openCodeCall,
+  text as openCodeText,
+  prompt,
+} from "./support/opencode-records.ts";
 import { briefMessage, viewOf } from "./support/session-view.ts";
 
 /** What is done to a file: records are left out, doubled, and moved. */
@@ -287,6 +296,70 @@ test("of Gemini CLI's records nothing healthy is lost or orphaned, whatever is c
       expect(view.read.issues).toEqual([]);
       expect(view.problems).toEqual([]);
       expect(new Set(partsMade(view).filter((one) => !/^(?:of )?c\d/.test(one)))).toEqual(new Set(parts));
+      const { counts } = session;
+      expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
+      expect(counts.mapped).toBeGreaterThanOrEqual(0);
+    }),
+  );
+});
+
+const openCodeTurn = fc.record({
+  calls: fc.nat({ max: 3 }),
+  isCompacted: fc.boolean(),
+  back: fc.nat({ max: 3 }),
+});
+
+/** A session: turns with calls, some of them cleared, compactions, and turns that were reverted and then deleted. */
+const openCodeSession = fc.array(openCodeTurn, { minLength: 1, maxLength: 6 }).map((turns) => {
+  const live: OpenCodeMessage[] = [];
+  const deleted: { message: OpenCodeMessage; createdSeq: number; deletedSeq: number }[] = [];
+  for (const [n, { calls, isCompacted, back }] of turns.entries()) {
+    for (const message of live.splice(live.length - Math.min(back, live.length)))
+      deleted.push({ message, createdSeq: Number(message.info["seq"]), deletedSeq: n * 10 });
+    const parts = Array.from({ length: calls }, (_, i) =>
+      openCodeCall(`t${n}${i}`, "read", {
+        time: { end: 1, compacted: i === 0 ? n * 10_000 + 5000 : undefined },
+      }),
+    );
+    const seq = { seq: n * 10 + 1 };
+    const asked = prompt(`q${n}`, n * 10, ...(isCompacted ? [{ type: "compaction" }] : [`prompt ${n}`]));
+    const more = isCompacted ? { ...seq, summary: true } : seq;
+    live.push({ ...asked, info: { ...asked.info, ...seq } });
+    live.push(
+      answer(`a${n}`, n * 10 + 1, [openCodeText(`answer ${n}`), ...(isCompacted ? [] : parts)], more),
+    );
+  }
+  return { live, deleted };
+});
+
+function openCodeParts(messages: readonly OpenCodeMessage[]): string[] {
+  return messages
+    .flatMap(({ parts }) =>
+      parts.flatMap((part) => {
+        const { text, callID } = Object(part);
+        return callID === undefined ? (text ?? []) : [callID, `of ${callID}`];
+      }),
+    )
+    .sort();
+}
+
+test("of OpenCode's messages nothing healthy is lost, doubled or orphaned, whatever is cut, doubled and moved", () => {
+  fc.assert(
+    fc.property(openCodeSession, damage, ({ live, deleted }, harm) => {
+      const left = damaged(live, harm);
+      const gone = damaged(deleted, harm);
+      const session = importOpenCode({
+        document: documentOf(left),
+        deleted: gone,
+        importedAt: "2027-01-01T00:00:00.000Z",
+      });
+      const all = [...new Set([...left, ...gone.map(({ message }) => message)])];
+      expect(session !== undefined).toBe(all.length > 0);
+      if (session === undefined) return;
+      const view = viewOf(session);
+      expect(view.read.issues).toEqual([]);
+      expect(view.problems).toEqual([]);
+      expect(partsMade(view)).toEqual(openCodeParts(all));
       const { counts } = session;
       expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
       expect(counts.mapped).toBeGreaterThanOrEqual(0);
