@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { isDeletedImport, UnreadableMarks } from "../catalog/deleted-imports.ts";
 import { forgetReplaced } from "../catalog/forget-session.ts";
 import { isSystemError } from "../catalog/skipping.ts";
+import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { nextTurn } from "../fs/clock.ts";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
@@ -356,12 +357,14 @@ class ImportRun {
     cache: ImportCache,
   ) {
     const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
+    const { cacheDir = defaultCacheFolder() } = options;
     this.#options = options;
     this.#report = reportOf(options);
     this.#target = target;
     this.#cache = cache;
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
+      cacheDir,
       isDryRun: dryRun,
       isFresh: fresh,
       isAgain: again,

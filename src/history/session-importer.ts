@@ -68,13 +68,13 @@ export class SessionImporter {
 
   /** @param id - Of the session here, without what marks one that is imported anew. */
   async #read(session: SourceSession, id: string): Promise<ImportedSession[]> {
-    const { importedAt } = this.#facts;
+    const { importedAt, cacheDir } = this.#facts;
     const isTimeless = session.files.every(({ facts }) => facts.startedAt === undefined);
     const begunAt = isTimeless ? await this.#begunAt(id) : undefined;
     const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
     const isNeeded = programOf(session.source)?.needsKnown?.(session) === true;
     const known = isNeeded ? await this.#knownOf(session, id) : [];
-    return readSourceSession(session, { begunAt, importedAt, known, ownId });
+    return readSourceSession(session, { begunAt, importedAt, cacheDir, known, ownId });
   }
 
   /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */

@@ -73,6 +73,8 @@ export interface ReadOptions {
   readonly known: readonly UnknownEntry[];
   /** Id of the session here, unless it is the one made from its id there. */
   readonly ownId: string | undefined;
+  /** Folder in which a database that stands beside sessions is copied, to read it. */
+  readonly cacheDir: string;
 }
 
 /** Whatever belongs to the sessions of one program, when they are grouped. */

@@ -4,12 +4,14 @@ import { type ForeignSource, IMPORTED_SOURCES } from "./foreign-source.ts";
 /** What a file of each format is. */
 const NAMES: { readonly [source in ForeignSource]: string } = {
   "claude-code": "a Claude Code transcript",
+  cline: "a task of Cline, Roo Code or Kilo",
   codex: "a Codex transcript",
   gemini: "a Gemini CLI transcript",
   messages: "an array of messages",
   "pi-v4": "a session of pi's dropped version 4",
   copilot: "a Copilot CLI transcript",
-  kimi: "a Kimi transcript",
+  kimi: "a Kimi Code transcript",
+  "kimi-cli": "a transcript of kimi-cli, which Kimi Code has replaced",
   opencode: "an OpenCode session",
   qwen: "a Qwen Code transcript",
   sqlite: "a database",

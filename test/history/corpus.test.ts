@@ -22,8 +22,10 @@ if (!isThere)
 /** Where the files of a program lie below the home folder. */
 const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
+  cline: ".cline",
   codex: ".codex",
   copilot: ".copilot",
+  kimi: ".kimi-code",
   qwen: ".qwen",
   // A database.
   ...(canReadDatabases() && { opencode: ".local/share/opencode" }),

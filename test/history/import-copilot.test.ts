@@ -1,6 +1,7 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import { linesOf } from "../import/support/claude-records.ts";
 import {
@@ -10,9 +11,11 @@ import {
   numbered,
   prompt,
   start,
+  timeOf,
   tokens,
 } from "../import/support/copilot-records.ts";
 import { Places } from "./support/places.ts";
+import { writableDatabase } from "./support/writable-database.ts";
 
 const FOLDER = `.copilot/session-state/${COPILOT_ID}`;
 const FIRST = [start(), prompt("one"), tokens("r1"), answer("r1", "first")];
@@ -45,6 +48,49 @@ test("turns that are rewound between two imports stay, and the session goes on b
   expect(texts.join("\n")).not.toContain("second");
   rmSync(places.cacheDir, { recursive: true });
   expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
+});
+
+const SCHEMA = `
+  CREATE TABLE turns (session_id TEXT, turn_index INTEGER, user_message TEXT, assistant_response TEXT, timestamp TEXT);
+  CREATE TABLE assistant_usage_events (session_id TEXT, model TEXT, input_tokens INTEGER, output_tokens INTEGER, created_at TEXT);`;
+
+describe.skipIf(!canReadDatabases())("the program's database (skipped without node:sqlite)", () => {
+  const rewind = numbered([event("session.info", { infoType: "rewind", message: "Rewound." })], 20);
+
+  test("tells turns that were rewound before the first import, from its log, and stays as it was", async () => {
+    const places = new Places();
+    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind]));
+    const path = places.put(".copilot/session-store.db", "");
+    const database = writableDatabase(path, SCHEMA);
+    const turn = database.prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
+    turn.run(COPILOT_ID, 0, "one", "first", timeOf(5));
+    turn.run(COPILOT_ID, 1, "two", "second", timeOf(9));
+    turn.run("another session", 1, "three", "third", timeOf(9));
+    database
+      .prepare("INSERT INTO assistant_usage_events VALUES (?, ?, ?, ?, ?)")
+      .run(COPILOT_ID, "m-1", 70, 7, timeOf(8));
+    const stateOf = () =>
+      readdirSync(dirname(path)).map((name) => [name, statSync(join(dirname(path), name)).mtimeMs]);
+    const before = stateOf();
+    expect(await places.import()).toMatchObject([{ status: "new", issues: [] }]);
+    expect(stateOf()).toEqual(before);
+    const { entries } = onlyFile(places);
+    expect(entries.map((entry) => JSON.stringify(entry)).join("\n")).toMatch(/"two".*second.*"input":70/s);
+    expect(readdirSync(places.cacheDir).filter((name) => name.startsWith("databases-"))).toEqual([]);
+    database.exec("DROP TABLE turns");
+    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind, ...numbered(SECOND, 21)]));
+    expect(await places.import()).toMatchObject([{ status: "grown", issues: [] }]);
+    expect(onlyFile(places).entries.slice(0, entries.length)).toEqual(entries);
+  });
+
+  test("is named where it cannot be read, and the events are imported", async () => {
+    const places = new Places();
+    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind]));
+    places.put(".copilot/session-store.db", "no database");
+    const [made] = await places.import();
+    expect(made).toMatchObject({ status: "new", issues: [{ code: "SOURCE_LEFT_OUT" }] });
+    expect(made?.counts.userMessages).toBe(1);
+  });
 });
 
 test("the folder of the environment, files of older versions, names beside events, and hostile ids are found", async () => {

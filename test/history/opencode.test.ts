@@ -24,6 +24,7 @@ import {
 } from "../import/support/opencode-records.ts";
 import { briefMessage } from "../import/support/session-view.ts";
 import { Places } from "./support/places.ts";
+import { writableDatabase } from "./support/writable-database.ts";
 
 const DATA = ".local/share/opencode";
 const GOOD = linesOf([user("q", null, "hello"), part("a", "q", "msg_1", said("hi"))]);
@@ -144,11 +145,7 @@ class ProgramsDatabase {
 
   constructor(places: Places, schema = SCHEMA, name = "opencode.db") {
     this.path = places.put(`${DATA}/${name}`, "");
-    const { DatabaseSync } = Object(process.getBuiltinModule("node:sqlite"));
-    this.#opened = new DatabaseSync(this.path);
-    onTestFinished(() => this.#opened.close());
-    this.run("PRAGMA journal_mode = WAL");
-    this.#opened.exec(schema);
+    this.#opened = writableDatabase(this.path, schema);
   }
 
   run(statement: string, ...values: unknown[]): void {

@@ -2,9 +2,9 @@ import { textsOf } from "../../context/content-text.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
+import type { ThreadState } from "../thread-state.ts";
 import { inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
-import type { ThreadState } from "./thread-state.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
 /** Record types that do not matter to the conversation. */
