@@ -13,7 +13,7 @@ import { ROOT, readText } from "./support/repository.ts";
 import { install, link } from "./support/run-programs.ts";
 import { RunningAgent } from "./support/running-agent.ts";
 
-const PAGE = "docs/adapters.md";
+const PAGE = "docs/chat-app.md";
 
 /** The versions of the AI SDK: their routes on the page, and the packages in this repository. */
 const VERSIONS = [

@@ -123,4 +123,10 @@ test("the folder of the environment, files of older versions, names beside event
   places.put("../own/session-state/up/workspace.yaml", 'name: "Ours"\nuser_named: true\n');
   const again = await places.import({ env });
   expect(again.map(({ status }) => status)).toEqual(["grown", "unchanged", "unchanged"]);
+  // A folder of the user's may have any name.
+  const chat = numbered([start({ sessionId: "elsewhere" }), prompt("found")]);
+  places.put("../checkpoints/rewind-file-snapshots/chat.jsonl", linesOf(chat));
+  expect(await places.import({ paths: [join(places.root, "checkpoints")] })).toMatchObject([
+    { status: "new" },
+  ]);
 });

@@ -21,7 +21,8 @@ export const COPILOT: SourceProgram = {
     const own = named ? absolutePath(named) : join(home, ".copilot");
     return [join(own, "session-state"), join(own, "history-session-state")];
   },
-  isOwn: (path) => (/[/\\](?:rewind-file-snapshots|checkpoints)[/\\]/.test(path) ? false : undefined),
+  // Files that the model wrote, and copies of files, lie in folders of their own.
+  isOwn: (path) => (/[/\\]session-state(?:[/\\][^/\\]+){2}[/\\]/.test(path) ? false : undefined),
   filesBeside: (path) => (isEvents(path) ? [workspaceOf(path)] : []),
   factsIn,
   needsKnown: ({ files }) => files.some(({ path }) => hasRewind(path)),
@@ -63,10 +64,10 @@ function storedRows(
 ): CopilotRows | undefined {
   const folder = isEvents(path) ? dirname(path) : path;
   const database = join(dirname(dirname(folder)), "session-store.db");
-  if (!canReadDatabases() || statSync(database, { throwIfNoEntry: false })?.isFile() !== true)
-    return undefined;
+  if (!canReadDatabases()) return undefined;
   const copies = new DatabaseCopies(cacheDir, []);
   try {
+    if (statSync(database, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
     return withDatabase(copies.of(database), ({ rows, columns }) => {
       const rowsOf = (table: keyof typeof NEEDED) => {
         const isKnown = NEEDED[table].every((name) => columns(table).has(name));

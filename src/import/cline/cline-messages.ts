@@ -101,7 +101,7 @@ const CONTEXT = /^\s*<(?:environment_details|SYSTEM_NOTICE|explicit_instructions
 const MODEL = /<model>([^<]+)<\/model>/;
 
 /** Texts that the program sends as the user: results of tools that older versions ask for in XML, and reminders. */
-const REPORT = /^\s*\[(?:[A-Z][A-Z ]+\]|\w+(?: for [^\n]*)?\] Result:)/;
+const REPORT = /^\s*\[(?:(?:ERROR|TASK RESUMPTION)\]|\w+(?: for [^\n]*)?\] Result:)/;
 
 /** How programs wrap what the user typed. */
 const WRAPPED = /^\s*<(user_input|user_message|task|feedback|answer)\b[^>]*>\n?([\s\S]*?)\n?<\/\1>\s*$/;
@@ -115,9 +115,10 @@ function unwrapped(block: UserBlock): UserBlock {
   return inner === undefined ? block : { type: "text", text: inner };
 }
 
-/** Spells a block as Anthropic does: images and files differ. */
+/** Spells a block as Anthropic does: images, files and, in editors, thinking differ. */
 function plainBlock(block: unknown): JsonRecord {
-  const { type, data, mediaType, path, content } = fieldsOf(block);
+  const { type, data, mediaType, path, content, text } = fieldsOf(block);
+  if (type === "reasoning" && typeof text === "string") return { type: "thinking", thinking: text };
   if (type === "image" && typeof data === "string") {
     return { type, source: { type: "base64", media_type: mediaType, data } };
   }
@@ -154,7 +155,8 @@ function isFailed({ is_error, content }: JsonRecord): boolean {
   if (is_error === true) return true;
   if (typeof content !== "string") return listOf(content).some((item) => fieldsOf(item)["success"] === false);
   // Most results are long, and not JSON.
-  if (!content.startsWith('{"error"') && !/^\{.*"success":false/s.test(content)) return false;
+  const mayFail = content.startsWith('{"error"') || content.includes('"success":false');
+  if (!mayFail || !content.startsWith("{")) return false;
   const { success, error } = parseRecord(content) ?? {};
   return success === false || textOf(error) !== undefined;
 }

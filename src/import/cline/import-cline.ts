@@ -211,7 +211,7 @@ class AgentImport {
     this.#builder.issues.push(...agent.issues, ...folder.issues, ...versionIssues(fields));
     this.#hidden = hiddenIn(messages);
     this.#rows = readViewRows(isMain ? input.viewRows : undefined);
-    const answers = messages.filter((message) => message["role"] === "assistant" && !isSummary(message));
+    const answers = messages.filter(isAnswer);
     const { byAnswer, lost } = assignCalls(answers, this.#rows.calls);
     this.#usages = byAnswer;
     const checkpoints = [...(isMain ? checkpointsOf(manifest) : []), ...this.#rows.checkpoints];
@@ -276,6 +276,10 @@ class AgentImport {
       this.#builder.counts.kept++;
       return;
     }
+    const reasoning = reasoningOf(message);
+    if (reasoning !== undefined)
+      this.#add(`${key} reasoning`, message["ts"], custom("cline.reasoning", reasoning));
+    if (message["type"] === "reasoning") return;
     const sent = this.#reader.read(message, this.#usages.get(message), this.#time);
     if (sent.length === 0) this.#builder.drop("empty message");
     for (const [part, one] of sent.entries()) this.#addSent(part === 0 ? key : `${key} ${part}`, one);
@@ -371,6 +375,19 @@ function versionIssues({ version = VERSION }: JsonRecord): SessionIssue[] {
 function isSummary(message: JsonRecord): boolean {
   if (message["isSummary"] === true || message["isTruncationMarker"] === true) return true;
   return member(message, "metadata")["kind"] === "compaction_summary";
+}
+
+/** Tells whether a message is the answer of a call. Roo Code keeps what a provider encrypted as another one. */
+function isAnswer(message: JsonRecord): boolean {
+  return message["role"] === "assistant" && message["type"] !== "reasoning" && !isSummary(message);
+}
+
+/** Fields in which tasks keep reasoning in the terms of its provider. */
+const REASONING = ["encrypted_content", "reasoning_content", "reasoning_details", "summary"];
+
+function reasoningOf(message: JsonRecord): JsonRecord | undefined {
+  const told = REASONING.flatMap((name) => (message[name] === undefined ? [] : [[name, message[name]]]));
+  return told.length === 0 ? undefined : Object.fromEntries(told);
 }
 
 /** Returns the messages that name a summary or mark that is there. */

@@ -75,10 +75,11 @@ function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonReco
   const { agentId, records, issues, path } = wire;
   const fields = fieldsOf(state);
   const metadata = fieldsOf(records.find(({ value }) => value["type"] === "metadata")?.value);
+  const profile = fieldsOf(records.find(({ value }) => value["type"] === "profile.bind")?.value);
   const folder = firstFolder([
     fields["cwd"],
     fields["workDir"],
-    ...records.map(({ value }) => member(value, "environmentDisclosure")["cwd"]),
+    member(profile, "environmentDisclosure")["cwd"],
   ]);
   const start = spawned.find(({ subagentId }) => subagentId === agentId);
   const builder = new SessionBuilder(input, {

@@ -94,7 +94,13 @@ export class WireWriter {
   /** Counts the tokens of a call: they come before its answer. */
   count(record: JsonRecord): void {
     const usage = usageOfTokens(member(record, "usage"));
-    const told = { key: this.#keyOf(record), time: record["time"], usage };
+    const { uuid } = this.#step ?? {};
+    const isAside = record["usageScope"] === "session" || uuid === undefined;
+    const told = {
+      key: isAside ? this.#keyOf(record) : this.#numbered(`${uuid} usage`),
+      time: record["time"],
+      usage,
+    };
     if (record["usageScope"] === "session") {
       this.#flush(this.#aside);
       this.#aside = told;
@@ -258,7 +264,10 @@ export class WireWriter {
 
   /** Derives a record's key from its content, and the number of equal records before it. */
   #keyOf(record: JsonRecord): string {
-    const key = `kimi ${encodeParsed(record)}`;
+    return this.#numbered(`kimi ${encodeParsed(record)}`);
+  }
+
+  #numbered(key: string): string {
     const times = this.#seen.get(key) ?? 0;
     this.#seen.set(key, times + 1);
     return times === 0 ? key : `${key} ${times}`;

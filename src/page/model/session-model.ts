@@ -120,9 +120,9 @@ export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): n
 
 /** Tells whether an entry is one that only its program reads: with neither label, links nor branches beside it. */
 export function isStateEntry(session: SessionModel, ordinal: number): boolean {
-  const { entries, labels, linked } = session;
+  const { labels, linked } = session;
   return (
-    entries[ordinal]?.type === "custom" &&
+    kindAt(session, ordinal) === KINDS.state &&
     !labels.has(ordinal) &&
     !linked.has(ordinal) &&
     siblingsOf(session, ordinal).length < 2

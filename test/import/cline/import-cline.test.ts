@@ -206,6 +206,28 @@ test("results that older programs send as texts are no prompts", () => {
   expect(path.map(brief).slice(1)).toEqual(["user go", "cline.report"]);
 });
 
+test("reasoning is thinking where it is readable, and kept where only its provider can read it", () => {
+  const rows = [{ ts: START + 1, say: "api_req_started", text: '{"tokensIn":10}' }];
+  const document = [
+    user(0, [{ type: "text", text: "<task>go</task>" }]),
+    answer(2, [], { type: "reasoning", encrypted_content: "opaque", summary: [] }),
+    answer(3, [
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "Yes." },
+    ]),
+    user(4, [{ type: "text", text: "[TODO] is a prompt" }]),
+  ];
+  const { path } = one([], { document, viewRows: rows, sessionId: "0198-roo" });
+  expect(path.map(brief).slice(1)).toEqual([
+    "user go",
+    "cline.reasoning",
+    "assistant hm+Yes.",
+    "user [TODO] is a prompt",
+  ]);
+  expect(path[2]).toMatchObject({ data: { encrypted_content: "opaque" } });
+  expect(path[3]).toMatchObject({ message: { content: [{ type: "thinking" }, {}], usage: { input: 10 } } });
+});
+
 test("an agent has a session of its own, linked to the call that passed its prompt on", () => {
   const messages = [
     user(0, typed("delegate")),
