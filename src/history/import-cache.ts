@@ -25,7 +25,7 @@ export interface KnownImport extends WrittenSession {
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 6;
+const CACHE_VERSION = 7;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.

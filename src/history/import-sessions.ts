@@ -4,7 +4,7 @@ import { forgetReplaced } from "../catalog/forget-session.ts";
 import { isSystemError } from "../catalog/skipping.ts";
 import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { nextTurn } from "../fs/clock.ts";
-import type { ImportCounts, SourceName } from "../import/imported-session.ts";
+import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
@@ -92,7 +92,7 @@ export interface SessionImport {
   readonly source: SourceName;
   readonly sourceId: string;
   readonly sourcePath: string;
-  /** Path of the session file, or the session's id in a store; null if nothing was written because of `dryRun`, or because it was deleted. */
+  /** Path of the session file, or the session's id in a store; null if nothing was written: because of `dryRun`, or because it was deleted or is empty. */
   readonly path: string | null;
   /** Id of the session here. */
   readonly id: string;
@@ -410,6 +410,7 @@ class ImportRun {
         const status = one.isDeleted === true ? "deleted" : "unchanged";
         yield this.#resultFor(session, { known: one, status, issues: [] });
       }
+      if (known.length === 0) yield emptySource(session);
       return true;
     }
     const { made, isWhole } = await this.#resultOf(session);
@@ -419,6 +420,7 @@ class ImportRun {
         done.push(one.known);
         yield this.#resultFor(session, one);
       }
+      if (done.length === 0) yield emptySource(session);
       this.#remember(session, done);
       return true;
     } catch (error) {
@@ -464,6 +466,13 @@ class ImportRun {
     const path = this.#facts.isDryRun || status === "deleted" ? null : location;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
   }
+}
+
+/** Returns the result for a source without a message, of which no session is made. */
+function emptySource({ source, sourceId, files }: SourceSession): SessionImport {
+  const [file] = files;
+  const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: sessionIdOf(sourceId) };
+  return { ...facts, status: "empty", counts: NO_COUNTS, dropped: {}, issues: [] };
 }
 
 /** @param sessions - Earliest first. */

@@ -161,7 +161,7 @@ function isImported(source: DetectedSource): source is SourceName {
 async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<void> {
   const groups = await previewImport(options);
   if (groups.length === 0) {
-    out.line("No sessions of other programs were found.");
+    out.prose("No sessions of other programs were found.");
     return;
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [
@@ -189,6 +189,7 @@ interface Tally {
   unchanged: number;
   deleted: number;
   gone: number;
+  empty: number;
   issues: number;
 }
 
@@ -208,6 +209,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
           unchanged: 0,
           deleted: 0,
           gone: 0,
+          empty: 0,
           issues: 0,
         };
         tally[one.status]++;
@@ -248,7 +250,7 @@ function importJson(one: SessionImport): object {
 }
 
 function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {
-  if (tallies.size === 0) out.line("No sessions of other programs were found.");
+  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
       `${count(tally.new)} new`,
@@ -256,6 +258,7 @@ function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tal
       `${count(tally.unchanged)} unchanged`,
       ...(tally.deleted > 0 ? [`${count(tally.deleted)} deleted here (--again imports them)`] : []),
       ...(tally.gone > 0 ? [`${count(tally.gone)} gone there (kept here)`] : []),
+      ...(tally.empty > 0 ? [`${count(tally.empty)} without a message (left out)`] : []),
       ...(tally.issues > 0 ? [`${counted(tally.issues, "issue")} (--json tells which)`] : []),
     ];
     out.line(`${source}: ${parts.join(", ")}`);

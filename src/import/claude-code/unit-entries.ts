@@ -289,7 +289,11 @@ export function dataOfRecord(value: JsonRecord): JsonRecord {
 }
 
 function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: UnitContext): Entries {
-  const body = custom(`claude-code.${node.type}`, dataOfRecord(node.value));
+  const { subtype, attachment } = node.value;
+  // Their records have one type for everything that the program notes, or hands to the model.
+  const kind =
+    (node.type === "attachment" ? textOf(fieldsOf(attachment)["type"]) : textOf(subtype)) ?? node.type;
+  const body = custom(`claude-code.${kind}`, dataOfRecord(node.value));
   const first = builder.add(node.uuid, parent, timeOf(node), body);
   builder.counts.kept++;
   return { first, last: first };

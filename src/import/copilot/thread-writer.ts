@@ -71,6 +71,25 @@ export class ThreadWriter {
   readonly #drafts = new Map<string, Draft>();
   /** Time of the event before. */
   #time = "";
+  /** What becomes of events, by their type; others are kept. */
+  readonly #takers = new Map<string, (data: JsonRecord, record: SourceRecord) => void>([
+    ["session.start", (data, record) => this.#changeSettings(data, record)],
+    ["session.model_change", (data, record) => this.#changeSettings(data, record)],
+    ["session.title_changed", ({ title }, record) => this.#addName(title, record)],
+    ["session.binary_asset", () => undefined],
+    ["user.message", (data, record) => this.#addPrompt(data, record)],
+    ["system.notification", ({ content }, record) => this.#note("notification", content, record, true)],
+    ["session.usage_record", (data, record) => this.#expectAnswer(data, record)],
+    ["assistant.message", (data, record) => this.#addAnswer(data, record)],
+    ["tool.user_requested", (data) => this.#beginCall(data)],
+    ["tool.execution_complete", (data, record) => this.#addResult(data, record)],
+    ["session.compaction_complete", (data, record) => this.#compact(data, record)],
+    ["session.context_cleared", (data, record) => this.#clear(data, record)],
+    ["session.info", (data, record) => this.#addInfo(data, record)],
+    ["session.error", (data, record) => this.#addError(data, record)],
+    ["abort", (_, record) => this.#abort(record)],
+    ["session.shutdown", (data, record) => this.#addTotals(data, record)],
+  ]);
 
   constructor(
     builder: SessionBuilder,
@@ -93,13 +112,18 @@ export class ThreadWriter {
   take(record: SourceRecord): void {
     const type = textOf(record.value["type"]) ?? "";
     const data = member(record.value, "data");
-    const reason = type.startsWith("model.") ? "report of a call that a summary tells" : LEFT_OUT.get(type);
+    const isOfSummary = this.#firstKept !== undefined && type.startsWith("model.");
+    const reason = isOfSummary ? "report of a call that a summary tells" : LEFT_OUT.get(type);
     if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
     if (type === "tool.execution_start") this.#beginCall(data);
+    // What ran when the program was killed has ended.
+    if (type === "session.resume") this.#openCalls.clear();
     if (reason !== undefined) this.drop(reason);
     else {
       this.#builder.counts.records++;
-      this.#takeEvent(type, data, record);
+      const taker = this.#takers.get(type);
+      if (taker === undefined) this.#keep(type, data, record);
+      else taker(data, record);
     }
     this.#time = isoTimeOf(record.value["timestamp"]) ?? this.#time;
   }
@@ -109,65 +133,6 @@ export class ThreadWriter {
     this.#flushTokens();
     this.#builder.markLeaf(this.#tip);
     return this.#builder.finish();
-  }
-
-  #takeEvent(type: string, data: JsonRecord, record: SourceRecord): void {
-    switch (type) {
-      case "session.start":
-        this.#changeSettings(data, record);
-        break;
-      case "session.binary_asset":
-        break;
-      case "session.model_change":
-        this.#changeSettings({ selectedModel: data["newModel"], ...data }, record);
-        break;
-      case "session.title_changed": {
-        const title = textOf(data["title"]);
-        if (title !== undefined) this.#builder.addName(keyOf(record), title);
-        break;
-      }
-      case "user.message":
-        this.#addPrompt(data, record);
-        break;
-      case "system.notification":
-        this.#note("notification", data["content"], record, true);
-        break;
-      case "session.usage_record":
-        this.#flushTokens();
-        this.#pending = { record, tokens: member(data, "usage") };
-        break;
-      case "assistant.message":
-        this.#addAnswer(data, record);
-        break;
-      case "tool.user_requested":
-        this.#beginCall(data);
-        break;
-      case "tool.execution_complete":
-        this.#addResult(data, record);
-        break;
-      case "session.compaction_complete":
-        this.#compact(data, record);
-        break;
-      case "session.context_cleared":
-        this.#tip = undefined;
-        this.#keep(type, data, record);
-        break;
-      case "session.error":
-        this.#addError(data, record);
-        break;
-      case "abort":
-        this.#abort(record);
-        break;
-      case "session.info":
-        if (data["infoType"] === "rewind") this.#keepRewound(record);
-        this.#keep(type, data, record);
-        break;
-      case "session.shutdown":
-        this.#addTotals(data, record);
-        break;
-      default:
-        this.#keep(type, data, record);
-    }
   }
 
   #add(key: string, record: SourceRecord, body: EntryBody): Draft {
@@ -208,8 +173,28 @@ export class ThreadWriter {
     this.#add(keyOf(record), record, body);
   }
 
-  #changeSettings({ selectedModel, reasoningEffort }: JsonRecord, record: SourceRecord): void {
-    const [model, effort] = [textOf(selectedModel), textOf(reasoningEffort)];
+  #clear(data: JsonRecord, record: SourceRecord): void {
+    this.#tip = undefined;
+    this.#keep("session.context_cleared", data, record);
+  }
+
+  #addInfo(data: JsonRecord, record: SourceRecord): void {
+    if (data["infoType"] === "rewind") this.#keepRewound(record);
+    this.#keep("session.info", data, record);
+  }
+
+  #addName(title: unknown, record: SourceRecord): void {
+    const name = textOf(title);
+    if (name !== undefined) this.#builder.addName(keyOf(record), name);
+  }
+
+  #expectAnswer(data: JsonRecord, record: SourceRecord): void {
+    this.#flushTokens();
+    this.#pending = { record, tokens: member(data, "usage") };
+  }
+
+  #changeSettings({ selectedModel, newModel, reasoningEffort }: JsonRecord, record: SourceRecord): void {
+    const [model, effort] = [textOf(newModel) ?? textOf(selectedModel), textOf(reasoningEffort)];
     if (model !== undefined && model !== this.#model && this.#model !== undefined) {
       const body = { type: "model_change", provider: this.#provider, modelId: model };
       this.#add(keyOf(record), record, body);

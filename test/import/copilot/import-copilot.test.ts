@@ -155,6 +155,27 @@ test("what the user interrupts, steers or cannot send is there", () => {
   expect(repairs.map(({ kind }) => kind)).toEqual(["resultMoved", "resultMoved"]);
 });
 
+test("a call that ran when the program was killed gets no result from an interruption after it", () => {
+  const { path } = view(
+    numbered([
+      start(),
+      prompt("run"),
+      answer("r1", "", { c1: "bash" }),
+      event("session.resume"),
+      prompt("again"),
+      answer("r2", "", { c2: "bash" }),
+      event("abort"),
+    ]),
+  );
+  expect(path.map(brief).slice(1)).toEqual([
+    "user run",
+    "assistant c1",
+    "user again",
+    "assistant c2",
+    "result c2",
+  ]);
+});
+
 test("a compaction leaves its summary and what was said while it was written; a cancelled one only its tokens", () => {
   const used = { model: "m-1", inputTokens: 30, outputTokens: 5, cacheReadTokens: 10 };
   const complete = (fields: object) =>
