@@ -15,6 +15,7 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { readSourceSession } from "./read-session.ts";
+import { RedactedCopies } from "./redacted-copies.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { SessionIds } from "./session-ids.ts";
 import type { SourceSession } from "./source-program.ts";
@@ -145,7 +146,10 @@ export class SessionImporter {
       customType: REDACTION_CUSTOM_TYPE,
       data: { targetIds },
     };
-    const entries = rest.map((one) => (redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : one));
+    const copies = new RedactedCopies(rest.filter(({ id }) => redactedIds.has(id)));
+    const entries = rest.map((one) =>
+      redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : copies.without(one),
+    );
     return { ...imported, entries: [first, record, ...entries] };
   }
 
