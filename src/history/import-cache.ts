@@ -6,6 +6,7 @@ import type { ImportCounts } from "../import/imported-session.ts";
 import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { WrittenSession } from "./import-target.ts";
+import type { ReadState } from "./read-on.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 
@@ -20,6 +21,8 @@ export interface KnownImport extends WrittenSession {
   readonly dropped: { readonly [reason: string]: number };
   /** Whether it was left out because it was deleted here. */
   readonly isDeleted?: boolean | undefined;
+  /** For the session itself, not its subagents: what the import read of its source. */
+  readonly read?: ReadState | undefined;
   /** Whether its source is known to be deleted. */
   readonly isGone?: boolean | undefined;
 }
@@ -74,6 +77,12 @@ export class ImportCache {
         ? [[key, stamp, sessions]]
         : [];
     });
+  }
+
+  /** Returns the sessions that the last import made, whatever has changed since; none if it is unknown. */
+  lastImportsOf(key: string): readonly KnownImport[] {
+    const { stamp } = fieldsOf(this.#imports[key]);
+    return (typeof stamp === "string" ? this.importsOf(key, stamp) : undefined) ?? [];
   }
 
   putImports(key: string, stamp: string, sessions: readonly KnownImport[]): void {
