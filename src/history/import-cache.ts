@@ -6,9 +6,16 @@ import type { ImportCounts } from "../import/imported-session.ts";
 import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { WrittenSession } from "./import-target.ts";
-import type { ReadState } from "./read-on.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
+
+/** What an import remembers of the files that it read, for the next one to read on. */
+export interface ReadState {
+  /** Bytes of the main file. */
+  readonly size: number;
+  /** State of everything else that belongs to the session. */
+  readonly others: string;
+}
 
 /** A session that an import made. */
 export interface KnownImport extends WrittenSession {

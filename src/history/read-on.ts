@@ -5,21 +5,13 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import type { KnownImport } from "./import-cache.ts";
+import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { readSourceRange, stampOf } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
 /** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */
 const OVERLAPS = [128 * 1024, 2 * 1024 * 1024] as const;
-
-/** What an import remembers of the files that it read, for the next one to read on. */
-export interface ReadState {
-  /** Bytes of the main file. */
-  readonly size: number;
-  /** State of everything else that belongs to the session. */
-  readonly others: string;
-}
 
 /** Returns the state of a session's files; undefined for one that is read whole each time. */
 export function readStateOf({ files, title }: SourceSession): ReadState | undefined {

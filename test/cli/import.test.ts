@@ -273,7 +273,7 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
   );
   const kimi = put("kimi.jsonl", '{"type":"metadata","protocol_version":"1.5","created_at":1}\n');
   for (const [args, says] of [
-    [["--from", "vim"], /--from takes one of claude-code, codex, gemini/],
+    [["--from", "vim"], /--from takes one of claude-code, codex/],
     [["--since", "soon"], /--since takes a day/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
@@ -494,15 +494,8 @@ describe("--hook", () => {
   });
 
   test("never fails an agent", async () => {
-    const { imported, put } = homeWithSessions();
-    const other = put("other.jsonl", '{"type":"user.message","id":"a","parentId":null,"data":{}}\n');
-    for (const input of [
-      "",
-      "[]",
-      "{",
-      '{"transcript_path":""}',
-      JSON.stringify({ transcript_path: other }),
-    ]) {
+    const { imported } = homeWithSessions();
+    for (const input of ["", "[]", "{", '{"transcript_path":""}']) {
       const { code, stdout, stderr } = await hooked(imported, input);
       expect([code, stdout], input).toEqual([0, ""]);
       expect(stderr.split("\n"), input).toHaveLength(2);
@@ -513,10 +506,11 @@ describe("--hook", () => {
 
   test.each([
     ["a large session", 6, "Stop"],
-    ["the session of an agent that ends", 0, "SessionEnd"],
+    ["the session of an agent that ends", 1, "SessionEnd"],
   ])("leaves %s to a process of its own", async (_, megabytes, event) => {
     const { imported, put, sessions } = homeWithSessions();
-    const path = put(CLAUDE_PATH, linesOf([user("q", null, "x".repeat(megabytes * 1024 * 1024))]));
+    const prompts = Array.from({ length: megabytes }, (_, i) => user(`q${i}`, null, "x".repeat(1024 * 1024)));
+    const path = put(CLAUDE_PATH, linesOf(prompts));
     const first = await hooked(imported, JSON.stringify({ transcript_path: path, hook_event_name: event }));
     expect([first.code, first.stderr, filesIn(sessions)]).toEqual([0, "", []]);
     const [input = ""] = first.passedOn;
