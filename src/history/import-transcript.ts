@@ -1,7 +1,8 @@
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { absolutePath } from "../log/session-paths.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
-import { detectSourceOfFile } from "./file-facts.ts";
+import { readFileFacts } from "./file-facts.ts";
 import { cacheFor, type ImportSessionsOptions, importRound, type SessionImport } from "./import-sessions.ts";
 import type { SourceSession } from "./source-program.ts";
 import { programOf, sourceFolders } from "./source-table.ts";
@@ -70,7 +71,11 @@ function sizeOf({ files }: SourceSession): number {
 /** Returns the files and folders in which the files of a session may be. */
 function foldersFor(path: string | undefined, { env = process.env }: ImportSessionsOptions): string[] {
   if (path === undefined) return sourceFolders(env);
-  const program = programOf(detectSourceOfFile(path));
+  const stats = statSync(path, { throwIfNoEntry: false });
+  // By all of it, since a first line may be long.
+  const [facts] =
+    stats?.isFile() === true ? readFileFacts({ path, size: stats.size, mtimeMs: stats.mtimeMs }) : [];
+  const program = programOf(facts?.source);
   const home = program?.homeOf?.(path);
   return home === undefined ? [path, ...(program?.folders(env, env["HOME"] || homedir()) ?? [])] : [home];
 }
