@@ -108,7 +108,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "import",
-    summary: "Import sessions of Claude Code, Codex, Gemini CLI and OpenCode",
+    summary: "Import sessions of Claude Code, Codex, Gemini CLI and other agents",
     load: async () => (await import("./commands/import.ts")).importCommand,
   },
   {

@@ -45,7 +45,23 @@ export interface NamedSession {
 }
 
 /** Names the session that comes from stdin. */
-export const PIPED = "-";
+const PIPED = "-";
+
+/** Other names of stdin: no files, whatever stands there. */
+const STDIN_FILES = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/** What output calls the session from stdin: a file that is made of it on the way is nobody's business. */
+const STDIN_TEXT = "standard input";
+
+/** Tells whether a name means the session that comes from stdin. */
+export function isPiped(name: string): boolean {
+  return name === PIPED || STDIN_FILES.includes(name);
+}
+
+/** Returns what facts about a session say of where it is. */
+export function locationFact({ text, json }: SessionLocation): readonly [name: string, value: string] {
+  return "store" in json ? ["store", json.store] : ["file", text];
+}
 
 /**
  * Opens a session, has something done to it, and makes sure that it is written.
@@ -101,9 +117,9 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
     throw onlyReadable();
   };
   const view = async () =>
-    (await import("../manager/session-view.ts")).SessionView.inMemory(read(), "stdin", "stdin");
+    (await import("../manager/session-view.ts")).SessionView.inMemory(read(), "Standard input", "stdin");
   return {
-    location: { text: "stdin", json: { path: PIPED } },
+    location: { text: STDIN_TEXT, json: { path: PIPED } },
     path: undefined,
     id: undefined,
     read: view,
@@ -117,7 +133,9 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
 /** @throws {UsageError} If stdin is a terminal, from which no session comes. */
 async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
   if (stdin === undefined || stdin.isTTY === true) {
-    throw new UsageError('"-" reads a session from stdin; pipe one in, as in "sessiontree tree - < FILE".');
+    throw new UsageError(
+      '"-" reads a session from standard input; pipe one in, as in "sessiontree tree - < FILE".',
+    );
   }
   const pieces: Uint8Array[] = [];
   for await (const piece of stdin) pieces.push(Buffer.from(piece));
@@ -126,5 +144,5 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
 
 /** The error for what would change the session that comes from stdin. */
 export function onlyReadable(): UsageError {
-  return new UsageError("A session from stdin can only be read; save it to a file, and name that.");
+  return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
 }

@@ -6,6 +6,10 @@ export interface Parameter<T> {
   /** As the help shows it: `<session>`, `[id]`, `<sessions...>`; `--all`, `--leaf <id>`. */
   readonly form: string;
   readonly description: string;
+  /** All values that it can have, if they are few. */
+  readonly values?: readonly string[];
+  /** Whether it takes several of them, separated by commas. */
+  readonly isList?: boolean;
   /**
    * Turns what was found on the command line into a value.
    *
@@ -74,7 +78,8 @@ export function choiceOption<Name extends string>(
   description: string,
   names: readonly Name[],
 ): Parameter<Name | undefined> {
-  return optional("option", form, description, (given) => nameIn(form, textIn(form, given), names));
+  const found = optional("option", form, description, (given) => nameIn(form, textIn(form, given), names));
+  return { ...found, values: names };
 }
 
 /** An option with some of several names, separated by commas, which may be left out. */
@@ -84,7 +89,8 @@ export function choicesOption<Name extends string>(
   names: readonly Name[],
 ): Parameter<readonly Name[] | undefined> {
   const namesIn = (text: string) => text.split(",").map((one) => nameIn(form, one.trim(), names));
-  return optional("option", form, description, (given) => namesIn(textIn(form, given)));
+  const found = optional("option", form, description, (given) => namesIn(textIn(form, given)));
+  return { ...found, values: names, isList: true };
 }
 
 function nameIn<Name extends string>(form: string, text: string, names: readonly Name[]): Name {

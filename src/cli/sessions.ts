@@ -1,6 +1,6 @@
 import type { NameMatch } from "../catalog/resolve-session.ts";
 import type { CliIo } from "./io.ts";
-import { fileSession, type NamedSession, onlyReadable, PIPED, pipedSession } from "./named-session.ts";
+import { fileSession, isPiped, type NamedSession, onlyReadable, pipedSession } from "./named-session.ts";
 import { findSession } from "./session-argument.ts";
 import { isStoreUrl } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
@@ -41,13 +41,13 @@ export function accessSessions(place: {
   const { io, stored } = place;
   const piped = pipedSession(io);
   const findKeptSession = async (name: string, match?: NameMatch) => {
-    if (name === PIPED) throw onlyReadable();
+    if (isPiped(name)) throw onlyReadable();
     if (isStoreUrl(name)) throw new UsageError("Give the address of a database with --store.");
     return (await stored?.find(name, match)) ?? fileSession(await findSession(name, place, match), io);
   };
   return {
     stored,
-    findSession: async (name, match) => (name === PIPED ? piped : findKeptSession(name, match)),
+    findSession: async (name, match) => (isPiped(name) ? piped : findKeptSession(name, match)),
     findKeptSession,
     findFile: async (name) => {
       const { location, path } = await findKeptSession(name);

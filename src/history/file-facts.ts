@@ -1,5 +1,7 @@
 import { type DetectedSource, detectSource } from "../import/detect-source.ts";
 import { decodeText } from "../jsonl/decode.ts";
+import { DATABASE_FRONT } from "../jsonl/foreign-source.ts";
+import type { DatabaseCopies } from "./database-copies.ts";
 import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 import { programOf, SOURCE_PROGRAMS } from "./source-table.ts";
@@ -13,13 +15,14 @@ const LARGE_FRONT = 64 * 1024 * 1024;
 /**
  * Reads the facts of the sessions in a file.
  *
+ * @param copies - Those of databases that the run reads.
  * @returns Empty if the file holds none.
  * @throws {SessionError} `NOT_A_SESSION` if the file is too large to find that out.
  * @remarks Cost: usually the first 32 KB.
  */
-export function readFileFacts(file: SourceFile): readonly FileFacts[] {
+export function readFileFacts(file: SourceFile, copies: DatabaseCopies): readonly FileFacts[] {
   const { path } = file;
-  if (isDatabase(path)) return factsInDatabase(path);
+  if (isDatabase(path)) return factsInDatabase(path, copies.of(path));
   const unpacked = path.endsWith(".zst") ? readSource(path) : undefined;
   const size = unpacked?.length ?? file.size;
   const factsOf = (length: number) =>
@@ -57,17 +60,14 @@ function factsIn(text: string, path: string): readonly FileFacts[] {
   return programOf(detectSource(text))?.factsIn(text, path) ?? [];
 }
 
-/** How every database of SQLite begins. */
-const DATABASE_FRONT = "SQLite format 3\0";
-
 function isDatabase(path: string): boolean {
   return decodeText(readFront(path, DATABASE_FRONT.length)) === DATABASE_FRONT;
 }
 
-function factsInDatabase(path: string): readonly FileFacts[] {
+function factsInDatabase(path: string, copy: string): readonly FileFacts[] {
   for (const program of SOURCE_PROGRAMS) {
-    const facts = program.factsInDatabase?.(path);
-    if (facts !== undefined) return facts;
+    const facts = program.factsInDatabase?.(copy, path);
+    if (facts !== undefined) return facts.map((one) => ({ ...one, isInDatabase: true }));
   }
   return [];
 }

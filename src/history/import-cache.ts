@@ -35,7 +35,7 @@ export interface KnownImport extends WrittenSession {
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 6;
+const CACHE_VERSION = 7;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.
@@ -62,6 +62,12 @@ export class ImportCache {
     const { stamp, facts } = fieldsOf(this.#files[file.path]);
     if (stamp !== stampOf(file) || !Array.isArray(facts)) return undefined;
     return facts.filter(isFileFacts);
+  }
+
+  /** Returns the facts that the sessions in a file had when it was last read. */
+  lastFactsOf({ path }: SourceFile): readonly FileFacts[] {
+    const { facts } = fieldsOf(this.#files[path]);
+    return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
   }
 
   putFacts(file: SourceFile, facts: readonly FileFacts[]): void {

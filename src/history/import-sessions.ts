@@ -2,8 +2,9 @@ import { availableParallelism } from "node:os";
 import { isDeletedImport, UnreadableMarks } from "../catalog/deleted-imports.ts";
 import { forgetReplaced } from "../catalog/forget-session.ts";
 import { isSystemError } from "../catalog/skipping.ts";
+import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { nextTurn } from "../fs/clock.ts";
-import type { ImportCounts, SourceName } from "../import/imported-session.ts";
+import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
@@ -21,6 +22,7 @@ import {
   TEXTS,
 } from "../schema/options.ts";
 import type { SessionStore } from "../stores/session-store.ts";
+import type { DatabaseCopies } from "./database-copies.ts";
 import { findGone, type GoneImport } from "./find-gone.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
@@ -29,7 +31,14 @@ import { readStateOf } from "./read-on.ts";
 import type { RunFacts, SourceBeginning } from "./run-facts.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
-import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
+import {
+  copiesFor,
+  findSourceSessions,
+  reportTo,
+  type SourceQuery,
+  selectSessions,
+  withCopies,
+} from "./source-query.ts";
 import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
@@ -84,7 +93,7 @@ export interface SessionImport {
   readonly source: SourceName;
   readonly sourceId: string;
   readonly sourcePath: string;
-  /** Path of the session file, or the session's id in a store; null if nothing was written because of `dryRun`, or because it was deleted. */
+  /** Path of the session file, or the session's id in a store; null if nothing was written: because of `dryRun`, or because it was deleted or is empty. */
   readonly path: string | null;
   /** Id of the session here. */
   readonly id: string;
@@ -168,16 +177,20 @@ export async function* importRound(
   const { onProgress, signal, dryRun = false } = options;
   const { cache } = round;
   const target = targetOf(options);
-  const all = findSourceSessions(options, cache, (path) => round.wantsFile(path));
-  round.found(all);
+  const copies = copiesFor(options);
   const jobs: Job[] = [];
-  for (const session of selectSessions(all, options)) {
-    if (!round.wants(session)) continue;
-    // An error is met again, and reported, when the session is imported.
-    jobs.push({ session, known: await unchangedImports(session, target, options, cache, () => undefined) });
-  }
-  const run = new ImportRun(options, target, all, round);
+  let run: ImportRun | undefined;
   try {
+    const all = findSourceSessions(options, cache, copies, (path) => round.wantsFile(path));
+    round.found(all);
+    run = new ImportRun(options, target, all, round);
+    for (const session of selectSessions(all, options)) {
+      if (!round.wants(session)) continue;
+      // An error is met again, and reported, when the session is imported.
+      const known = await unchangedImports(session, target, options, cache, () => undefined);
+      const readable = known === undefined ? run.withCopies(session, copies) : session;
+      if (readable !== undefined) jobs.push({ session: readable, known });
+    }
     run.begin(program, jobs);
     for (const [done, job] of jobs.entries()) {
       // Lets the caller abort between sessions.
@@ -190,8 +203,9 @@ export async function* importRound(
     const gone = round.tellsGone ? await findGone(all, target, options, cache) : [];
     for (const one of gone) yield run.resultOfGone(one);
   } finally {
-    await run.end();
-    if (!dryRun && run.hasReplaced) forgetReplaced();
+    await run?.end();
+    copies.remove();
+    if (!dryRun && run?.hasReplaced === true) forgetReplaced();
   }
 }
 
@@ -227,7 +241,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   const cache = new ImportCache(target.name, options.cacheDir);
   const report = reportOf(options);
   const groups = new Map<string, ImportPreview>();
-  for (const session of selectSessions(findSourceSessions(options, cache), options)) {
+  for (const session of selectSessions(foundIn(options, cache), options)) {
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
@@ -239,6 +253,16 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   return Array.from(groups.entries())
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group);
+}
+
+/** Finds sessions without reading them. */
+function foundIn(options: ImportSessionsOptions, cache: ImportCache): SourceSession[] {
+  const copies = copiesFor(options);
+  try {
+    return findSourceSessions(options, cache, copies);
+  } finally {
+    copies.remove();
+  }
 }
 
 /** Returns what takes errors about sessions; of marks that cannot be read it tells the caller once. */
@@ -342,6 +366,7 @@ class ImportRun {
     round: ImportRound,
   ) {
     const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
+    const { cacheDir = defaultCacheFolder() } = options;
     this.#options = options;
     this.#report = reportOf(options);
     this.#target = target;
@@ -349,12 +374,23 @@ class ImportRun {
     this.#round = round;
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
+      cacheDir,
       isDryRun: dryRun,
       isFresh: fresh,
       isAgain: again,
       beginnings: beginningsOf(all),
     };
     this.#importer = new SessionImporter(target, this.#facts);
+  }
+
+  /** Names the copies of databases that a session is read from; reports what cannot be copied. */
+  withCopies(session: SourceSession, copies: DatabaseCopies): SourceSession | undefined {
+    try {
+      return withCopies(session, copies);
+    } catch (error) {
+      this.#report(session, error);
+      return undefined;
+    }
   }
 
   /** Starts threads if that is worthwhile and possible. */
@@ -384,6 +420,7 @@ class ImportRun {
         const status = one.isDeleted === true ? "deleted" : "unchanged";
         yield this.#resultFor(session, { known: one, status, issues: [] });
       }
+      if (known.length === 0) yield emptySource(session);
       return true;
     }
     const last = this.#cache.lastImportsOf(sourceKeyOf(session));
@@ -397,6 +434,7 @@ class ImportRun {
         this.#noteReplaced(one);
         yield this.#resultFor(session, one);
       }
+      if (done.length === 0) yield emptySource(session);
       this.#remember(session, done);
       return true;
     } catch (error) {
@@ -462,6 +500,13 @@ class ImportRun {
     const path = this.#facts.isDryRun || status === "deleted" ? null : location;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
   }
+}
+
+/** Returns the result for a source without a message, of which no session is made. */
+function emptySource({ source, sourceId, files }: SourceSession): SessionImport {
+  const [file] = files;
+  const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: sessionIdOf(sourceId) };
+  return { ...facts, status: "empty", counts: NO_COUNTS, dropped: {}, issues: [] };
 }
 
 /** @param sessions - Earliest first. */

@@ -4,7 +4,8 @@ import { absolutePath } from "../log/session-paths.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import { readFileFacts } from "./file-facts.ts";
 import { cacheFor, type ImportSessionsOptions, importRound, type SessionImport } from "./import-sessions.ts";
-import type { SourceSession } from "./source-program.ts";
+import type { SourceProgram, SourceSession } from "./source-program.ts";
+import { copiesFor } from "./source-query.ts";
 import { programOf, sourceFolders } from "./source-table.ts";
 
 /** A session of another program, as that program names it. */
@@ -69,13 +70,23 @@ function sizeOf({ files }: SourceSession): number {
 }
 
 /** Returns the files and folders in which the files of a session may be. */
-function foldersFor(path: string | undefined, { env = process.env }: ImportSessionsOptions): string[] {
+function foldersFor(path: string | undefined, options: ImportSessionsOptions): string[] {
+  const { env = process.env } = options;
   if (path === undefined) return sourceFolders(env);
-  const stats = statSync(path, { throwIfNoEntry: false });
-  // By all of it, since a first line may be long.
-  const [facts] =
-    stats?.isFile() === true ? readFileFacts({ path, size: stats.size, mtimeMs: stats.mtimeMs }) : [];
-  const program = programOf(facts?.source);
+  const program = programOfFile(path, options);
   const home = program?.homeOf?.(path);
   return home === undefined ? [path, ...(program?.folders(env, env["HOME"] || homedir()) ?? [])] : [home];
+}
+
+/** Returns the program of a file, by all of it, since a first line may be long. */
+function programOfFile(path: string, options: ImportSessionsOptions): SourceProgram | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) return undefined;
+  const copies = copiesFor(options);
+  try {
+    const [facts] = readFileFacts({ path, size: stats.size, mtimeMs: stats.mtimeMs }, copies);
+    return programOf(facts?.source);
+  } finally {
+    copies.remove();
+  }
 }

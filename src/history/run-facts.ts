@@ -10,6 +10,8 @@ export interface SourceBeginning extends Pick<SourceSession, "startedAt" | "cwd"
 export interface RunFacts {
   /** ISO 8601. */
   readonly importedAt: string;
+  /** Folder of the user's cache, in which databases are copied. */
+  readonly cacheDir: string;
   /** Whether to write nothing. */
   readonly isDryRun: boolean;
   /** Whether to import anew, beside sessions that exist. */

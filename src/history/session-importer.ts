@@ -53,14 +53,14 @@ export class SessionImporter {
     session: SourceSession,
     before: readonly KnownImport[],
   ): Promise<readonly MadeSession[] | undefined> {
-    const { isFresh, isDryRun, isAgain, importedAt } = this.#facts;
+    const { isFresh, isDryRun, isAgain, importedAt, cacheDir } = this.#facts;
     const own = before.find(({ sourceId }) => sourceId === session.sourceId);
     const program = programOf(session.source);
     if (isFresh || isDryRun || isAgain || own === undefined || program === undefined) return undefined;
     for (const one of before) {
       if (one.isDeleted === true || !(await this.#target.has(one.location, one))) return undefined;
     }
-    const options = { importedAt, begunAt: undefined, known: [], ownId: undefined };
+    const options = { importedAt, cacheDir, begunAt: undefined, known: [], ownId: undefined };
     const known = await readOn(session, program, own, this.#target, options);
     return (
       known &&
@@ -100,12 +100,13 @@ export class SessionImporter {
 
   /** @param id - Of the session here, without what marks one that is imported anew. */
   async #read(session: SourceSession, id: string): Promise<ImportedSession[]> {
-    const { importedAt } = this.#facts;
+    const { importedAt, cacheDir } = this.#facts;
     const isTimeless = session.files.every(({ facts }) => facts.startedAt === undefined);
     const begunAt = isTimeless ? await this.#begunAt(id) : undefined;
     const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
-    const known = session.files.some(({ facts }) => facts.isCopy) ? await this.#knownOf(session, id) : [];
-    return readSourceSession(session, { begunAt, importedAt, known, ownId });
+    const isNeeded = programOf(session.source)?.needsKnown?.(session) === true;
+    const known = isNeeded ? await this.#knownOf(session, id) : [];
+    return readSourceSession(session, { begunAt, importedAt, cacheDir, known, ownId });
   }
 
   /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */

@@ -12,6 +12,8 @@ export interface SourceFile {
   readonly mtimeMs: number;
   /** Files that change together with it. */
   readonly beside?: readonly SourceFile[];
+  /** Path of the copy of a database that this run reads in its place. */
+  readonly copy?: string;
 }
 
 /** Takes a file or folder that is left out, and why. */

@@ -27,6 +27,8 @@ export interface FileFacts {
   readonly baseId?: string | undefined;
   /** The session that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
+  /** Whether the file is a database, of which a copy is read. */
+  readonly isInDatabase?: boolean | undefined;
   /** Of one session among several in a file: what changes whenever it does. Default: the state of the file. */
   readonly stamp?: string | undefined;
   /** Of one session among several in a file: its latest modification, Unix milliseconds. Default: that of the file. */
@@ -68,10 +70,12 @@ export interface ReadOptions {
   readonly importedAt: string;
   /** Start of the session at its first import, ISO 8601, if no record tells it; used for records without a time. */
   readonly begunAt: string | undefined;
-  /** Entries of the session here, with the bodies of custom entries only; none if it is new. */
+  /** Entries of the session here, if the program needs them; none if it is new. */
   readonly known: readonly UnknownEntry[];
   /** Id of the session here, unless it is the one made from its id there. */
   readonly ownId: string | undefined;
+  /** Folder in which a database that stands beside sessions is copied, to read it. */
+  readonly cacheDir: string;
 }
 
 /** Whatever belongs to the sessions of one program, when they are grouped. */
@@ -135,10 +139,12 @@ export interface SourceProgram {
   /**
    * Returns the facts of the sessions in a database of SQLite.
    *
+   * @param copy - Path of the copy to read.
+   * @param path - Path of the database itself.
    * @returns Undefined if it is another program's.
    * @throws {SessionError} If it cannot be read, or has an unknown schema.
    */
-  factsInDatabase?(path: string): readonly FileFacts[] | undefined;
+  factsInDatabase?(copy: string, path: string): readonly FileFacts[] | undefined;
   /** Returns the folder that holds all files of a file's session. Default: any of those of the program may hold some. */
   homeOf?(path: string): string;
   /** Omits files that are the same as others, such as archived or compressed ones. */
@@ -149,6 +155,8 @@ export interface SourceProgram {
   beside?(scene: SourceScene): (main: KnownFile, files: readonly KnownFile[]) => SessionBeside;
   /** Finds the sessions that others may have been copied from. */
   withOrigins?(sessions: readonly SourceSession[]): readonly SourceSession[];
+  /** Tells whether a session can only be converted with what an earlier import has made of it. */
+  needsKnown?(session: SourceSession): boolean;
   /**
    * Converts the files of a session to sessions: its own, and those of its subagents.
    *

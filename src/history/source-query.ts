@@ -1,7 +1,9 @@
 import { projectKeyOf } from "../catalog/session-files.ts";
+import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { fileError } from "../log/file-errors.ts";
 import { absolutePath } from "../log/session-paths.ts";
+import { DatabaseCopies } from "./database-copies.ts";
 import { readFileFacts } from "./file-facts.ts";
 import { findSourceFiles } from "./find-source-files.ts";
 import type { ImportCache } from "./import-cache.ts";
@@ -36,24 +38,43 @@ export function pathsOf({ paths, env }: SourceQuery): string[] {
 /**
  * Finds sessions of other programs, earliest first.
  *
- * @param isWanted - Tells whether to look at a file.
+ * @param isWanted - Tells whether to look at a file; of others, what is known counts.
  * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
  */
 export function findSourceSessions(
   query: SourceQuery,
   cache: ImportCache,
+  copies: DatabaseCopies,
   isWanted: (path: string) => boolean = () => true,
 ): SourceSession[] {
   const report = reportTo(query);
   const files: KnownFile[] = [];
   for (const file of findSourceFiles(pathsOf(query), report)) {
-    if (!isWanted(file.path)) continue;
-    for (const facts of factsOf(file, report, cache)) {
+    // What else holds a session matters, even while its file is not looked at.
+    const all = isWanted(file.path) ? factsOf(file, report, cache, copies) : cache.lastFactsOf(file);
+    for (const facts of all) {
       const isMeant = query.paths !== undefined || programOf(facts.source)?.isOnlyNamed !== true;
       if (isMeant) files.push({ ...file, facts });
     }
   }
   return groupSessions(files, report, query.env);
+}
+
+/** Returns where a run keeps copies of the databases that it reads; the caller removes them at its end. */
+export function copiesFor({ paths = [], cacheDir = defaultCacheFolder() }: SourceQuery): DatabaseCopies {
+  return new DatabaseCopies(cacheDir, paths.map(absolutePath));
+}
+
+/**
+ * Names the copies of the databases that a session is read from.
+ *
+ * @throws {SessionError} If one cannot be copied.
+ */
+export function withCopies(session: SourceSession, copies: DatabaseCopies): SourceSession {
+  const copied = (file: KnownFile) =>
+    file.facts.isInDatabase === true ? { ...file, copy: copies.of(file.path) } : file;
+  const { files, others, origins } = session;
+  return { ...session, files: files.map(copied), others: others.map(copied), origins: origins.map(copied) };
 }
 
 /** Returns what takes files and folders that are left out: it tells the caller, or throws if nobody listens. */
@@ -65,11 +86,16 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   };
 }
 
-function factsOf(file: SourceFile, report: ReportSkipped, cache: ImportCache): readonly FileFacts[] {
+function factsOf(
+  file: SourceFile,
+  report: ReportSkipped,
+  cache: ImportCache,
+  copies: DatabaseCopies,
+): readonly FileFacts[] {
   const known = cache.factsOf(file);
   if (known !== undefined) return known;
   try {
-    const facts = readFileFacts(file);
+    const facts = readFileFacts(file, copies);
     cache.putFacts(file, facts);
     return facts;
   } catch (error) {

@@ -2,9 +2,11 @@ import { homedir } from "node:os";
 import type { DetectedSource } from "../import/detect-source.ts";
 import type { Environment, SourceProgram } from "./source-program.ts";
 import { CLAUDE_CODE } from "./sources/claude-code.ts";
+import { CLINE } from "./sources/cline.ts";
 import { CODEX } from "./sources/codex.ts";
 import { COPILOT } from "./sources/copilot.ts";
 import { GEMINI } from "./sources/gemini.ts";
+import { KIMI } from "./sources/kimi.ts";
 import { MESSAGES } from "./sources/messages.ts";
 import { OPENCODE } from "./sources/opencode.ts";
 import { PI4 } from "./sources/pi-v4.ts";
@@ -13,9 +15,11 @@ import { QWEN } from "./sources/qwen.ts";
 /** The programs whose sessions are found and read. */
 export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
   CLAUDE_CODE,
+  CLINE,
   CODEX,
   COPILOT,
   GEMINI,
+  KIMI,
   MESSAGES,
   OPENCODE,
   PI4,
@@ -30,7 +34,8 @@ export function programOf(source: DetectedSource | undefined): SourceProgram | u
 /**
  * Returns the folders of other programs' sessions, located as those programs do. They may be missing.
  *
- * @param env - Reads `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas), `CODEX_HOME` and `COPILOT_HOME`.
+ * @param env - Reads `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas), `CODEX_HOME`, `COPILOT_HOME`, `KIMI_CODE_HOME`,
+ *   `CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR` and `CLINE_DIR`, and where editors keep data: `XDG_CONFIG_HOME` and `APPDATA`.
  */
 export function sourceFolders(env: Environment = process.env): string[] {
   return SOURCE_PROGRAMS.flatMap((program) => program.folders(env, env["HOME"] || homedir()));

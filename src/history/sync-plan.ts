@@ -17,12 +17,12 @@ import { isoTime } from "../schema/times.ts";
 
 /**
  * What an import did to a session; `deleted` if it was left out because it was deleted here, `gone` if its source was deleted
- * and the session is kept.
+ * and the session is kept, `empty` if its source holds no message.
  */
-export type ImportStatus = "new" | "grown" | "unchanged" | "deleted" | "gone";
+export type ImportStatus = "new" | "grown" | "unchanged" | "deleted" | "gone" | "empty";
 
 /** What became of a session at its target. */
-export type SyncStatus = Exclude<ImportStatus, "deleted" | "gone">;
+export type SyncStatus = Exclude<ImportStatus, "deleted" | "gone" | "empty">;
 
 /** How to update a session to match its source. */
 export type SyncPlan =
@@ -357,7 +357,7 @@ export function redactedAmong(
 
 /** Returns the entries of a session, with the bodies of custom entries only. */
 export function entriesOf(session: LineSource): UnknownEntry[] {
-  return knownEntries(session).map(({ entry }) => entry);
+  return knownEntries(session).map(({ entry, text }) => ({ ...parseRecord(text), ...entry }));
 }
 
 /** Returns the ids of a session's entries. */

@@ -70,7 +70,7 @@ export async function compareSession(
   return kind === "unchanged" ? "unchanged" : "grown";
 }
 
-/** Returns the entries of a session, with the bodies of custom entries only; none if it is missing. */
+/** Returns the entries of a session; none if it is missing. */
 export async function entriesAt(target: ImportTarget, location: string): Promise<readonly UnknownEntry[]> {
   const existing = await readExisting(target, location);
   return existing === undefined ? [] : entriesOf(existing);

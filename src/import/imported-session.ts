@@ -12,7 +12,7 @@ export type SourceName = (typeof SOURCE_NAMES)[number];
 /**
  * Version of the mapping from records to entries. Raised when records that were imported already would become other entries.
  */
-export const IMPORT_MAPPING = 2;
+export const IMPORT_MAPPING = 3;
 
 /** `customType` of the entries that link a subagent's session and the call that started it. */
 export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
@@ -34,6 +34,19 @@ export interface ImportCounts {
   toolResults: number;
   compactions: number;
 }
+
+/** Counts before anything was read. */
+export const NO_COUNTS: Readonly<ImportCounts> = {
+  records: 0,
+  mapped: 0,
+  kept: 0,
+  dropped: 0,
+  entries: 0,
+  userMessages: 0,
+  assistantMessages: 0,
+  toolResults: 0,
+  compactions: 0,
+};
 
 /** Data of the entry that says where a session was imported from. */
 export interface ImportProvenance {

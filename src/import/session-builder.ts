@@ -10,6 +10,7 @@ import {
   type ImportCounts,
   type ImportedSession,
   type ImportProvenance,
+  NO_COUNTS,
   type SourceName,
   type SourceParent,
 } from "./imported-session.ts";
@@ -87,17 +88,7 @@ const UUID_FRONT = /^[0-9a-f]{8}-/;
  * entry made before it.
  */
 export class SessionBuilder {
-  readonly counts: ImportCounts = {
-    records: 0,
-    mapped: 0,
-    kept: 0,
-    dropped: 0,
-    entries: 0,
-    userMessages: 0,
-    assistantMessages: 0,
-    toolResults: 0,
-    compactions: 0,
-  };
+  readonly counts: ImportCounts = { ...NO_COUNTS };
   readonly issues: SessionIssue[] = [];
   readonly #origin: SessionOrigin;
   readonly #input: ImportInput;

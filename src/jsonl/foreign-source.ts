@@ -1,5 +1,5 @@
 import { isKnownEntryType, type SessionEntry } from "../schema/entry.ts";
-import { readMessageDocument } from "../schema/foreign-form.ts";
+import { type MessageDocument, readMessageDocument } from "../schema/foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { type RecordForm, recoverRecords } from "./concatenated-records.ts";
 import { decodeText, parseJson } from "./decode.ts";
@@ -8,9 +8,11 @@ import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts"
 /** Formats of other programs that `import` reads. */
 export const IMPORTED_SOURCES = [
   "claude-code",
+  "cline",
   "codex",
   "copilot",
   "gemini",
+  "kimi",
   "messages",
   "opencode",
   "pi-v4",
@@ -18,7 +20,7 @@ export const IMPORTED_SOURCES = [
 ] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["kimi"] as const;
+const UNREAD_SOURCES = ["kimi-cli", "sqlite"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
@@ -64,11 +66,12 @@ export class SourceFinder {
 /**
  * Returns the program whose file this is, judged by its records, wherever they begin.
  *
- * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to twice.
+ * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to three times.
  * @returns Undefined if no record tells, or if one is of a session.
  * @remarks Cost: O(bytes) up to the first records that tell.
  */
 export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
+  if (isDatabase(pieces())) return "sqlite";
   const finder = new SourceFinder();
   let lines = 0;
   const sink: LineSink = {
@@ -96,17 +99,68 @@ export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSour
   return lines > 0 && scanner.position <= MAX_DOCUMENT_BYTES ? sourceOfDocument(textOf(pieces())) : undefined;
 }
 
+/** How every database of SQLite begins. */
+export const DATABASE_FRONT = "SQLite format 3\0";
+
+function isDatabase(pieces: Iterable<Uint8Array>): boolean {
+  let front = "";
+  for (const piece of pieces) {
+    front += decodeText(piece.subarray(0, DATABASE_FRONT.length));
+    if (!DATABASE_FRONT.startsWith(front.slice(0, DATABASE_FRONT.length))) return false;
+    if (front.length >= DATABASE_FRONT.length) return true;
+  }
+  return false;
+}
+
 /** Returns the program that wrote a JSON document; undefined if the text is none, or unknown. */
 export function sourceOfDocument(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
-  const { sessionId, projectHash, messages, session, items, info } = isJsonRecord(value) ? value : NO_FIELDS;
+  if (value === undefined) return CLINE_FRONT.test(text) ? "cline" : undefined;
+  const record = isJsonRecord(value) ? value : NO_FIELDS;
+  const { sessionId, projectHash, messages, session, items } = record;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
-  if (isJsonRecord(info) && typeof info["id"] === "string" && Array.isArray(messages)) return "opencode";
-  return readMessageDocument(value) === undefined ? undefined : "messages";
+  if (isOpenCodeSession(record)) return "opencode";
+  const document = readMessageDocument(value);
+  if (document === undefined) return undefined;
+  return isCline(document) || isClineDocument(value) ? "cline" : "messages";
+}
+
+/** Tells whether a document is a session of OpenCode: an export, or the file beside which its messages are. */
+function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord): boolean {
+  if (isJsonRecord(info)) return typeof info["id"] === "string" && Array.isArray(messages);
+  return (
+    typeof id === "string" && id.startsWith("ses_") && typeof projectID === "string" && isJsonRecord(time)
+  );
 }
 
 const NO_FIELDS: JsonRecord = {};
+
+/** Tells whether a document is what Cline writes of an agent. */
+function isClineDocument(value: unknown): boolean {
+  return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
+}
+
+/** How such a document begins, for one that is not whole. */
+const CLINE_FRONT = /^\s*\{\s*"version":\s*\d+,\s*"updated_at":[^[{]*"agent":\s*"/;
+
+/** Fields of messages that Cline, Roo Code and Kilo write, and no SDK. */
+const CLINE_FIELDS = ["metrics", "modelInfo", "isSummary", "condenseParent", "truncationParent"];
+
+/** How the first prompt in an editor begins. */
+const CLINE_TASK = /^<task>[\s\S]*<\/task>\s*$/;
+
+/** Tells whether messages are those that Cline, Roo Code or Kilo keep of a task: Anthropic's, with marks of their own. */
+function isCline({ form, items }: MessageDocument): boolean {
+  if (form !== "anthropic") return false;
+  if (items.some((item) => CLINE_FIELDS.some((name) => name in item))) return true;
+  if (items.every(({ ts, content }) => typeof ts === "number" && Array.isArray(content))) return true;
+  const content = items[0]?.["content"];
+  return (Array.isArray(content) ? content : [content]).some((block: unknown) => {
+    const text = isJsonRecord(block) ? block["text"] : block;
+    return typeof text === "string" && CLINE_TASK.test(text);
+  });
+}
 
 function textOf(pieces: Iterable<Uint8Array>): string {
   const decoder = new TextDecoder();
@@ -175,7 +229,8 @@ function sourceOfRecord(record: JsonRecord): ForeignSource | undefined {
   const { type, sessionId, payload, data, role, time, agentId } = record;
   if (type === "session_meta" || record["record_type"] === "state") return "codex";
   if (isJsonRecord(payload) && CODEX_TYPES.has(type)) return "codex";
-  if (KIMI_ROLES.has(role) || typeof record["protocol_version"] === "string") return "kimi";
+  if (KIMI_ROLES.has(role)) return "kimi-cli";
+  if (typeof record["protocol_version"] === "string") return "kimi";
   if (typeof type === "string") {
     if (isJsonRecord(data) && "parentId" in record && COPILOT_TYPE.test(type)) return "copilot";
     if (typeof time === "number" && typeof agentId === "string") return "kimi";

@@ -1,8 +1,8 @@
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
-import type { EntryKind } from "./entry-kind.ts";
+import { type EntryKind, KINDS } from "./entry-kind.ts";
 import { sidesOf, type Trunk } from "./trunk.ts";
 
-/** A session of so many entries is drawn whole. */
+/** Of a session of so many entries, at most runs of state entries are folded. */
 export const DRAWN_WHOLE = 40;
 
 /** What of a session decides which rows are drawn. */
@@ -45,6 +45,15 @@ export function chooseRows(
     isDrawn[at] = 1;
     if (kinds[at]?.tone !== "quiet") break;
   }
+  return isDrawn;
+}
+
+/** Chooses what a person reads: every entry but those that only their programs read, unless they always have a row of their own. */
+export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" | "root">): Uint8Array {
+  const isDrawn = chooseRows(marks, trunk);
+  marks.kinds.forEach((kind, ordinal) => {
+    if (kind !== KINDS.state) isDrawn[ordinal] = 1;
+  });
   return isDrawn;
 }
 

@@ -28,6 +28,8 @@ export const KINDS = {
   system: kind("quiet", "system", "system"),
   customMessage: kind("assistant", "custom message"),
   damaged: kind("damaged", "damaged", "damaged"),
+  /** What only its program reads. */
+  state: kind("quiet", "state entry", "state entries"),
 };
 const COMPACTION = kind("summary", "compaction");
 const BRANCH_SUMMARY = kind("summary", "branch summary", "branch summaries");
@@ -54,7 +56,7 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
   ["label", kind("quiet", "label")],
   ["session_info", kind("quiet", "name")],
   ["usage", kind("quiet", "usage record")],
-  ["custom", kind("quiet", "state entry", "state entries")],
+  ["custom", KINDS.state],
   ["damaged", KINDS.damaged],
 ]);
 

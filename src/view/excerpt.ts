@@ -145,12 +145,17 @@ function joined(between: string, ...texts: string[]): string {
   return texts.filter(Boolean).join(between);
 }
 
+/** What the data of a program say to a person: a text for people, else what a call was made for. */
+function stateText(data: JsonRecord): string {
+  return textOf(data["content"]) || tellingArgument(data) || tellingArgument(data["action"]);
+}
+
 /** What an entry that is no message says, by its type. */
 function entryText(type: string, fields: JsonRecord): string {
   const text = (name: string) => textOf(fields[name]);
   switch (type) {
     case "custom":
-      return text("customType");
+      return named(fields["customType"], stateText(fieldsOf(fields["data"])));
     case "model_change":
       return joined("/", text("provider"), text("modelId")) || text("model");
     case "thinking_level_change":

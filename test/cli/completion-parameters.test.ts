@@ -10,7 +10,13 @@ const isUpdating = process.env["UPDATE_CLI_DOCS"] === "1";
 test("completion knows the parameters of every command (npm run update:cli-docs)", async () => {
   const commands = COMMANDS.map(async ({ name, load }) => {
     const { parameters } = await load();
-    return [name, Object.fromEntries(parameters.map(({ form, description }) => [form, description]))];
+    const known = parameters.map(({ form, description, values, isList }) => [
+      form,
+      values === undefined
+        ? description
+        : { description, values: values.join(" "), ...(isList && { isList }) },
+    ]);
+    return [name, Object.fromEntries(known)];
   });
   const text = `${JSON.stringify(Object.fromEntries(await Promise.all(commands)), null, 2)}\n`;
   if (isUpdating) writeFileSync(PATH, text);

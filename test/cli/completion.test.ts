@@ -111,6 +111,13 @@ describe("what may stand at the end of a command line", () => {
     expect(await values("fork", "@last", "")).toEqual(["@leaf"]);
     expect(await values("completion", "")).toEqual(["bash", "zsh", "fish"]);
   });
+
+  test("is one of the values of an option, also of several behind a comma", async () => {
+    expect(await values("list", "--source", "cla")).toEqual(["claude-code"]);
+    expect(await values("search", "x", "--branch", "")).toEqual(["active", "any"]);
+    expect(await values("search", "x", "--role", "user,as")).toEqual(["user,assistant"]);
+    expect(await values("stats", "--since", "3")).toEqual(["30d"]);
+  });
 });
 
 describe("sessiontree completion", () => {
@@ -127,6 +134,47 @@ describe("sessiontree completion", () => {
     expect(await lines("zsh", "tree", "0198a")).toEqual([`${FIRST}:Fix\\: the totals`]);
     const json = await cli(["completion", "bash", "--json", "--", "tree", "--dir", dir, "0198a"]);
     expect(jsonLines(json)).toEqual([{ value: FIRST, description: "Fix: the totals" }]);
+  });
+
+  test("gives names, and ends of names that begin as typed; for what a shell would have to quote, the id", async () => {
+    const folder = temporaryFolder();
+    for (const [i, name] of [
+      "Checkout rounding",
+      "Ärger mit Ümläuten",
+      "Same",
+      "Same",
+      "$(reboot) now",
+    ].entries()) {
+      const scribe = new Scribe(folder, `0198-${i}`);
+      scribe.user("Go on.");
+      scribe.session.appendSessionInfo(name);
+    }
+    const words = async (typed: string) =>
+      (await cli(["completion", "bash", "--dir", folder, "--", "show", typed])).lines
+        .filter((word) => word !== "@last")
+        .sort();
+    const all = await words("");
+    expect(all).toEqual([
+      expect.stringMatching(/^0198-[23]$/),
+      "0198-4",
+      "Checkout rounding",
+      "Same",
+      "Ärger mit Ümläuten",
+    ]);
+    expect(await words("0198-0")).toEqual(["0198-0"]);
+    expect(await words("check")).toEqual(["checkout rounding"]);
+    for (const [typed, id] of [
+      ["round", "0198-0"],
+      ["ümlä", "0198-1"],
+    ] as const) {
+      const [word = "", ...others] = await words(typed);
+      expect([word.startsWith(typed), others]).toEqual([true, []]);
+      expect((await cli(["show", word, "--dir", folder])).stdout).toContain(id);
+    }
+    expect(await words("now")).toEqual(["now"]);
+    expect(await words("ound")).toEqual([""]);
+    const { lines } = await cli(["completion", "zsh", "--dir", folder, "--", "show", "Check"]);
+    expect(lines).toEqual(["Checkout rounding:0198-0"]);
   });
 
   test("gives no id that a shell could take for a command", async () => {
@@ -185,12 +233,17 @@ done
 describe.runIf(isInstalled("bash"))("the script for bash (tested where bash is installed)", () => {
   test("completes what is typed by asking the program", () => {
     const folder = twoSessions();
+    const named = new Scribe(folder, "named");
+    named.user("Go on.");
+    named.session.appendSessionInfo("Checkout it's rounding up");
     const env = programOnPath(folder);
     const typed = [
       "sessiontree tre",
       "sessiontree tree @",
       "sessiontree tree 0198a",
       "sessiontree tree x --j",
+      "sessiontree tree rounding\\ ",
+      "sessiontree tree rounding\\ u",
     ];
     const lines = [...typed, "sessiontree  completion   ", "sessiontree tree ./fi"];
     const output = execFileSync("bash", ["--norc", "--noprofile", "-c", PRESS_TAB], {
@@ -203,6 +256,8 @@ describe.runIf(isInstalled("bash"))("the script for bash (tested where bash is i
       "@last|",
       `${FIRST}|`,
       "--json|",
+      "rounding\\ up|",
+      "rounding\\ up|",
       "bash|zsh|fish|",
       "|",
       "",
@@ -219,9 +274,29 @@ test.runIf(isInstalled("zsh"))(
 );
 
 test.runIf(isInstalled("fish"))(
-  "the script for fish is understood (tested where fish is installed)",
+  "the script for fish completes what is typed (tested where fish is installed)",
   async () => {
-    const { stdout } = await cli(["completion", "fish"]);
-    execFileSync("fish", ["--no-execute"], { input: stdout });
+    const folder = twoSessions();
+    const scribe = new Scribe(folder, "named");
+    scribe.user("Go on.");
+    scribe.session.appendSessionInfo("Checkout rounding");
+    const script = join(folder, "completion.fish");
+    writeFileSync(script, (await cli(["completion", "fish"])).stdout);
+    execFileSync("fish", ["--no-execute", script]);
+    const typed = (line: string) => `complete -C '${line}'`;
+    const lines = ["tree Check", "tree Checkout\\\\ r", "tree --js"].map((line) =>
+      typed(`sessiontree ${line}`),
+    );
+    const env = { ...programOnPath(folder), HOME: folder };
+    const output = execFileSync("fish", ["--no-config", "-c", `source ${script}; ${lines.join("; ")}`], {
+      env,
+      encoding: "utf8",
+    });
+    expect(output.split("\n").map((line) => line.split("\t")[0])).toEqual([
+      "Checkout rounding",
+      "Checkout rounding",
+      "--json",
+      "",
+    ]);
   },
 );

@@ -89,7 +89,7 @@ describe.each(FOREIGN_FILES)("%s (%s)", (what, source, text) => {
       { cwd: folder, stdin: piped(text), untilInterrupted: () => signal },
     );
     expect(code).not.toBe(0);
-    expect(stderr + stdout).toContain(words.includes("-") ? "stdin" : path);
+    expect(stderr + stdout).toContain(words.includes("-") ? "Standard input" : path);
     expect(stderr + stdout).toContain(` is ${what}. `);
     expect(stdout + stderr).not.toContain("sessiontree repair");
     expect([stateOf(path), stateOf(own)]).toEqual(before);

@@ -271,13 +271,13 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
     "pi.jsonl",
     '{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}\n',
   );
-  const kimi = put("kimi.jsonl", '{"type":"metadata","protocol_version":"1.5","created_at":1}\n');
+  const kimi = put("kimi.jsonl", '{"role":"_checkpoint","id":0}\n');
   for (const [args, says] of [
-    [["--from", "vim"], /--from takes one of claude-code, codex/],
+    [["--from", "vim"], /--from takes one of claude-code, cline, codex/],
     [["--since", "soon"], /--since takes a day/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
-    [[kimi], /a Kimi transcript\. This version of sessiontree does not read it/],
+    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
   ] as const) {
     const done = await imported(args);
     expect([done.code, done.stdout]).toEqual([2, ""]);
@@ -419,7 +419,7 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
     const { code, stdout, stderr } = await cli(args, settings);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /--source takes one of claude-code, codex, .*any|--role takes one of user, assistant, /,
+      /--source takes one of claude-code, cline, codex, .*any|--role takes one of user, assistant, /,
     );
   }
   expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);

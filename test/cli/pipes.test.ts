@@ -141,7 +141,7 @@ describe("- is the session on stdin", () => {
     const to = join(folder, "both.jsonl");
     const merged = await cli(["merge", "-", path, "-o", to], { stdin: pieces(text) });
     expect([merged.code, merged.stderr]).toEqual([0, ""]);
-    expect(merged.stdout).toContain("only in a  0, stdin");
+    expect(merged.stdout).toContain("only in a  0, standard input");
     expect(readFileSync(to, "utf8")).toBe(readFileSync(path, "utf8"));
     const env = { PI_CODING_AGENT_SESSION_DIR: join(folder, "clones") };
     const [clone] = jsonLines(await cli(["clone", "-", "--here", "--json"], { stdin: pieces(text), env }));
@@ -205,6 +205,37 @@ describe("- is the session on stdin", () => {
   test("that is no session is told as such", async () => {
     const { code, stderr } = await cli(["tree", "-"], { stdin: pieces("hello\n") });
     expect([code, stderr]).toEqual([1, expect.stringContaining("is no session")]);
+  });
+
+  test.each([
+    ...[
+      ["tree"],
+      ["show"],
+      ["stats"],
+      ["context"],
+      ["verify"],
+      ["name"],
+      ["export", "--markdown"],
+      ["search", "x"],
+    ],
+    ...[["diff", "@leaf"], ["compact", "--dry-run"], ["clone", "--here"], ["view", "--no-open"], ["import"]],
+    ...[["copy", "--to", "./copies"], ["merge", "-", "-o", "both.jsonl"], ["redact", "@leaf"], ["repair"]],
+  ])("is what %s calls it when it complains", async (name, ...more) => {
+    for (const stdin of ["-", "/dev/stdin"]) {
+      const words = name === "search" ? [name, ...more, stdin] : [name, stdin, ...more];
+      const { code, stdout, stderr } = await cli(words, { cwd: temporaryFolder(), stdin: pieces("hello\n") });
+      expect(code).toBeGreaterThan(0);
+      expect(stdout + stderr).toMatch(/[Ss]tandard input/);
+      expect(stdout + stderr).not.toMatch(/stdin(?!\))/);
+    }
+  });
+
+  test("is what facts call it", async () => {
+    const { path } = project();
+    for (const name of ["stats", "show"]) {
+      const { stdout } = await cli([name, "-"], { stdin: pieces(readFileSync(path, "utf8")) });
+      expect(stdout).toMatch(/^file +standard input$/m);
+    }
   });
 });
 
@@ -284,8 +315,11 @@ describe("with --json, errors and warnings are JSON on stderr", () => {
 });
 
 test("help breaks lines where the terminal ends, and nowhere else", async () => {
-  const { lines } = await cli(["tree", "--help"], { columns: 100, env: { NO_COLOR: "1" } });
-  const text = lines.slice(lines.indexOf("Draw the tree of a session.") + 1, lines.indexOf("Arguments:"));
+  const { lines } = await cli(["help", "tree"], { columns: 100, env: { NO_COLOR: "1" } });
+  const text = lines.slice(
+    lines.indexOf("Draw the tree of a session.") + 1,
+    lines.findIndex((line) => line.startsWith("  [session]")),
+  );
   text.forEach((line, i) => {
     const [next = ""] = (text[i + 1] ?? "").split(" ");
     if (line !== "" && next !== "") expect(`${line} ${next}`.length).toBeGreaterThan(100);

@@ -37,6 +37,29 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   ]);
 });
 
+test("in a short session, runs of state entries are one line, but not those that are seen anyway", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const { session } = scribe;
+  const question = scribe.user("start");
+  const states = Array.from({ length: 4 }, (_, n) => session.appendCustomEntry("claude-code.note", { n }));
+  const [, marked = ""] = states;
+  const answer = scribe.assistant("done");
+  session.appendCustomEntry("claude-code.away_summary", { content: "The leak was\nfound." });
+  const next = scribe.user("go on");
+  const drawn = async (...args: string[]) => {
+    const { lines } = await cli(["tree", "--pretty", scribe.path, ...args]);
+    return lines.slice(lines.indexOf("") + 1);
+  };
+  const [first, folded, second, told, last, , hint] = await drawn();
+  expect([first, second, last].map((line) => line?.slice(2, 10))).toEqual([question, answer, next]);
+  expect(folded).toBe("… 4 entries: 4 state entries");
+  expect(told).toContain("claude-code.away_summary: The leak was found.");
+  expect(hint).toContain("--all draws every entry");
+  expect(await drawn("--all")).toHaveLength(8);
+  session.appendLabelChange(marked, "seen");
+  expect((await drawn()).slice(0, 5).join("\n")).toContain("[seen] claude-code.note");
+});
+
 test("labels, compactions, branch summaries, failures and the leaf are seen", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;

@@ -12,6 +12,8 @@ import {
 } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import type { Expected } from "../../fixtures/support/expected.ts";
+import { fieldsOf } from "../../src/context/entry-fields.ts";
+import { parseJson } from "../../src/jsonl/decode.ts";
 import { expectBranchedSession, expectForkedSession } from "./support/forks.ts";
 import { contextAt, contextsOfLeaves, textOf, Workshop } from "./support/sessions.ts";
 
@@ -242,7 +244,7 @@ function keptLines(bytes: Buffer, { version, entries = [] }: Expected): string[]
     .split("\n")
     .slice(1, -1)
     .filter((line) => {
-      const { id, type, parentId = "not said" }: { [field: string]: unknown } = JSON.parse(line);
+      const { id, type, parentId = "not said" } = fieldsOf(parseJson(line)?.value);
       return heads.has(JSON.stringify([id, type, parentId]));
     });
 }

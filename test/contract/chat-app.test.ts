@@ -13,7 +13,7 @@ import { ROOT, readText } from "./support/repository.ts";
 import { install, link } from "./support/run-programs.ts";
 import { RunningAgent } from "./support/running-agent.ts";
 
-const PAGE = "docs/adapters.md";
+const PAGE = "docs/chat-app.md";
 
 /** The versions of the AI SDK: their routes on the page, and the packages in this repository. */
 const VERSIONS = [
@@ -50,6 +50,22 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
   }
 
   const support = (name: string) => JSON.stringify(join(ROOT, `test/contract/support/${name}.ts`));
+
+  describeWith([ai], `the example of a chat, with version ${sdk} of the AI SDK`, () => {
+    test("answers, answers again, and keeps both answers", async () => {
+      const home = mkdtempSync(join(folder, "example-"));
+      const script = await program(home, "chat", readText("docs/examples/chat-app.ts"));
+      const example = new RunningAgent(script, home, { PATH: process.env["PATH"] });
+      onTestFinished(() => example.stop());
+      const said = await example.hear("npx sessiontree view ");
+      expect(said.match(/(?<=^ {2}answer +)\S.*/gm)).toEqual(["It is Monday.", "Nobody has shopped yet."]);
+      expect(said.match(/(?<=^ {2}assistant +)\S.*/gm)).toEqual(["Nobody has shopped yet."]);
+      expect(await example.end()).toBe(0);
+      expect(example.errors).toBe("");
+      const session = SessionManager.continueRecent(home, join(home, "chats"));
+      expect([session.issues, session.getLeaves().length]).toEqual([[], 2]);
+    });
+  });
 
   describeWith([ai, openai], `the chat app of the page, with version ${sdk} of the AI SDK`, () => {
     test("answers, goes on for a page that comes back, and keeps every version", async () => {

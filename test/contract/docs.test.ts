@@ -10,6 +10,7 @@ import {
   readExamplePrograms,
 } from "./support/doc-programs.ts";
 import { checkReferences, localLinks, missingPaths, namedDocuments } from "./support/links.ts";
+import { versionsIn, wrongVersions } from "./support/named-versions.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import { PUBLIC_NAMES_PATH } from "./support/public-names.ts";
 import { listDocuments, ROOT, readSources, readText } from "./support/repository.ts";
@@ -58,6 +59,21 @@ describe("the documents", () => {
     const isRoom = (folder: string) => exists(folder) || exists(`src/${folder}`);
     const faults = documents.flatMap((path) => missingPaths(path, readText(path), isRoom, exists));
     expect(faults).toEqual([]);
+  });
+
+  test("name the versions of packages that the tests use", () => {
+    const installed = versionsIn(member(parseFacts(readText("package.json")), "devDependencies"));
+    const pages = documents.filter((path) => path !== "CHANGELOG.md");
+    const faults = pages.flatMap((path) => wrongVersions(path, readText(path), installed));
+    expect(faults).toEqual([]);
+  });
+
+  test("have commands that run files of the package which are there", () => {
+    const named = documents.flatMap((path) =>
+      [...readText(path).matchAll(/node_modules\/sessiontree\/([\w./-]+\.ts)/g)].map(([, file = ""]) => file),
+    );
+    expect(named).toContain("docs/examples/agent-runtime.ts");
+    expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
   test("link only to what is in the package, if they are in it themselves", () => {

@@ -35,7 +35,6 @@ const AGENTS: readonly {
     alias: { ai: "ai6", "@ai-sdk/openai": "ai-sdk-openai-3" },
     changes: [
       ["{ sdk: 7 }", "{ sdk: 6 }"],
-      ["instructions: systemPrompt,", "system: systemPrompt,"],
       ["responseMessages: await result.responseMessages", "response: await result.response"],
     ],
   },

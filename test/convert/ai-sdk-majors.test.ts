@@ -205,13 +205,9 @@ for (const { sdk, packages, validate, ask } of SDKS) {
 
     it("is asked for all that a session holds, and its answer is stored with its usage", async () => {
       await using server = await ProviderServer.start();
-      server.script({ text: "Empty." }, { text: "Still empty." });
+      server.script({ text: "Empty." });
       const { messages: _, issues, ...said } = toModelMessages(asked, { sdk });
-      expect(Object.keys(said)).toEqual([sdk === 7 ? "instructions" : "system"]);
       const result = await ask(`${server.origin}/v1`, asked, said);
-      const { messages: __, issues: ___, ...unnamed } = toModelMessages(asked);
-      expect(unnamed).toEqual({ system: "Be brief.", instructions: "Be brief." });
-      await ask(`${server.origin}/v1`, asked, unnamed);
       expect(server.faults).toEqual([]);
       for (const { body } of server.requests) {
         const input = JSON.stringify(body["input"]);
@@ -234,6 +230,20 @@ for (const { sdk, packages, validate, ask } of SDKS) {
         },
       ]);
     });
+
+    it.each([5, 6, 7, undefined] as const)(
+      "gets the instructions of a request for version %s",
+      async (other) => {
+        await using server = await ProviderServer.start();
+        server.script({ text: "Empty." });
+        const { messages, issues, ...said } = toModelMessages(
+          [rule],
+          other === undefined ? {} : { sdk: other },
+        );
+        await ask(`${server.origin}/v1`, [user("Why?")], said);
+        expect(JSON.stringify(server.requests[0]?.body["input"]).split("Be brief.")).toHaveLength(2);
+      },
+    );
 
     it("takes the chat of a session", async () => {
       const { messages } = toUIMessages(asked);

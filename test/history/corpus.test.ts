@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { buildSessionContext } from "../../src/context/session-context.ts";
 import { toAnthropic } from "../../src/convert/anthropic/to-anthropic.ts";
 import { toOpenAIResponses } from "../../src/convert/openai-responses/to-openai-responses.ts";
+import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import { isKnownEntry } from "../../src/schema/entry.ts";
 import { cli } from "../cli/support/cli.ts";
@@ -21,9 +22,13 @@ if (!isThere)
 /** Where the files of a program lie below the home folder. */
 const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
+  cline: ".cline",
   codex: ".codex",
   copilot: ".copilot",
+  kimi: ".kimi-code",
   qwen: ".qwen",
+  // A database.
+  ...(canReadDatabases() && { opencode: ".local/share/opencode" }),
 };
 
 function casesOf(): (readonly [program: string, name: string])[] {

@@ -139,7 +139,7 @@ describe("what was redacted here", () => {
     session.redact(entryHolding(session, SECRET));
     await session.close();
     const [fresh] = await places.import({ fresh: true });
-    expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m2` });
+    expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m3` });
     expect(readFileSync(fresh?.path ?? "", "utf8")).not.toContain(SECRET);
     put(places);
     for (const status of ["grown", "unchanged"]) {
@@ -328,7 +328,7 @@ describe("the version of the mapping", () => {
     put(places, 4);
     const [one] = await places.import();
     const path = one?.path ?? "";
-    expect(readFileSync(path, "utf8")).toContain('"mapping":2');
+    expect(readFileSync(path, "utf8")).toContain('"mapping":3');
     age(path);
     const before = readFileSync(path, "utf8");
     forget(places);
@@ -390,7 +390,7 @@ describe("the version of the mapping", () => {
     const before = readFileSync(one?.path ?? "", "utf8");
     for (const status of ["new", "unchanged"]) {
       const [fresh] = await places.import({ fresh: true });
-      expect(fresh).toMatchObject({ status, id: `${SESSION_ID}.m2` });
+      expect(fresh).toMatchObject({ status, id: `${SESSION_ID}.m3` });
     }
     expect(places.files().size).toBe(2);
     expect(readFileSync(one?.path ?? "", "utf8")).toBe(before);

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
@@ -86,6 +86,20 @@ function thread() {
 function withoutCounts(file: string | undefined): string {
   return (file ?? "").replace(/"counts":\{[^}]*\}/, "");
 }
+
+test("a source without a message is told of, by every run, and of its first message a session is made", async () => {
+  const places = new Places();
+  const notice = record("system", "n", null, { content: "Welcome back." });
+  places.put(CLAUDE_PATH, linesOf([notice]));
+  for (const _run of ["new", "known"]) {
+    const [one, ...others] = await places.import();
+    expect(one).toMatchObject({ source: "claude-code", status: "empty", path: null, counts: { records: 0 } });
+    expect(others).toEqual([]);
+    expect(existsSync(places.sessions)).toBe(false);
+  }
+  places.put(CLAUDE_PATH, linesOf([notice, user("q", "n", "hello")]));
+  expect(await places.import()).toMatchObject([{ status: "new" }]);
+});
 
 test.each([
   ["Claude Code", CLAUDE_PATH, linesOf(conversation())],

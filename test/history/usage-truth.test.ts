@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { collectUsage } from "../../src/catalog/collect-usage.ts";
 import { importOriginOf } from "../../src/catalog/deleted-imports.ts";
 import type { UsageGroup } from "../../src/catalog/usage-groups.ts";
+import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readTruth, type Truth } from "../import/support/truth.ts";
 import { Places } from "./support/places.ts";
 
@@ -16,9 +17,13 @@ if (!isThere)
 /** Where the files of a program lie below the home folder. */
 const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
+  cline: ".cline",
   codex: ".codex",
   copilot: ".copilot",
+  kimi: ".kimi-code",
   qwen: ".qwen",
+  // A database.
+  ...(canReadDatabases() && { opencode: ".local/share/opencode" }),
 };
 
 /** Torn files lack what was torn off. */
@@ -52,7 +57,7 @@ function sumsBy<T>(
 
 /** The calls whose tokens the program was told: those that its server completed. */
 function callsOf(truth: Truth) {
-  const [main = ""] = truth.sessions;
+  const main = truth.prompts[0]?.session ?? "";
   const bySubagents = truth.subagents.flatMap(({ calls }) =>
     calls.map((call) => ({ ...call, session: main })),
   );

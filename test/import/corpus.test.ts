@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, test } from "vitest";
 import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
+import { importCline } from "../../src/import/cline/import-cline.ts";
 import { importCodex } from "../../src/import/codex/import-codex.ts";
 import { readRollout } from "../../src/import/codex/rollout.ts";
 import { importCopilot } from "../../src/import/copilot/import-copilot.ts";
 import type { ImportedSession } from "../../src/import/imported-session.ts";
+import { importKimi, readKimiText } from "../../src/import/kimi/import-kimi.ts";
 import { importOpenCode } from "../../src/import/opencode/import-opencode.ts";
 import { sharedMessages } from "../../src/import/opencode/stored-messages.ts";
 import { importQwen } from "../../src/import/qwen/import-qwen.ts";
@@ -22,7 +24,9 @@ type ImportCase = (folder: string, truth: Truth) => ImportedSession[];
 
 const PROGRAMS: readonly (readonly [program: string, importCase: ImportCase])[] = [
   ["claude-code", importClaudeCase],
+  ["cline", importClineCase],
   ["codex", importCodexCase],
+  ["kimi", importKimiCase],
   ["copilot", (...one) => importFiles("events.jsonl", importCopilot, ...one)],
   ["qwen", (...one) => importFiles(".jsonl", importQwen, ...one)],
   ["opencode", importOpenCodeCase],
@@ -43,6 +47,41 @@ describe.skipIf(!isThere)(
     });
   },
 );
+
+function importClineCase(folder: string, truth: Truth): ImportedSession[] {
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(folder, path), "utf8"));
+  const of = (sessionId: string) => {
+    const own = truth.files.filter((path) => path.includes(`/${sessionId}/`));
+    const main = own.find((path) => path.endsWith(`/${sessionId}.messages.json`)) ?? "";
+    const manifest = main.replace(".messages.json", ".json");
+    const others = own.filter((path) => path !== main && path !== manifest);
+    return importCline({
+      document: read(main),
+      manifest: read(manifest),
+      subagents: others.map((path) => ({ path, document: read(path) })),
+      sessionId,
+      importedAt,
+    });
+  };
+  return truth.sessions.flatMap(of);
+}
+
+function importKimiCase(folder: string, truth: Truth): ImportedSession[] {
+  const of = (sessionId: string) => {
+    const own = truth.files.filter((path) => path.includes(`/${sessionId}/`));
+    const wires = own.filter((path) => path.endsWith("/wire.jsonl"));
+    return importKimi({
+      wires: wires.map((path) => ({
+        path,
+        agentId: basename(dirname(path)),
+        ...readKimiText(readFileSync(join(folder, path))),
+      })),
+      sessionId,
+      importedAt,
+    });
+  };
+  return truth.sessions.flatMap(of);
+}
 
 /** Imports each file with an ending as a session. */
 function importFiles(

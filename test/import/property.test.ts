@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
 import { importGemini } from "../../src/import/gemini/import-gemini.ts";
+import type { ImportedSession } from "../../src/import/imported-session.ts";
+import { importQwen } from "../../src/import/qwen/import-qwen.ts";
 import { readSourceText } from "../../src/import/source-text.ts";
 import fc from "../support/fast-check.ts";
 import {
   type ClaudeRecord,
   call,
   importAll,
+  linesOf,
   part,
   record,
   result,
@@ -24,32 +27,28 @@ import {
   turn,
   usage,
 } from "./support/codex-records.ts";
-import { briefMessage, viewOf } from "./support/session-view.ts";
-
-/** What is done to a file: records are left out, doubled, and moved. */
-interface Damage {
-  readonly cut: readonly number[];
-  readonly doubled: readonly number[];
-  readonly moves: readonly (readonly [from: number, to: number])[];
-}
-
-const place = fc.nat({ max: 40 });
-const damage: fc.Arbitrary<Damage> = fc.record({
-  cut: fc.array(place, { maxLength: 6 }),
-  doubled: fc.array(place, { maxLength: 6 }),
-  moves: fc.array(fc.tuple(place, place), { maxLength: 12 }),
-});
-
-function damaged<T>(records: readonly T[], { cut, doubled, moves }: Damage, isMoved = true): T[] {
-  const kept = records.filter((_, i) => !cut.includes(i));
-  const twice = kept.flatMap((one, i) => (doubled.includes(i) ? [one, one] : [one]));
-  if (!isMoved) return twice;
-  for (const [from, to] of moves) {
-    const [one] = twice.splice(from % Math.max(1, twice.length), 1);
-    if (one !== undefined) twice.splice(to % (twice.length + 1), 0, one);
-  }
-  return twice;
-}
+import {
+  answer,
+  type CopilotEvent,
+  event,
+  result as eventResult,
+  importEvents,
+  numbered as numberedEvents,
+  prompt,
+  start,
+  tokens,
+} from "./support/copilot-records.ts";
+import { damage, damaged, place } from "./support/damage.ts";
+import {
+  answered,
+  asked,
+  callOf,
+  chat,
+  system as chatNote,
+  report,
+  resulted,
+} from "./support/qwen-records.ts";
+import { briefMessage, partsMade, viewOf } from "./support/session-view.ts";
 
 const claudeTurn = fc.record({
   calls: fc.nat({ max: 3 }),
@@ -116,19 +115,6 @@ function healthyParts(records: readonly ClaudeRecord[]): string[] {
       return Array.isArray(content)
         ? content.map((block) => block.text ?? block.id ?? `of ${block.tool_use_id}`)
         : [];
-    })
-    .sort();
-}
-
-function partsMade(view: ReturnType<typeof viewOf>): string[] {
-  return view.entries
-    .flatMap((entry) => {
-      if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];
-      if (entry.type !== "message") return [];
-      const { message } = entry;
-      if (message.role === "toolResult") return [`of ${message.toolCallId}`];
-      const { content } = message as { content: string | { text?: string; id?: string }[] };
-      return typeof content === "string" ? [content] : content.map((block) => block.text ?? block.id ?? "");
     })
     .sort();
 }
@@ -293,3 +279,90 @@ test("of Gemini CLI's records nothing healthy is lost or orphaned, whatever is c
     }),
   );
 });
+
+/** What each program writes of a conversation with everything in it, and how it is imported. */
+const CONVERSATIONS: readonly (readonly [
+  name: string,
+  records: readonly object[],
+  importRecords: (records: readonly object[]) => ImportedSession[],
+  prompts: (records: readonly object[]) => number,
+])[] = [
+  [
+    "Copilot CLI",
+    numberedEvents([
+      start(),
+      prompt("one"),
+      tokens("r1"),
+      answer("r1", "first", { c1: "task", c2: "bash" }),
+      event("subagent.started", { toolCallId: "c1" }, "a1"),
+      prompt("look", {}, "a1"),
+      tokens("s1", {}, "a1"),
+      answer("s1", "seen", { c3: "view" }, "a1"),
+      eventResult("c3", "file", {}, "a1"),
+      eventResult("c2", "out\n<exited with exit code 1>"),
+      event("session.compaction_start"),
+      prompt("two"),
+      event("session.compaction_complete", { success: true, summaryContent: "so far" }),
+      event("session.info", { infoType: "rewind" }),
+      event("session.error", { message: "no" }),
+      event("abort"),
+      event("session.shutdown", {
+        modelMetrics: { "m-1": { usage: { inputTokens: 900, outputTokens: 90 } } },
+      }),
+    ]),
+    (records) => importEvents(records as CopilotEvent[]),
+    (records) =>
+      new Set(records.flatMap((one) => (Object(one).type === "user.message" ? [Object(one).id] : []))).size,
+  ],
+  [
+    "Qwen Code",
+    chat([
+      asked("q1", "one"),
+      report("p1", "r1"),
+      answered("a1", [{ text: "hm", thought: true }, callOf("c1")]),
+      resulted("t1", "c1", "Exit Code: 1"),
+      report("p2", "r2", { subagent_name: "memory" }),
+      asked("q2", "two"),
+      chatNote("k1", "chat_compression", {
+        compressedHistory: [{ role: "user", parts: [{ text: "so far" }] }],
+      }),
+      answered("a2", [{ text: "second" }]),
+      { ...asked("s1", "look"), isSidechain: true, agentId: "x" },
+      chatNote("w1", "rewind", {}),
+      chatNote("n1", "custom_title", { customTitle: "Walls" }),
+      asked("q3", "three"),
+    ]),
+    (records) => importQwen({ ...readSourceText(linesOf(records)), importedAt: "2027-01-01T00:00:00.000Z" }),
+    (records) =>
+      new Set(records.flatMap((one) => (Object(one).type === "user" ? [Object(one).uuid] : []))).size,
+  ],
+];
+
+test.each(CONVERSATIONS)(
+  "of %s's records nothing healthy is lost or orphaned, whatever is cut, doubled, moved and overwritten",
+  (_, records, importRecords, prompts) => {
+    const overwritten = fc.record({
+      at: place,
+      field: fc.constantFrom("data", "systemPayload", "timestamp", "message"),
+      value: fc.jsonValue(),
+    });
+    fc.assert(
+      fc.property(damage, fc.option(overwritten), (harm, other) => {
+        const left = damaged(records, harm);
+        const made = importRecords(left);
+        const users = made.reduce((sum, { counts }) => sum + counts.userMessages, 0);
+        if (made.length > 0) expect(users).toBe(prompts(left));
+        const changed = left.map((one, i) =>
+          i === other?.at ? { ...one, [other.field]: other.value } : one,
+        );
+        for (const session of [...made, ...importRecords(changed)]) {
+          const { read, problems } = viewOf(session);
+          expect([...read.issues, ...problems]).toEqual([]);
+          const { counts } = session;
+          expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
+          expect(counts.mapped).toBeGreaterThanOrEqual(0);
+        }
+      }),
+    );
+  },
+);

@@ -121,7 +121,17 @@ export const FOREIGN_FILES: readonly (readonly [what: string, source: string, te
     ),
   ],
   [
-    "a Kimi transcript",
+    "a transcript of kimi-cli, which Kimi Code has replaced",
+    "kimi-cli",
+    lines({ role: "_checkpoint", id: 0 }, { role: "user", content: "Hello" }),
+  ],
+  [
+    "a task of Cline, Roo Code or Kilo",
+    "cline",
+    JSON.stringify([{ role: "user", content: [{ type: "text", text: "Hello" }], ts: 1 }], null, 2),
+  ],
+  [
+    "a Kimi Code transcript",
     "kimi",
     lines(
       { type: "metadata", protocol_version: "1.5", created_at: 1 },
@@ -129,7 +139,7 @@ export const FOREIGN_FILES: readonly (readonly [what: string, source: string, te
     ),
   ],
   [
-    "an OpenCode export",
+    "an OpenCode session",
     "opencode",
     JSON.stringify({ info: { id: "ses_1" }, messages: [{ info: { role: "user" }, parts: [] }] }, null, 2),
   ],

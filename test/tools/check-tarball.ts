@@ -131,12 +131,22 @@ function checkDeclarations(folder: string): void {
   console.log(`${files.length} files of declarations name no zod`);
 }
 
+/** Runs the examples that the README opens with, where the package has them. */
+function runExamples(project: string): void {
+  for (const name of ["agent-runtime", "chat-app", "extension"]) {
+    const example = `node_modules/sessiontree/docs/examples/${name}.ts`;
+    const said = runAtHome(project, process.execPath, "--import", import.meta.resolve("tsx"), example);
+    if (said.trim() === "") throw new Error(`${example} says nothing`);
+    console.log(`${name}.ts runs`);
+  }
+}
+
 function check(project: string): void {
   const packed = npm(root, "pack", "--ignore-scripts", `--pack-destination=${project}`).trim();
   const tarball = join(project, packed.split("\n").at(-1) ?? "");
   writeFileSync(join(project, "package.json"), '{"name":"consumer","private":true,"type":"module"}\n');
   const tools = ["typescript", "@types/node"].map((name) => `${name}@${installedVersion(name)}`);
-  npm(project, "install", "--ignore-scripts", tarball, ...tools);
+  npm(project, "install", "--ignore-scripts", tarball, `ai@${installedVersion("ai6")}`, ...tools);
   cpSync(consumer, project, { recursive: true });
 
   const dist = join(project, "node_modules/sessiontree/dist");
@@ -162,6 +172,7 @@ function check(project: string): void {
     console.log(`$ sessiontree ${args.join(" ")}\n${command(...args)}`);
   }
 
+  runExamples(project);
   compile(project, "types.ts", { module: "NodeNext", moduleResolution: "NodeNext", types: ["node"] });
   compile(project, "core-types.ts", {
     module: "ESNext",

@@ -10,6 +10,7 @@ const SHELL: Parameter<Shell> = {
   kind: "argument",
   form: "<shell>",
   description: "bash, zsh or fish",
+  values: SHELLS,
   parse: (given) => {
     const shell = SHELLS.find((one) => one === given);
     if (shell === undefined) throw new UsageError("<shell> must be bash, zsh or fish.");

@@ -5,7 +5,7 @@ import type { SessionStore } from "../../stores/session-store.ts";
 import { plainLine } from "../../view/plain.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import type { SessionLocation } from "../named-session.ts";
+import { isPiped, type SessionLocation } from "../named-session.ts";
 import { argumentList, textOption } from "../parameters.ts";
 import { pathOf } from "../session-argument.ts";
 import { isStoreUrl, storeAddress } from "../store-address.ts";
@@ -70,15 +70,18 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
 /** Copies a session and says so; one that cannot be copied does not keep the others from it. */
 async function copyOne(call: CommandCall, name: string, { store, locationOf }: Target): Promise<boolean> {
   const { findSession, json, out, warn } = call;
+  let subject = name;
   try {
-    const id = await store.importBytes((await findSession(name)).bytes());
+    const session = await findSession(name);
+    if (isPiped(name)) subject = session.location.text;
+    const id = await store.importBytes(session.bytes());
     const location = locationOf(id);
     if (json) out.json({ id, ...location.json });
     else out.line(`Copied: ${plainLine(location.text)}`);
     return true;
   } catch (error) {
     if (!isSessionError(error) || error.code === "STORE_UNAVAILABLE") throw error;
-    warn(`${name}: ${error.message}`);
+    warn(`${subject}: ${error.message}`);
     return false;
   }
 }

@@ -17,6 +17,7 @@ import { dateAndTime, parseDuration } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { isPiped } from "../named-session.ts";
 import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
@@ -144,6 +145,8 @@ function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, e
 }
 
 function checkPaths({ get, io }: CommandCall): void {
+  if (get(PATHS).some(isPiped))
+    throw new UsageError("import reads files; save standard input to one, and name that.");
   for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
     if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
     if (!path.endsWith(".jsonl")) continue;
@@ -165,7 +168,7 @@ function isImported(source: DetectedSource): source is SourceName {
 async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<void> {
   const groups = await previewImport(options);
   if (groups.length === 0) {
-    out.line("No sessions of other programs were found.");
+    out.prose("No sessions of other programs were found.");
     return;
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [
@@ -193,6 +196,7 @@ interface Tally {
   unchanged: number;
   deleted: number;
   gone: number;
+  empty: number;
   issues: number;
 }
 
@@ -212,6 +216,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
           unchanged: 0,
           deleted: 0,
           gone: 0,
+          empty: 0,
           issues: 0,
         };
         tally[one.status]++;
@@ -252,7 +257,7 @@ function importJson(one: SessionImport): object {
 }
 
 function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {
-  if (tallies.size === 0) out.line("No sessions of other programs were found.");
+  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
       `${count(tally.new)} new`,
@@ -260,6 +265,7 @@ function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tal
       `${count(tally.unchanged)} unchanged`,
       ...(tally.deleted > 0 ? [`${count(tally.deleted)} deleted here (--again imports them)`] : []),
       ...(tally.gone > 0 ? [`${count(tally.gone)} gone there (kept here)`] : []),
+      ...(tally.empty > 0 ? [`${count(tally.empty)} without a message (left out)`] : []),
       ...(tally.issues > 0 ? [`${counted(tally.issues, "issue")} (--json tells which)`] : []),
     ];
     out.line(`${source}: ${parts.join(", ")}`);

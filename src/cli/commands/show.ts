@@ -12,7 +12,7 @@ import { answerText, usageTexts } from "../../view/usage.ts";
 import { bytes, count } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import type { SessionLocation } from "../named-session.ts";
+import { locationFact, type SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { paintOf } from "../view/colour.ts";
@@ -42,7 +42,7 @@ export const showCommand: Command = {
     const named = await call.findSession(call.get(SESSION));
     const session = await named.read();
     const [name, tail] = [call.get(ENTRY), call.get(TAIL)];
-    if (name === undefined && tail === undefined) return showSession(call, session, named.location.json);
+    if (name === undefined && tail === undefined) return showSession(call, session, named.location);
     const last = name === undefined ? session.leaf : session.tree.find(session.findEntry(name));
     return showEntries(call, session, session.pathTo(last, tail ?? 1));
   },
@@ -57,11 +57,7 @@ function showEntries(call: CommandCall, session: SessionView, ordinals: readonly
   return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
 }
 
-function showSession(
-  { out, json }: CommandCall,
-  session: SessionView,
-  location: SessionLocation["json"],
-): ExitCode {
+function showSession({ out, json }: CommandCall, session: SessionView, location: SessionLocation): ExitCode {
   const { name, header, version, size, tree, leaf, labels } = session;
   const counts = countKinds(readKinds(session));
   const [first, last] = timeRange(tree);
@@ -73,7 +69,7 @@ function showSession(
     const kinds = Object.fromEntries(counts.list().map(({ kind, number }) => [kind.word, number]));
     out.json({
       id: header?.id,
-      ...location,
+      ...location.json,
       name,
       cwd: header?.cwd,
       created: header?.timestamp,
@@ -93,7 +89,7 @@ function showSession(
   const facts: Facts = [
     ["name", name ?? ""],
     ["id", header?.id ?? ""],
-    "path" in location ? ["file", location.path] : ["store", location.store],
+    locationFact(location),
     ["size", `${bytes(size)}, version ${version}`],
     ["project", header?.cwd ?? ""],
     ["created", dateAndTime(Date.parse(header?.timestamp ?? ""))],

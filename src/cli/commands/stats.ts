@@ -10,7 +10,7 @@ import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import type { SessionLocation } from "../named-session.ts";
+import { locationFact, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
@@ -63,7 +63,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
       { session, counter: undefined, nowMs, isInherited: undefined },
       { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
     );
-    const { json: location } = named.location;
+    const { location } = named;
     const size = contextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
     const shown: ShownStats = { ...stats, location, leafId, size };
@@ -74,7 +74,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
 };
 
 interface ShownStats extends SessionStats {
-  readonly location: SessionLocation["json"];
+  readonly location: SessionLocation;
   /** The entry whose path was counted; undefined if all branches were. */
   readonly leafId: string | undefined;
   /** Size of the context, as `context` and the page tell it. */
@@ -88,7 +88,7 @@ function statsJson({ location, leafId, size, ...stats }: ShownStats): object {
   const percent = contextWindow ? (tokens / contextWindow) * 100 : null;
   return {
     id: sessionId,
-    ...location,
+    ...location.json,
     name: sessionName,
     created: createdAt,
     leafId,
@@ -109,7 +109,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
     [
       ["name", stats.sessionName ?? ""],
       ["id", stats.sessionId],
-      "path" in location ? ["file", location.path] : ["store", location.store],
+      locationFact(location),
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
       [
         "entries",

@@ -25,7 +25,7 @@ const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 
 /** `sessiontree tree`: draws a session's tree. */
 export const treeCommand: Command = {
-  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Long runs of entries are folded, except for branch points, labels, compactions, summaries and some user messages.
+  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Folds long runs of entries, in short sessions only those of state entries; branch points, labels, compactions, summaries and some user messages stay.
 
 In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.`,
   parameters: [SESSION, ALL, TAIL, PRETTY],
@@ -64,7 +64,10 @@ function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
     }
   };
   new TreeWriter(session, read, out).write(noted());
-  if (isFolded) out.line(out.colours.dim("\nFolded to be readable; --all draws every entry."));
+  if (isFolded) {
+    out.line();
+    out.prose("Folded to be readable; --all draws every entry.", out.colours.dim);
+  }
   if (isFolded && read.failures.size > 0)
     out.line(out.colours.dim("sessiontree search --failed lists the failures."));
   return EXIT_CODES.ok;

@@ -24,15 +24,21 @@ export interface Candidates {
 interface KnownParameter {
   readonly form: string;
   readonly description: string;
+  /** All values that it can have, with spaces between them. */
+  readonly values?: string;
+  readonly isList?: boolean;
 }
 
 /**
- * The parameters of every command: by its name, what describes each, by its form.
+ * The parameters of every command: by its name, what describes each, by its form, with its
+ * values if they are few.
  *
  * To load a command would tell the same, but with all that it runs, and somebody waits. The file is made from the
  * commands by `npm run update:cli-docs`, and a test compares the two.
  */
-const PARAMETERS: { readonly [command: string]: { readonly [form: string]: string } } = parametersOfAll;
+const PARAMETERS: {
+  readonly [command: string]: { readonly [form: string]: string | Omit<KnownParameter, "form"> };
+} = parametersOfAll;
 
 /** Characters of a description. */
 const DESCRIPTION_LENGTH = 50;
@@ -57,7 +63,13 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
   trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
   entry: { words: [{ value: "@leaf", description: "where the session goes on" }], lookUp: "entries" },
-  shell: { words: SHELLS.map((value) => ({ value, description: `the script for ${value}` })) },
+  time: {
+    words: [
+      { value: "1d", description: "a day" },
+      { value: "7d", description: "a week" },
+      { value: "30d", description: "a month" },
+    ],
+  },
 };
 
 /**
@@ -92,8 +104,11 @@ function allCandidates(
 }
 
 function candidatesOf(command: string, given: readonly string[], typed: string): Candidates {
-  const own = Object.entries(PARAMETERS[command] ?? {}).map(([form, description]) => ({ form, description }));
-  const options = [...own.filter(isOption), ...COMMON_PARAMETERS];
+  const own = Object.entries(PARAMETERS[command] ?? {}).map(([form, known]): KnownParameter => {
+    return typeof known === "string" ? { form, description: known } : { form, ...known };
+  });
+  const common = COMMON_PARAMETERS.map(({ form, description }) => ({ form, description }));
+  const options = [...own.filter(isOption), ...common];
   const args = own.filter((parameter) => !isOption(parameter));
   const { awaited, places, dir, isOfStore } = read(given, options);
   const within: Pick<Candidates, "dir" | "session"> = {
@@ -103,7 +118,7 @@ function candidatesOf(command: string, given: readonly string[], typed: string):
   // A key that waits for a server is worse than one that does nothing.
   const known = (values: Candidates) =>
     isOfStore && values.lookUp !== "trashed" ? { words: values.words } : { ...values, ...within };
-  if (awaited !== undefined) return known(valuesOf(awaited));
+  if (awaited !== undefined) return known(valuesOf(awaited, typed));
   // What stands behind this is no option, and may be another program's command line.
   if (given.includes("--")) return NOTHING;
   if (typed.startsWith("-")) {
@@ -113,7 +128,7 @@ function candidatesOf(command: string, given: readonly string[], typed: string):
   }
   const last = args.at(-1);
   const parameter = args[places.length] ?? (last?.form.includes("...") ? last : undefined);
-  return parameter === undefined ? NOTHING : known(valuesOf(parameter));
+  return parameter === undefined ? NOTHING : known(valuesOf(parameter, typed));
 }
 
 /** The session that a line names before the entry, or that it means without naming one. */
@@ -146,15 +161,19 @@ function isOption({ form }: KnownParameter): boolean {
 }
 
 /** The ways in which an option can be written: `-o` and `--output`. */
-function namesOf({ form }: KnownParameter): string[] {
+function namesOf({ form }: Pick<KnownParameter, "form">): string[] {
   return form.replace(/[<[].*/, "").match(/--?[\w-]+/g) ?? [];
 }
 
-function longName(option: KnownParameter): string {
+function longName(option: Pick<KnownParameter, "form">): string {
   return namesOf(option).find((name) => name.startsWith("--")) ?? option.form;
 }
 
-function valuesOf({ form }: KnownParameter): Candidates {
+function valuesOf({ form, values, isList }: KnownParameter, typed: string): Candidates {
+  if (values !== undefined) {
+    const before = isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
+    return { words: values.split(" ").map((value) => ({ value: `${before}${value}`, description: "" })) };
+  }
   const [, placeholder = ""] = /[<[](\w+)/.exec(form) ?? [];
   return BY_PLACEHOLDER[placeholder] ?? NOTHING;
 }

@@ -1,9 +1,10 @@
 import type { FileRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
 import type { CommandCall, ListedCommand } from "../command.ts";
-import { PIPED } from "../named-session.ts";
-import { findSession, sessionScope } from "../session-argument.ts";
+import { isPiped } from "../named-session.ts";
+import { findSession, looksLikePath, sessionScope } from "../session-argument.ts";
 import { type Candidate, candidatesFor, shortDescription } from "./candidates.ts";
 import type { Shell } from "./scripts.ts";
 
@@ -12,6 +13,9 @@ const MOST_SESSIONS = 200;
 
 /** Ids that no shell takes for anything but a word; those of other programs may hold whatever they like. */
 const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Names in which a shell has to quote nothing but the spaces. */
+const HARMLESS_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._,+-]{0,79}$/u;
 
 /** What a shell asks, and where it does so. */
 export interface AskedCompletion extends Pick<CommandCall, "io" | "dir"> {
@@ -38,10 +42,9 @@ export async function findCandidates({
   const within = { io: place.io, dir };
   const isOfFiles = lookUp === "trashed" || !isStored || dir !== undefined;
   if (lookUp === undefined || !isOfFiles) return [...known];
-  const found =
-    lookUp === "entries"
-      ? await lookUpEntries(session, typed, within, isDescribed)
-      : (await lookUpSessions(lookUp, typed, within)).map((one) => sessionCandidate(one, isDescribed));
+  if (lookUp !== "entries")
+    return [...known, ...(await sessionCandidates(lookUp, typed, within, isDescribed))];
+  const found = await lookUpEntries(session, typed, within, isDescribed);
   return [...known, ...found.filter(({ value }) => value.startsWith(typed) && HARMLESS_ID.test(value))];
 }
 
@@ -52,7 +55,7 @@ async function lookUpEntries(
   place: Pick<CommandCall, "io" | "dir">,
   isDescribed: boolean,
 ): Promise<Candidate[]> {
-  if (session === undefined || session === PIPED) return [];
+  if (session === undefined || isPiped(session)) return [];
   const { entryCandidates } = await import("./entries.ts");
   try {
     return entryCandidates(await findSession(session, place), typed, isDescribed);
@@ -63,35 +66,61 @@ async function lookUpEntries(
   }
 }
 
-/** With nothing typed those of the project are meant; an id may be one of any. */
-async function lookUpSessions(
+/** Finds names and ids of sessions, the latest first. */
+async function sessionCandidates(
   what: "sessions" | "trashed",
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
-): Promise<FileRow[]> {
-  if (what === "trashed") return lookUpTrashed();
-  const { iterateSessions } = await import("../../catalog/list-sessions.ts");
-  const found: FileRow[] = [];
-  const scope = sessionScope(place, typed !== "");
-  for await (const session of iterateSessions({ ...scope, query: typed, limit: MOST_SESSIONS }))
-    found.push(session);
-  return found;
+  isDescribed: boolean,
+): Promise<Candidate[]> {
+  const found = new Map<string, Candidate>();
+  for await (const session of what === "trashed" ? trashedSessions() : listedSessions(typed, place)) {
+    const title = titleOf(session);
+    for (const value of wordsFor(session, typed)) {
+      const description = isDescribed ? shortDescription(value === title ? session.id : title) : "";
+      // Of two that are called alike, the earlier one is named by its id.
+      const word = found.has(value) && typed === "" && HARMLESS_ID.test(session.id) ? session.id : value;
+      if (!found.has(word)) found.set(word, { value: word, description });
+    }
+    if (found.size >= MOST_SESSIONS) break;
+  }
+  return [...found.values()];
 }
 
-async function lookUpTrashed(): Promise<FileRow[]> {
+/** With nothing typed those of the project are meant; an id or a name may be that of any. */
+async function* listedSessions(
+  typed: string,
+  place: Pick<CommandCall, "io" | "dir">,
+): AsyncGenerator<FileRow, void> {
+  const { iterateSessions } = await import("../../catalog/list-sessions.ts");
+  yield* iterateSessions(sessionScope(place, typed !== ""));
+}
+
+async function* trashedSessions(): AsyncGenerator<FileRow, void> {
   const { listTrashed } = await import("../../catalog/restore.ts");
   try {
-    return (await listTrashed()).slice(0, MOST_SESSIONS).map(({ session }) => session);
+    for (const { session } of await listTrashed()) yield session;
   } catch (error) {
     // There are systems whose trash cannot be read; a shell that asks for words has no use for an error.
     if (!isSessionError(error)) throw error;
-    return [];
   }
 }
 
-function sessionCandidate(session: FileRow, isDescribed: boolean): Candidate {
-  const description = isDescribed ? shortDescription(titleOf(session)) : "";
-  return { value: session.id, description };
+/** Returns words by which a session can be named and that begin with what is typed: its name or the end of it, and its id. */
+function wordsFor({ id, name = "" }: FileRow, typed: string): string[] {
+  const rest = endOfName(name, typed);
+  const isName = rest !== undefined && HARMLESS_NAME.test(rest) && !looksLikePath(rest);
+  const isId = id.startsWith(typed) && HARMLESS_ID.test(id) && !(typed === "" && isName);
+  return [...(isName ? [rest] : []), ...(isId ? [id] : [])];
+}
+
+/** Returns a name from the word on that begins as typed, in the letters that are typed; undefined if none does so. */
+function endOfName(name: string, typed: string): string | undefined {
+  const [line, begin] = [plainLine(name), typed.toLowerCase()];
+  const at = ` ${line.toLowerCase()}`.indexOf(` ${begin}`);
+  if (line === "" || at === -1) return undefined;
+  const rest = `${typed}${line.slice(at + typed.length)}`;
+  return line.toLowerCase().endsWith(rest.toLowerCase()) ? rest : undefined;
 }
 
 /** Writes a candidate as the shell's script reads it. */
@@ -99,5 +128,5 @@ export function lineFor(shell: Shell, { value, description }: Candidate): string
   if (shell === "bash") return value;
   if (shell === "fish") return `${value}\t${description}`;
   const escaped = (text: string) => text.replace(/[\\:]/g, "\\$&");
-  return `${escaped(value)}:${escaped(description)}`;
+  return description === "" ? escaped(value) : `${escaped(value)}:${escaped(description)}`;
 }

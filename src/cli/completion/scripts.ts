@@ -12,9 +12,10 @@ export const SCRIPTS: { readonly [shell in Shell]: string } = {
 _sessiontree() {
   local IFS=$' \\t\\n' line=\${COMP_LINE:0:COMP_POINT} words=() word
   read -a words <<< "$line"
-  [[ $line == *[[:space:]] ]] && words+=("")
+  [[ $line == *[[:space:]] && $line != *\\\\[[:space:]] ]] && words+=("")
   COMPREPLY=()
   while IFS= read -r word; do
+    printf -v word %q "$word"
     COMPREPLY+=("$word")
   done < <(sessiontree completion bash -- "\${words[@]:1}" 2> /dev/null)
 }
@@ -24,7 +25,7 @@ complete -o default -F _sessiontree sessiontree
 # Completion of sessiontree for zsh. In ~/.zshrc, behind compinit:  eval "$(sessiontree completion zsh)"
 _sessiontree() {
   local -a found
-  found=("\${(@f)$(sessiontree completion zsh -- "\${(@)words[2,CURRENT]}" 2> /dev/null)}")
+  found=("\${(@f)$(sessiontree completion zsh -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null)}")
   found=("\${(@)found:#}")
   if (( \${#found} )); then
     _describe -V sessiontree found
@@ -40,7 +41,7 @@ fi
 `,
   fish: `# Completion of sessiontree for fish. In ~/.config/fish/config.fish:  sessiontree completion fish | source
 function __sessiontree_complete
-    set -l words (commandline -opc) (commandline -ct)
+    set -l words (commandline -opc) (commandline -ct | string unescape)
     sessiontree completion fish -- $words[2..-1] 2>/dev/null
 end
 complete -c sessiontree -k -a '(__sessiontree_complete)'

@@ -1,6 +1,6 @@
 import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
 import { subtreeSizes } from "../../view/ancestry.ts";
-import { chooseAll, chooseRows, DRAWN_WHOLE, type TreeMarks } from "../../view/choose-rows.ts";
+import { chooseConversation, chooseRows, DRAWN_WHOLE, type TreeMarks } from "../../view/choose-rows.ts";
 import type { EntryKind } from "../../view/entry-kind.ts";
 import type { DrawnTree } from "../../view/tree-rows.ts";
 import { sidesOf, type Trunk } from "../../view/trunk.ts";
@@ -30,7 +30,7 @@ export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
  */
 export function chooseLandmarks(marks: TreeMarks, trunk: Trunk): Landmarks {
   const { tree, kinds, leaf } = marks;
-  if (tree.size <= DRAWN_WHOLE) return { isDrawn: chooseAll(tree) };
+  if (tree.size <= DRAWN_WHOLE) return { isDrawn: chooseConversation(marks, trunk) };
   const holdsLabel = new Uint8Array(tree.size);
   for (const ordinal of marks.labelled) holdsLabel[ordinal] = 1;
   carryUp(tree, trunk, holdsLabel);

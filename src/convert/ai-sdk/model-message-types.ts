@@ -75,17 +75,17 @@ export type ModelMessage<Major extends AiSdkMajor = 7> =
 /** Options of `toModelMessages`. */
 export interface ModelMessagesOptions<Major extends AiSdkMajor = AiSdkMajor> extends RequestOptions {
   /**
-   * Major of the `ai` package that you pass the request to. Default: `instructions` for all of them, and files in results as the
-   * latest one of the session, else those of version 7.
+   * Major of the `ai` package that you pass the request to. Default: files in results are written as the latest one of the
+   * session, else as in version 7.
    */
   readonly sdk?: Major;
 }
 
 /** What `toModelMessages` makes: `const { issues, ...prompt } = toModelMessages(messages)` is for `generateText`. */
 export interface ModelMessagesRequest<Major extends AiSdkMajor = 7> {
-  /** The instructions for versions 5 and 6. Absent if there is no system message, or `sdk` is 7. */
+  /** The instructions, as versions 5 and 6 read them. Absent if there is no system message. */
   system?: string;
-  /** The instructions for version 7. Absent if there is no system message, or `sdk` is 5 or 6. */
+  /** The same, as version 7 reads them. */
   instructions?: string;
   messages: ModelMessage<Major>[];
   issues: ConversionIssue[];

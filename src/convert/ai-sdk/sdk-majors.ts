@@ -42,30 +42,20 @@ const OUTPUT_PARTS: Spans = new Map([
   ["image-file-reference", [7, 7]],
 ]);
 
-/** What each major calls the instructions of a call, and how it writes a file in the output of a tool. */
-const MAJORS: {
-  readonly [Major in AiSdkMajor]: {
-    readonly instructions: "system" | "instructions";
-    readonly writeFile: (data: string, mediaType: string) => ModelToolOutputPart<Major>;
-  };
+/** How each major writes a file in the output of a tool. */
+const WRITE_FILE: {
+  readonly [Major in AiSdkMajor]: (data: string, mediaType: string) => ModelToolOutputPart<Major>;
 } = {
-  5: { instructions: "system", writeFile: (data, mediaType) => ({ type: "media", data, mediaType }) },
-  6: {
-    instructions: "system",
-    writeFile: (data, mediaType) => {
-      const type = mediaType.startsWith("image/") ? "image-data" : "file-data";
-      return { type, data, mediaType };
-    },
+  5: (data, mediaType) => ({ type: "media", data, mediaType }),
+  6: (data, mediaType) => {
+    const type = mediaType.startsWith("image/") ? "image-data" : "file-data";
+    return { type, data, mediaType };
   },
-  7: {
-    instructions: "instructions",
-    writeFile: (data, mediaType) => ({ type: "file", data: { type: "data", data }, mediaType }),
-  },
+  7: (data, mediaType) => ({ type: "file", data: { type: "data", data }, mediaType }),
 };
 
 /** Writes messages as a major of the AI SDK takes them. */
 export class SdkDialect {
-  readonly #named: AiSdkMajor | undefined;
   readonly #major: AiSdkMajor;
   readonly #issues: ConversionIssues;
 
@@ -74,18 +64,10 @@ export class SdkDialect {
    * @throws {TypeError} If it is another one than 5, 6 or 7.
    */
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
-    if (named !== undefined && !Object.hasOwn(MAJORS, String(named)))
+    if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
       throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is none of them.`);
-    this.#named = named;
     this.#major = named ?? majorIn(messages) ?? 7;
     this.#issues = issues;
-  }
-
-  /** Returns the fields for the instructions: both if no major is named, since each ignores, or prefers, that of the other. */
-  instructions(text: string): { system?: string; instructions?: string } {
-    if (text === "") return {};
-    if (this.#named === undefined) return { system: text, instructions: text };
-    return { [MAJORS[this.#named].instructions]: text };
   }
 
   /** Returns the messages with parts that the major knows. */
@@ -130,9 +112,9 @@ export class SdkDialect {
     const { data, mediaType } = fieldsOf(part);
     const base64 = base64Of(data);
     if (base64 !== undefined && typeof mediaType === "string")
-      return MAJORS[this.#major].writeFile(base64, mediaType);
+      return WRITE_FILE[this.#major](base64, mediaType);
     const [block] = readOutput("content", [part]);
-    if (block?.type === "image") return MAJORS[this.#major].writeFile(block.data, block.mimeType);
+    if (block?.type === "image") return WRITE_FILE[this.#major](block.data, block.mimeType);
     return this.#asText([block], index);
   }
 

@@ -68,7 +68,9 @@ export function toModelMessages(
       item.index,
     ),
   );
-  return { ...sdk.instructions(system), messages: request, issues: issues.list() };
+  // Each major ignores or prefers the other's name: a request that misses its major would lose the instructions silently.
+  const instructions = system === "" ? {} : { system, instructions: system };
+  return { ...instructions, messages: request, issues: issues.list() };
 }
 
 function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessage[] {

@@ -50,6 +50,7 @@ export const CLAUDE_CODE: SourceProgram = {
     };
   },
   withOrigins,
+  needsKnown: ({ files }) => files.some(({ facts }) => facts.isCopy === true),
   read,
   tail: {
     read: (main, { sourceId, files }, { importedAt }) =>

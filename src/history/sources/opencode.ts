@@ -1,30 +1,114 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { readdirSync } from "node:fs";
+import { basename, isAbsolute, join } from "node:path";
+import { isSystemError } from "../../catalog/skipping.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { importOpenCode } from "../../import/opencode/import-opencode.ts";
-import { isoTimeOf, member, textOf } from "../../import/source-values.ts";
+import { createdMs, sharedMessages } from "../../import/opencode/stored-messages.ts";
+import { member } from "../../import/source-values.ts";
 import { parseJson } from "../../jsonl/decode.ts";
-import type { JsonRecord } from "../../schema/json.ts";
 import { readSourceAsText } from "../source-file.ts";
-import type { FileFacts, SourceProgram } from "../source-program.ts";
+import type { Environment, KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
+import { factsInTables, readRows } from "./opencode-database.ts";
+import { factsOf, type StoredSession } from "./opencode-facts.ts";
+import { firstMessage, isSessionFile, readTree } from "./opencode-tree.ts";
 
-/** Sessions of OpenCode, in documents that it exports. */
+/** Sessions of OpenCode 1: in its database, in the files of before version 1.2, and in documents that it exports. */
 export const OPENCODE: SourceProgram = {
   name: "opencode",
-  folders: () => [],
-  factsIn: (text) => factsOf(member(fieldsOf(parseJson(text)?.value), "info")),
+  folders: (env, home) => {
+    const data = dataFolder(env, home);
+    return [...databasesOf(env, data), join(data, "storage", "session")];
+  },
+  isOwn: (path) => {
+    if (DATABASE.test(basename(path))) return true;
+    return PART_FILE.test(path) ? false : undefined;
+  },
+  filesBeside: (path) => (/\.jsonl?(?:\.zst)?$/.test(path) ? [] : [`${path}-wal`]),
+  factsIn: (text, path) => {
+    const value = fieldsOf(parseJson(text)?.value);
+    const { info = value, messages = firstMessage(path) } = value;
+    const [first] = listOf(messages);
+    return factsOf(fieldsOf(info), createdMs({ info: member(fieldsOf(first), "info") }));
+  },
+  factsInDatabase: factsInTables,
+  withoutCopies,
   keyOf: ({ path }) => path,
-  read: ({ files }, { importedAt }) =>
-    files.flatMap(({ path }) => {
-      const document = parseJson(readSourceAsText(path))?.value;
-      return importOpenCode({ document, path, importedAt }) ?? [];
+  withOrigins,
+  read: ({ files, origins }, { importedAt }) =>
+    files.flatMap((file) => {
+      const stored = readStored(file);
+      const forkedFrom = originOf(stored.document, origins);
+      const { path } = file;
+      return importOpenCode({ ...stored, ...(forkedFrom && { forkedFrom }), path, importedAt }) ?? [];
     }),
 };
 
-function factsOf(info: JsonRecord): FileFacts[] {
-  const { id, directory, parentID } = info;
-  const sessionId = textOf(id);
-  if (sessionId === undefined) return [];
-  const startedAt = isoTimeOf(member(info, "time")["created"]);
-  return [
-    { source: "opencode", sessionId, cwd: textOf(directory) ?? "", startedAt, parentId: textOf(parentID) },
-  ];
+const DATABASE = /^opencode(?:-[\w.-]+)?\.db$/;
+
+/** Files of messages and of their parts. */
+const PART_FILE = /[/\\]storage[/\\]\w+[/\\](?:ses|msg)_\w+[/\\](?:msg|prt)_\w+\.json$/;
+
+function dataFolder({ XDG_DATA_HOME: named }: Environment, home: string): string {
+  return join(named || join(home, ".local", "share"), "opencode");
+}
+
+/** Returns the databases of all channels on which the program was installed. */
+function databasesOf({ OPENCODE_DB: named }: Environment, data: string): string[] {
+  const own =
+    named === undefined || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
+  try {
+    const found = readdirSync(data).filter((name) => DATABASE.test(name));
+    return [...own, ...found.sort().map((name) => join(data, name))];
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    // If it is there and cannot be read, that is met again, and reported, when it is looked at.
+    return [...own, join(data, "opencode.db")];
+  }
+}
+
+/** Omits the files from which a session was brought into a database, where it has gone on since. */
+function withoutCopies(files: readonly KnownFile[]): readonly KnownFile[] {
+  const stored = files.filter(({ facts }) => facts.isInDatabase === true);
+  const ids = new Set(stored.map(({ facts: { sessionId } }) => sessionId));
+  return files.filter(({ facts }) => facts.isInDatabase === true || !ids.has(facts.sessionId));
+}
+
+/** How many sessions with the same first message are compared with a fork. */
+const MAX_ORIGINS = 5;
+
+/** Finds the sessions that forks may have been copied from: older ones of the project, with the same first message. */
+function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
+  const byFirst = new Map<string, SourceSession[]>();
+  const keyOf = ({ files: [file] }: SourceSession) => `${file?.facts.baseId} ${file?.facts.begunAt}`;
+  for (const session of sessions) {
+    const alike = byFirst.get(keyOf(session));
+    if (alike === undefined) byFirst.set(keyOf(session), [session]);
+    else alike.push(session);
+  }
+  for (const alike of byFirst.values()) alike.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+  return sessions.map((session) => {
+    if (session.files[0]?.facts.isCopy !== true) return session;
+    const older = (byFirst.get(keyOf(session)) ?? []).filter((one) => one.startedAt < session.startedAt);
+    const candidates =
+      older.length > MAX_ORIGINS ? [...older.slice(0, 1), ...older.slice(1 - MAX_ORIGINS)] : older;
+    return { ...session, origins: candidates.flatMap(({ files }) => files) };
+  });
+}
+
+/** Returns the session that a fork was copied from: of those that share most of its messages, the oldest. */
+function originOf(document: unknown, origins: readonly KnownFile[]): string | undefined {
+  let best: string | undefined;
+  let most = 0;
+  for (const file of origins) {
+    const shared = sharedMessages(document, readStored(file).document);
+    if (shared > most) best = file.facts.sessionId;
+    most = Math.max(most, shared);
+  }
+  return best;
+}
+
+function readStored({ path, copy, facts }: KnownFile): StoredSession {
+  if (copy !== undefined) return readRows(copy, facts.sessionId);
+  const document = parseJson(readSourceAsText(path))?.value;
+  return isSessionFile(document) ? readTree(path, document) : { document };
 }

@@ -3,10 +3,10 @@ import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
+import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { custom, type Draft, type SessionBuilder } from "../session-builder.ts";
 import { isJsonValue, member, textIn, textOf } from "../source-values.ts";
-import { convertAnswer, convertInput } from "./blocks.ts";
 import { messageKey, resultBlocks } from "./message-parts.ts";
 import { preservedBy, type RecordNode } from "./record-graph.ts";
 import { bashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
@@ -289,7 +289,11 @@ export function dataOfRecord(value: JsonRecord): JsonRecord {
 }
 
 function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: UnitContext): Entries {
-  const body = custom(`claude-code.${node.type}`, dataOfRecord(node.value));
+  const { subtype, attachment } = node.value;
+  // Their records have one type for everything that the program notes, or hands to the model.
+  const kind =
+    (node.type === "attachment" ? textOf(fieldsOf(attachment)["type"]) : textOf(subtype)) ?? node.type;
+  const body = custom(`claude-code.${kind}`, dataOfRecord(node.value));
   const first = builder.add(node.uuid, parent, timeOf(node), body);
   builder.counts.kept++;
   return { first, last: first };

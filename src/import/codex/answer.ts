@@ -4,7 +4,7 @@ import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../schema/message.ts";
 import type { Draft } from "../session-builder.ts";
-import type { ThreadState } from "./thread-state.ts";
+import type { ThreadState } from "../thread-state.ts";
 
 /** An unfinished answer: items are added to it, and its usage comes later. */
 export interface Answer {

@@ -2,10 +2,10 @@ import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from ".
 import { custom, SessionBuilder } from "../session-builder.ts";
 import { firstFolder, issueAt } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
+import { THREAD_START, type ThreadState } from "../thread-state.ts";
 import { collectOutcomes } from "./outcomes.ts";
 import { type CodexRolloutText, copiedRecords, type Rollout, readRollout } from "./rollout.ts";
 import { RolloutReader } from "./rollout-reader.ts";
-import { THREAD_START, type ThreadState } from "./thread-state.ts";
 import type { SessionContext } from "./thread-writer.ts";
 
 /** A thread of Codex: its files, and those that they continue. */

@@ -1,10 +1,10 @@
 import { textsOf } from "../../context/content-text.ts";
-import type { JsonRecord } from "../../schema/json.ts";
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
+import type { ThreadState } from "../thread-state.ts";
 import { inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
-import type { ThreadState } from "./thread-state.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
 /** Record types that do not matter to the conversation. */
@@ -24,7 +24,6 @@ const DROPPED_ITEMS: ReadonlySet<string> = new Set([
   "additional_tools",
   "compaction_trigger",
   "configuration_update",
-  "ghost_snapshot",
   "other",
 ]);
 
@@ -107,7 +106,7 @@ export class RolloutReader {
         break;
       default:
         if (DROPPED.has(type) || (type === "" && this.#next === 0)) this.#drop(type || "session_meta");
-        else this.#writer.keep(record, type, payload);
+        else this.#writer.keep(record, type, dataOf(value));
     }
   }
 
@@ -209,6 +208,12 @@ export class RolloutReader {
   #drop(reason: string): void {
     this.#context.builder.drop(reason);
   }
+}
+
+/** Returns what an unknown record says: in its envelope, or without one. */
+function dataOf({ type: _type, timestamp: _time, ...rest }: JsonRecord): JsonRecord {
+  const { payload } = rest;
+  return isJsonRecord(payload) ? payload : rest;
 }
 
 function itemOf(value: JsonRecord): JsonRecord {

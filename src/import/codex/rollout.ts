@@ -69,6 +69,9 @@ const ITEM_TYPES: ReadonlySet<unknown> = new Set([
   "custom_tool_call",
   "custom_tool_call_output",
   "local_shell_call",
+  "web_search_call",
+  "image_generation_call",
+  "ghost_snapshot",
 ]);
 
 /** Wraps a bare item, as in the oldest files, in the form of later ones. */

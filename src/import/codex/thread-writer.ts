@@ -9,11 +9,11 @@ import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { custom, type Draft, type EntryBody, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isJsonValue, textOf } from "../source-values.ts";
+import { beforeTurns, saidInOrder, type ThreadState } from "../thread-state.ts";
 import { type Answer, addBlocks, emptyAnswer, endAnswer, isText, usageOfTokens } from "./answer.ts";
 import type { CallOutcome } from "./outcomes.ts";
 import { readReplacement } from "./replacement-history.ts";
 import { answerBlocks, callArguments, callId, inputBlocks, resultOf } from "./response-items.ts";
-import { beforeTurns, saidInOrder, type ThreadState } from "./thread-state.ts";
 
 /** State that all files of a session share. */
 export interface SessionContext {

@@ -7,6 +7,7 @@ import { custom, SessionBuilder } from "../session-builder.ts";
 import { firstFolder, issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
+import { type CopilotRows, turnsWithoutEvents } from "./stored-turns.ts";
 import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 
 /** A session of GitHub Copilot CLI: its events. */
@@ -21,6 +22,8 @@ export interface CopilotInput extends SourceText {
   readonly workspace?: string;
   /** What an earlier import has made of the session: the program deletes turns that the user rewinds. */
   readonly known?: readonly UnknownEntry[];
+  /** What the program's database still has of such turns. */
+  readonly rows?: CopilotRows;
   /** ISO 8601. */
   readonly importedAt: string;
 }
@@ -81,7 +84,8 @@ class CopilotImport {
       const isUsers = workspaceField(input.workspace, "user_named") === "true";
       builder.addName(`copilot name ${name}`, name, isUsers);
     }
-    this.#main = new ThreadWriter(builder, this.#shared, input.known);
+    const turns = turnsWithoutEvents(input.rows, records);
+    this.#main = new ThreadWriter(builder, this.#shared, { known: input.known ?? [], turns });
     for (const { value } of records) if (value["type"] === "session.binary_asset") this.#takeAsset(value);
   }
 
@@ -152,7 +156,7 @@ class CopilotImport {
     const link = { agentId, ...(callId !== undefined && { toolCallId: callId }), ...told };
     builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
     if (callId !== undefined) this.#shared.agents.set(callId, { agentId, sessionId: id });
-    const thread = new ThreadWriter(builder, this.#shared, [], agentId);
+    const thread = new ThreadWriter(builder, this.#shared, undefined, agentId);
     this.#subagents.set(agentId, thread);
     return thread;
   }

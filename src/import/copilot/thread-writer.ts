@@ -1,4 +1,4 @@
-import { listOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
@@ -7,8 +7,9 @@ import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
 import { type ImportedSession, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isJsonValue, isoTimeOf, member, textOf } from "../source-values.ts";
+import { isJsonValue, isoTimeOf, member, textIn, textOf } from "../source-values.ts";
 import { type Answer, answerOf, attachedImages, type CallResult, resultOf } from "./content.ts";
+import type { StoredTurn } from "./stored-turns.ts";
 import { addUsage, apiOf, providerOf, restOf, type UsageSums, usageOfTokens } from "./usage.ts";
 
 /** What the agents of a session share. */
@@ -21,6 +22,14 @@ export interface SharedState {
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
   /** Tokens of calls so far, by model: totals repeat them. */
   readonly counted: UsageSums;
+}
+
+/** What is known of events that the program has deleted. */
+export interface Past {
+  /** Entries that an earlier import has made. */
+  readonly known: readonly UnknownEntry[];
+  /** Turns in the program's database. */
+  readonly turns: readonly StoredTurn[];
 }
 
 /** Events that other events repeat, and why they are left out. */
@@ -45,8 +54,7 @@ const INTERRUPTED = "The execution of this tool, or a previous tool was interrup
 export class ThreadWriter {
   readonly #builder: SessionBuilder;
   readonly #shared: SharedState;
-  /** Entries that an earlier import has made. */
-  readonly #known: readonly UnknownEntry[];
+  readonly #past: Past;
   readonly #agentId: string | undefined;
   #tip: Draft | undefined;
   #model: string | undefined;
@@ -63,16 +71,35 @@ export class ThreadWriter {
   readonly #drafts = new Map<string, Draft>();
   /** Time of the event before. */
   #time = "";
+  /** What becomes of events, by their type; others are kept. */
+  readonly #takers = new Map<string, (data: JsonRecord, record: SourceRecord) => void>([
+    ["session.start", (data, record) => this.#changeSettings(data, record)],
+    ["session.model_change", (data, record) => this.#changeSettings(data, record)],
+    ["session.title_changed", ({ title }, record) => this.#addName(title, record)],
+    ["session.binary_asset", () => undefined],
+    ["user.message", (data, record) => this.#addPrompt(data, record)],
+    ["system.notification", ({ content }, record) => this.#note("notification", content, record, true)],
+    ["session.usage_record", (data, record) => this.#expectAnswer(data, record)],
+    ["assistant.message", (data, record) => this.#addAnswer(data, record)],
+    ["tool.user_requested", (data) => this.#beginCall(data)],
+    ["tool.execution_complete", (data, record) => this.#addResult(data, record)],
+    ["session.compaction_complete", (data, record) => this.#compact(data, record)],
+    ["session.context_cleared", (data, record) => this.#clear(data, record)],
+    ["session.info", (data, record) => this.#addInfo(data, record)],
+    ["session.error", (data, record) => this.#addError(data, record)],
+    ["abort", (_, record) => this.#abort(record)],
+    ["session.shutdown", (data, record) => this.#addTotals(data, record)],
+  ]);
 
   constructor(
     builder: SessionBuilder,
     shared: SharedState,
-    known: readonly UnknownEntry[] = [],
+    past: Past = { known: [], turns: [] },
     agentId?: string,
   ) {
     this.#builder = builder;
     this.#shared = shared;
-    this.#known = known;
+    this.#past = past;
     this.#agentId = agentId;
   }
 
@@ -85,13 +112,18 @@ export class ThreadWriter {
   take(record: SourceRecord): void {
     const type = textOf(record.value["type"]) ?? "";
     const data = member(record.value, "data");
-    const reason = type.startsWith("model.") ? "report of a call that a summary tells" : LEFT_OUT.get(type);
+    const isOfSummary = this.#firstKept !== undefined && type.startsWith("model.");
+    const reason = isOfSummary ? "report of a call that a summary tells" : LEFT_OUT.get(type);
     if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
     if (type === "tool.execution_start") this.#beginCall(data);
+    // What ran when the program was killed has ended.
+    if (type === "session.resume") this.#openCalls.clear();
     if (reason !== undefined) this.drop(reason);
     else {
       this.#builder.counts.records++;
-      this.#takeEvent(type, data, record);
+      const taker = this.#takers.get(type);
+      if (taker === undefined) this.#keep(type, data, record);
+      else taker(data, record);
     }
     this.#time = isoTimeOf(record.value["timestamp"]) ?? this.#time;
   }
@@ -101,65 +133,6 @@ export class ThreadWriter {
     this.#flushTokens();
     this.#builder.markLeaf(this.#tip);
     return this.#builder.finish();
-  }
-
-  #takeEvent(type: string, data: JsonRecord, record: SourceRecord): void {
-    switch (type) {
-      case "session.start":
-        this.#changeSettings(data, record);
-        break;
-      case "session.binary_asset":
-        break;
-      case "session.model_change":
-        this.#changeSettings({ selectedModel: data["newModel"], ...data }, record);
-        break;
-      case "session.title_changed": {
-        const title = textOf(data["title"]);
-        if (title !== undefined) this.#builder.addName(keyOf(record), title);
-        break;
-      }
-      case "user.message":
-        this.#addPrompt(data, record);
-        break;
-      case "system.notification":
-        this.#note("notification", data["content"], record, true);
-        break;
-      case "session.usage_record":
-        this.#flushTokens();
-        this.#pending = { record, tokens: member(data, "usage") };
-        break;
-      case "assistant.message":
-        this.#addAnswer(data, record);
-        break;
-      case "tool.user_requested":
-        this.#beginCall(data);
-        break;
-      case "tool.execution_complete":
-        this.#addResult(data, record);
-        break;
-      case "session.compaction_complete":
-        this.#compact(data, record);
-        break;
-      case "session.context_cleared":
-        this.#tip = undefined;
-        this.#keep(type, data, record);
-        break;
-      case "session.error":
-        this.#addError(data, record);
-        break;
-      case "abort":
-        this.#abort(record);
-        break;
-      case "session.info":
-        if (data["infoType"] === "rewind") this.#keepRewound(record);
-        this.#keep(type, data, record);
-        break;
-      case "session.shutdown":
-        this.#addTotals(data, record);
-        break;
-      default:
-        this.#keep(type, data, record);
-    }
   }
 
   #add(key: string, record: SourceRecord, body: EntryBody): Draft {
@@ -200,8 +173,28 @@ export class ThreadWriter {
     this.#add(keyOf(record), record, body);
   }
 
-  #changeSettings({ selectedModel, reasoningEffort }: JsonRecord, record: SourceRecord): void {
-    const [model, effort] = [textOf(selectedModel), textOf(reasoningEffort)];
+  #clear(data: JsonRecord, record: SourceRecord): void {
+    this.#tip = undefined;
+    this.#keep("session.context_cleared", data, record);
+  }
+
+  #addInfo(data: JsonRecord, record: SourceRecord): void {
+    if (data["infoType"] === "rewind") this.#keepRewound(record);
+    this.#keep("session.info", data, record);
+  }
+
+  #addName(title: unknown, record: SourceRecord): void {
+    const name = textOf(title);
+    if (name !== undefined) this.#builder.addName(keyOf(record), name);
+  }
+
+  #expectAnswer(data: JsonRecord, record: SourceRecord): void {
+    this.#flushTokens();
+    this.#pending = { record, tokens: member(data, "usage") };
+  }
+
+  #changeSettings({ selectedModel, newModel, reasoningEffort }: JsonRecord, record: SourceRecord): void {
+    const [model, effort] = [textOf(newModel) ?? textOf(selectedModel), textOf(reasoningEffort)];
     if (model !== undefined && model !== this.#model && this.#model !== undefined) {
       const body = { type: "model_change", provider: this.#provider, modelId: model };
       this.#add(keyOf(record), record, body);
@@ -308,8 +301,12 @@ export class ThreadWriter {
     note?: string,
   ): void {
     this.#count(model, usage);
-    const body = { type: "usage", kind: `copilot.${kind}`, provider: this.#provider, model, usage };
+    const body = this.#usageEntry(kind, model, usage);
     this.#add(key, record, { ...body, ...(note !== undefined && { note }) });
+  }
+
+  #usageEntry(kind: string, model: string, usage: Usage): EntryBody {
+    return { type: "usage", kind: `copilot.${kind}`, provider: this.#provider, model, usage };
   }
 
   #count(model: string, usage: Usage): void {
@@ -370,7 +367,9 @@ export class ThreadWriter {
     } = data;
     if (success !== true || outcome !== "applied" || summary === undefined) {
       const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
-      if (usage.totalTokens > 0) this.#add(`${keyOf(record)} tokens`, record, this.#spent(model, usage));
+      // Not counted, because totals do not include them.
+      if (usage.totalTokens > 0)
+        this.#add(`${keyOf(record)} tokens`, record, this.#usageEntry("compaction", model, usage));
       this.#keep("session.compaction_complete", data, record);
       return;
     }
@@ -383,11 +382,6 @@ export class ThreadWriter {
       ...(usage.totalTokens > 0 && { usage }),
     });
     draft["firstKeptEntryId"] = (kept ?? draft).id;
-  }
-
-  /** Totals do not include the tokens of a compaction. */
-  #spent(model: string, usage: Usage): EntryBody {
-    return { type: "usage", kind: "copilot.compaction", provider: this.#provider, model, usage };
   }
 
   #addError({ message, errorType, statusCode, errorCode }: JsonRecord, record: SourceRecord): void {
@@ -438,16 +432,53 @@ export class ThreadWriter {
     this.#builder.drop("totals of tokens that calls tell");
   }
 
-  /** Keeps what an earlier import has read between the event before a rewind and the rewind: the program deletes it. */
+  /**
+   * Keeps what an earlier import has read between the event before a rewind and the rewind, else what the program's
+   * database has of it: the program deletes the events.
+   */
   #keepRewound(record: SourceRecord): void {
     const rewoundAt = isoTimeOf(record.value["timestamp"]) ?? "";
+    const isRewound = (time: string) => time > this.#time && time < rewoundAt;
     const back = this.#tip;
-    for (const { type, id, parentId, timestamp, ...fields } of this.#known) {
-      if (timestamp <= this.#time || timestamp >= rewoundAt || this.#drafts.has(id)) continue;
-      const parent = (parentId === null ? undefined : this.#drafts.get(parentId)) ?? this.#tip;
-      this.#moveTo(this.#builder.add(id, parent, timestamp, { type, ...fields }, id));
+    const known = this.#past.known.filter(
+      ({ id, timestamp }) => isRewound(timestamp) && !this.#drafts.has(id),
+    );
+    for (const { type, id, parentId, timestamp, ...fields } of known) {
+      this.#tip = (parentId === null ? undefined : this.#drafts.get(parentId)) ?? this.#tip;
+      this.#moveTo(this.#builder.add(id, this.#tip, timestamp, { type, ...fields }, id));
     }
+    const prompts = new Set(known.map(({ message }) => textIn(fieldsOf(message)["content"])));
+    for (const turn of this.#past.turns)
+      if (isRewound(turn.time) && !prompts.has(turn.prompt)) this.#addTurn(turn, record);
     this.#tip = back;
+  }
+
+  /** Adds a turn of which there are only the prompt, the last answer and the tokens of its calls. */
+  #addTurn({ prompt, answer, calls, time }: StoredTurn, { line, offset }: SourceRecord): void {
+    const key = `copilot turn ${time} ${prompt}`;
+    const at = (timestamp = time) => ({ value: { timestamp }, line, offset });
+    this.#addMessage(key, at(calls[0]?.time), { role: "user", content: prompt });
+    this.#add(`${key} note`, at(calls[0]?.time), custom("copilot.stored-turn", { calls: calls.length }));
+    const last = answer === undefined ? undefined : calls.at(-1);
+    for (const [i, call] of calls.entries()) {
+      if (call === last) continue;
+      const model = textOf(call.tokens["model"]) ?? UNKNOWN_NAME;
+      this.#add(
+        `${key} ${i}`,
+        at(call.time),
+        this.#usageEntry("stored-turn", model, usageOfTokens(call.tokens)),
+      );
+    }
+    if (answer === undefined) return;
+    this.#addMessage(`${key} answer`, at(), {
+      role: "assistant",
+      content: [{ type: "text", text: answer }],
+      api: apiOf(last?.tokens),
+      provider: this.#provider,
+      model: textOf(last?.tokens["model"]) ?? UNKNOWN_NAME,
+      usage: usageOfTokens(last?.tokens ?? {}),
+      stopReason: "stop",
+    });
   }
 }
 

@@ -47,7 +47,7 @@ export function importOpenCode(input: OpenCodeInput): ImportedSession | undefine
 }
 
 /** Returns the error for sessions in a form that is not known. */
-function newerVersion(path = "It"): SessionError {
+export function newerVersion(path = "It"): SessionError {
   const message = `${path} holds messages as OpenCode 2 stores them, which this version of sessiontree does not read. Only those of OpenCode 1 can be imported.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }

@@ -44,6 +44,7 @@ const TYPED: ReadonlySet<unknown> = new Set([undefined, "mid_turn_user_message",
 
 class ThreadEmitter {
   readonly #nodes: readonly RecordNode[];
+  readonly #own: ReadonlySet<RecordNode>;
   readonly #builder: SessionBuilder;
   readonly #reports: CallReports;
   readonly #emitted = new Map<RecordNode, Emitted>();
@@ -51,6 +52,7 @@ class ThreadEmitter {
 
   constructor(nodes: readonly RecordNode[], { builder, agents }: Target) {
     this.#nodes = nodes;
+    this.#own = new Set(nodes);
     this.#builder = builder;
     this.#reports = new CallReports(nodes, agents);
   }
@@ -64,15 +66,24 @@ class ThreadEmitter {
   /** Emits a record, and before it those above it that come later in the file. */
   #emitFrom(node: RecordNode): void {
     const line: RecordNode[] = [];
-    for (let at: RecordNode | undefined = node; at !== undefined && !this.#emitted.has(at); at = at.parent) {
+    for (let at: RecordNode | undefined = node; at !== undefined && !this.#emitted.has(at); ) {
       this.#emitted.set(at, NOTHING);
       line.push(at);
+      at = this.#parentOf(at);
     }
     for (const one of line.reverse()) {
-      const above = one.parent && this.#emitted.get(one.parent)?.last;
+      const parent = this.#parentOf(one);
+      const above = parent && this.#emitted.get(parent)?.last;
       const made = this.#emit(one, above);
       this.#emitted.set(one, { first: made.first ?? above, last: made.last ?? above });
     }
+  }
+
+  /** Returns the nearest record above another one that is of the same agent. */
+  #parentOf({ parent }: RecordNode): RecordNode | undefined {
+    let at = parent;
+    while (at !== undefined && !this.#own.has(at)) at = at.parent;
+    return at;
   }
 
   #emit(node: RecordNode, above: Draft | undefined): Emitted {
@@ -258,7 +269,7 @@ class ThreadEmitter {
   /** Finds the first of those last messages before a compaction that are what it keeps. */
   #firstKept(compaction: RecordNode, kept: readonly JsonRecord[]): Draft | undefined {
     const rest = [...kept];
-    for (let at = compaction.parent; at !== undefined; at = at.parent) {
+    for (let at = this.#parentOf(compaction); at !== undefined; at = this.#parentOf(at)) {
       if (!Array.isArray(at.message["parts"])) continue;
       if (encodeParsed(at.message["parts"]) !== encodeParsed(rest.at(-1)?.["parts"] ?? null))
         return undefined;

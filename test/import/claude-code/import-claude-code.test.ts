@@ -76,7 +76,7 @@ test("results of parallel calls follow their message one after the other, whiche
     "user hello",
     "assistant t1+t2+t3",
     "result t1",
-    "claude-code.attachment",
+    "claude-code.hook",
     "result t3",
     "result t2",
     "assistant all",
@@ -289,8 +289,35 @@ test.each([
   ]);
 });
 
+test("what the program notes, and hands to the model, is kept under its own name with all that it says", () => {
+  const tasks = [{ id: "1", subject: "Find the leak", status: "in_progress" }];
+  const { path } = mainOf([
+    QUESTION,
+    part("a", "q", "msg_1", text("yes"), { stop: "end_turn" }),
+    record("system", "h", "a", { subtype: "stop_hook_summary", hookCount: 1, hookErrors: ["lint failed"] }),
+    record("system", "d", "h", { subtype: "turn_duration", durationMs: 72_000 }),
+    record("system", "w", "d", {
+      subtype: "away_summary",
+      content: "While you were away, the leak was found.",
+    }),
+    record("attachment", "t", "w", { attachment: { type: "task_reminder", content: tasks, itemCount: 1 } }),
+    record("attachment", "x", "t", { attachment: { type: "diagnostics", files: [] } }),
+    record("system", "n", "x", { content: "of before subtypes" }),
+  ]);
+  expect(path.slice(3)).toMatchObject([
+    { customType: "claude-code.stop_hook_summary", data: { hookErrors: ["lint failed"] } },
+    { customType: "claude-code.turn_duration", data: { durationMs: 72_000 } },
+    { customType: "claude-code.away_summary", data: { content: "While you were away, the leak was found." } },
+    { customType: "claude-code.task_reminder", data: { attachment: { content: tasks } } },
+    { customType: "claude-code.diagnostics" },
+    { customType: "claude-code.system", data: { content: "of before subtypes" } },
+  ]);
+});
+
 test("a boundary whose summary was lost, and one whose past is in another file, lose nothing", () => {
-  expect(pathOf(compacted({}).filter(({ uuid: id }) => id !== uuid("s")))).toContain("claude-code.system");
+  expect(pathOf(compacted({}).filter(({ uuid: id }) => id !== uuid("s")))).toContain(
+    "claude-code.compact_boundary",
+  );
   const lost = compacted({}).map((one) =>
     one["logicalParentUuid"] === undefined ? one : { ...one, logicalParentUuid: uuid("gone") },
   );
@@ -519,7 +546,7 @@ test("what was not typed is no prompt, and is in the context all the same", () =
     "claude-code.notification",
     "bashExecution",
     "user and this",
-    "claude-code.attachment",
+    "claude-code.date",
     "user [Request interrupted by user]",
   ]);
   const view = mainOf([

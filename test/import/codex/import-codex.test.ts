@@ -494,6 +494,20 @@ test("other items are kept, and the name comes from the program's list", () => {
   ]);
 });
 
+test("items and records without an envelope, as the first versions wrote them, are kept with all that they say", () => {
+  const view = viewThread([
+    { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] },
+    { type: "web_search_call", status: "completed", action: { type: "search", query: "empty carts" } },
+    { type: "ghost_snapshot", ghost_commit: { id: "abc", parent: null } },
+    { type: "brand_new", x: 1 },
+  ]);
+  expect(view.path.slice(2)).toMatchObject([
+    { customType: "codex.web_search_call", data: { action: { query: "empty carts" } } },
+    { customType: "codex.ghost_snapshot", data: { ghost_commit: { id: "abc" } } },
+    { customType: "codex.brand_new", data: { x: 1 } },
+  ]);
+});
+
 test("a file without a conversation is no session", () => {
   expect(importThread([[meta()]])).toBeUndefined();
   expect(importThread([])).toBeUndefined();

@@ -155,6 +155,27 @@ test("what the user interrupts, steers or cannot send is there", () => {
   expect(repairs.map(({ kind }) => kind)).toEqual(["resultMoved", "resultMoved"]);
 });
 
+test("a call that ran when the program was killed gets no result from an interruption after it", () => {
+  const { path } = view(
+    numbered([
+      start(),
+      prompt("run"),
+      answer("r1", "", { c1: "bash" }),
+      event("session.resume"),
+      prompt("again"),
+      answer("r2", "", { c2: "bash" }),
+      event("abort"),
+    ]),
+  );
+  expect(path.map(brief).slice(1)).toEqual([
+    "user run",
+    "assistant c1",
+    "user again",
+    "assistant c2",
+    "result c2",
+  ]);
+});
+
 test("a compaction leaves its summary and what was said while it was written; a cancelled one only its tokens", () => {
   const used = { model: "m-1", inputTokens: 30, outputTokens: 5, cacheReadTokens: 10 };
   const complete = (fields: object) =>
@@ -245,6 +266,59 @@ test("turns that are rewound after an import stay as a branch", () => {
   expect(entries.slice(0, 5)).toEqual(known.slice(0, 5).map((entry, i) => (i === 0 ? entries[0] : entry)));
   const again = session.entries.map((entry) => ({ ...entry }));
   expect(view([...numbered(first), ...rewind], { known: again }).text).toBe(viewOf(session).text);
+});
+
+test("turns that are rewound before an import come from the program's database, as far as it has them", () => {
+  const row = (turn: number, user_message: string, assistant_response: string | null, second: number) => ({
+    turn_index: turn,
+    user_message,
+    assistant_response,
+    timestamp: timeOf(second),
+  });
+  const call = (input_tokens: number, second: number) => ({
+    model: "m-1",
+    input_tokens,
+    output_tokens: 1,
+    cache_read_tokens: 0,
+    created_at: timeOf(second).slice(0, 19).replace("T", " "),
+  });
+  const first = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
+  const rest = numbered(
+    [event("session.info", { infoType: "rewind", message: "Rewound." }), prompt("one")],
+    14,
+  );
+  const rows = {
+    turns: [
+      row(0, "one", "first", 5),
+      row(1, "one", "second", 9),
+      row(2, "stop", null, 12),
+      row(1, "one", "x", 20),
+    ],
+    calls: [call(100, 3), call(7, 7), call(8, 8), call(9, 11)],
+  };
+  const { session, path, entries } = view([...first, ...rest], { rows });
+  const named = path.map(brief);
+  expect(named).toEqual([
+    "sessiontree.import",
+    "user one",
+    "assistant first",
+    "copilot.session.info",
+    "user one",
+  ]);
+  expect(entries.slice(3, 9).map(brief)).toEqual([
+    "user one",
+    "copilot.stored-turn",
+    "usage",
+    "assistant second",
+    "user stop",
+    "copilot.stored-turn",
+  ]);
+  const inputs = entries.flatMap((entry) => (entry.type === "usage" ? [entry.usage.input] : []));
+  expect(inputs).toEqual([7, 9]);
+  expect(entries[6]).toMatchObject({ message: { usage: { input: 8, output: 1 } } });
+  const known = session.entries.map((entry) => ({ ...entry }));
+  expect(view([...first, ...rest], { rows, known }).text).toBe(viewOf(session).text);
+  expect(view([...first, ...rest], { known }).text).toBe(viewOf(session).text);
 });
 
 test("images, injected texts, reasoning, names, effort and forks are what they are", () => {

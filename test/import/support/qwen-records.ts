@@ -8,7 +8,7 @@ export type QwenRecord = { [field: string]: unknown };
 export const QWEN_ID = "b0000000-0000-4000-8000-000000000001";
 
 /** Makes the records of a chat, each the child of the one before unless it names its parent. */
-function chat(records: readonly QwenRecord[]): QwenRecord[] {
+export function chat(records: readonly QwenRecord[]): QwenRecord[] {
   return records.map((record, i) => ({
     parentUuid: records[i - 1]?.["uuid"] ?? null,
     sessionId: QWEN_ID,

@@ -1,8 +1,8 @@
-import { blocksOf, fieldsOf } from "../../context/entry-fields.ts";
-import { readAnswerBlock } from "../../convert/anthropic/anthropic-content.ts";
-import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { placeholder } from "../../convert/images.ts";
-import { textOf } from "../source-values.ts";
+import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
+import { readAnswerBlock } from "../convert/anthropic/anthropic-content.ts";
+import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
+import { placeholder } from "../convert/images.ts";
+import { textOf } from "./source-values.ts";
 
 /** Blocks of a message, and those that it can represent only by a short text. */
 export interface ConvertedBlocks<Block> {

@@ -1,5 +1,5 @@
-import type { UserMessage } from "../../schema/message.ts";
-import type { Draft } from "../session-builder.ts";
+import type { UserMessage } from "../schema/message.ts";
+import type { Draft } from "./session-builder.ts";
 
 /** A turn of the user, and the state before it. */
 export interface Turn {

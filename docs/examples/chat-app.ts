@@ -1,0 +1,99 @@
+/**
+ * Both sides of a chat with the AI SDK (`ai` 5, 6 or 7): the route of the server, and what the page does. The sessions are in the
+ * folder `chats`.
+ *
+ *     npx tsx docs/examples/chat-app.ts
+ *
+ * No model is asked, and nothing listens: the page calls the route. docs/adapters.md has routes that ask a model.
+ */
+import {
+  createUIMessageStream,
+  createUIMessageStreamResponse,
+  DefaultChatTransport,
+  generateId,
+  readUIMessageStream,
+  type UIMessage,
+  validateUIMessages,
+} from "ai";
+import { SessionManager } from "sessiontree";
+import { loadChat, saveChat } from "sessiontree/adapters";
+import { z } from "zod";
+
+const FOLDER = "chats";
+
+/** The session of a chat, under the chat's id. */
+function openChat(id: string): SessionManager {
+  const path = SessionManager.findById(process.cwd(), id, FOLDER);
+  return path === undefined
+    ? SessionManager.create(process.cwd(), FOLDER, { id })
+    : SessionManager.open(path, FOLDER);
+}
+
+/** What the page sends. */
+const ASKED = z.object({ id: z.string(), messages: z.unknown() });
+
+/** What a model would say. */
+const ANSWERS = ["It is Monday.", "Nobody has shopped yet."];
+
+/** The server's side: stores the question, streams an answer, and stores that. */
+async function POST(request: Request): Promise<Response> {
+  const { id, messages } = ASKED.parse(await request.json());
+  const originalMessages = await validateUIMessages({ messages });
+  const session = openChat(id);
+  await saveChat(session, originalMessages);
+  const stream = createUIMessageStream({
+    originalMessages,
+    generateId,
+    execute({ writer }) {
+      const delta = ANSWERS.shift() ?? "I have nothing to add.";
+      writer.write({ type: "text-start", id: "t1" });
+      writer.write({ type: "text-delta", id: "t1", delta });
+      writer.write({ type: "text-end", id: "t1" });
+    },
+    async onFinish({ messages }) {
+      await saveChat(session, messages);
+      await session.close();
+    },
+  });
+  return createUIMessageStreamResponse({ stream });
+}
+
+/** The page's side: a whole page would have `useChat({ id, messages })`. */
+const transport = new DefaultChatTransport<UIMessage>({
+  api: "http://localhost/api/chat",
+  fetch: (url, init) => POST(new Request(url, init)),
+});
+
+/** Sends the messages of a chat, and shows the answer. */
+async function send(
+  chatId: string,
+  messages: UIMessage[],
+  trigger: "submit-message" | "regenerate-message",
+): Promise<void> {
+  const asked = { messageId: undefined, abortSignal: undefined };
+  const stream = await transport.sendMessages({ chatId, messages, trigger, ...asked });
+  let answer: UIMessage | undefined;
+  for await (answer of readUIMessageStream({ stream, terminateOnError: true }));
+  say("answer", answer);
+}
+
+function say(who: string, message: { readonly parts: readonly object[] } | undefined): void {
+  const texts = message?.parts.map((part) => ("text" in part ? part.text : ""));
+  console.log(`  ${who.padEnd(10)} ${texts?.join("")}`);
+}
+
+const chatId = `chat-${generateId()}`;
+const question: UIMessage = {
+  id: generateId(),
+  role: "user",
+  parts: [{ type: "text", text: "Why is the cart empty?" }],
+};
+say("question", question);
+await send(chatId, [question], "submit-message");
+console.log("             (the user asks for another answer)");
+await send(chatId, [question], "regenerate-message");
+
+const session = openChat(chatId);
+console.log("\nThe page is opened again, and shows:");
+for (const message of loadChat(session)) say(message.role, message);
+console.log(`\nBoth answers are in the session: npx sessiontree view ${session.getSessionFile()}`);

@@ -1,0 +1,133 @@
+import { constants, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { SessionError } from "../schema/errors.ts";
+import { canReadDatabases, foldLog } from "./sqlite.ts";
+
+/** Size from which a database is only copied if the caller has named it: 1 GB. */
+const LARGE_BYTES = 1024 ** 3;
+
+/** How often files are looked at that others write to meanwhile. */
+const MAX_ATTEMPTS = 20;
+
+/** What stands beside a database: its log, or what an interrupted change must be undone with. */
+const BESIDE = ["", "-wal", "-journal"] as const;
+
+const FOLDER_PREFIX = "databases-";
+
+/** Age from which the folder of an import that was killed is removed, in milliseconds. */
+const STALE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Copies of other programs' databases, which a run reads in their place.
+ *
+ * Reading a database changes files beside it, so that nothing ever opens the original.
+ */
+export class DatabaseCopies {
+  readonly #parent: string;
+  readonly #named: ReadonlySet<string>;
+  readonly #copies = new Map<string, string>();
+  #folder: string | undefined;
+
+  /**
+   * @param parent - Folder in which the copies get one of their own.
+   * @param named - Paths that the caller has named.
+   */
+  constructor(parent: string, named: Iterable<string>) {
+    this.#parent = parent;
+    this.#named = new Set(named);
+  }
+
+  /**
+   * Returns the path of the copy of a database, with all that its log holds.
+   *
+   * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot read databases, or it is large and was not named;
+   *   `READ_FAILED` if others write to it without a pause.
+   * @remarks Cost: O(bytes) for the first call of each database.
+   */
+  of(path: string): string {
+    const known = this.#copies.get(path);
+    if (known !== undefined) return known;
+    if (!canReadDatabases()) throw noDatabases(path);
+    const bytes = statesOf(path).reduce((sum, { size }) => sum + size, 0);
+    if (bytes > LARGE_BYTES && !this.#named.has(path)) throw tooLarge(path, bytes);
+    this.#folder ??= makeRunFolder(this.#parent);
+    const copy = join(this.#folder, `${this.#copies.size}.db`);
+    copyWhole(path, copy);
+    foldLog(copy);
+    this.#copies.set(path, copy);
+    return copy;
+  }
+
+  /** Removes all copies. */
+  remove(): void {
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = undefined;
+    this.#copies.clear();
+  }
+}
+
+function makeRunFolder(parent: string): string {
+  makeFolder(realFileSystem, parent);
+  for (const name of readdirSync(parent)) {
+    const folder = join(parent, name);
+    const { mtimeMs } = (name.startsWith(FOLDER_PREFIX) && statSync(folder, { throwIfNoEntry: false })) || {};
+    if (mtimeMs !== undefined && Date.now() - mtimeMs > STALE_MS)
+      rmSync(folder, { recursive: true, force: true });
+  }
+  return mkdtempSync(join(parent, FOLDER_PREFIX));
+}
+
+/** State of a file, by which it is known whether it has changed. */
+interface FileState {
+  readonly suffix: string;
+  readonly size: number;
+  readonly key: string;
+}
+
+function statesOf(path: string): FileState[] {
+  return BESIDE.flatMap((suffix) => {
+    const stats = statSync(path + suffix, { bigint: true, throwIfNoEntry: suffix === "" });
+    if (stats === undefined) return [];
+    const { dev, ino, size, mtimeNs } = stats;
+    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}` };
+  });
+}
+
+/** Copies a database and what stands beside it, as they were at one moment: what has changed by the end is copied again. */
+function copyWhole(path: string, copy: string): void {
+  let copied: readonly FileState[] = [];
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const states = statesOf(path);
+    for (const suffix of BESIDE) {
+      const key = keyOf(states, suffix);
+      if (key === keyOf(copied, suffix)) continue;
+      if (key === undefined) rmSync(copy + suffix, { force: true });
+      else copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    }
+    copied = states;
+    const now = statesOf(path);
+    if (BESIDE.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
+  }
+  throw busy(path);
+}
+
+function keyOf(states: readonly FileState[], suffix: string): string | undefined {
+  return states.find((one) => one.suffix === suffix)?.key;
+}
+
+function noDatabases(path: string): SessionError {
+  const message = `${path} is a database, which this version of Node cannot read. Use Node 22.13 or later; or export its sessions, as with "opencode export", and import those files.`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
+}
+
+function tooLarge(path: string, bytes: number): SessionError {
+  const size = (bytes / LARGE_BYTES).toFixed(1);
+  const message = `${path} has ${size} GB, which an import copies before it reads them. If that is meant, name it: sessiontree import ${path}`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
+}
+
+function busy(path: string): SessionError {
+  const message = `Cannot read ${path}: another program writes to it without a pause. Try again later.`;
+  return new SessionError("READ_FAILED", message, { details: { path } });
+}

@@ -1,0 +1,224 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
+import { custom, SessionBuilder, sessionIdOf } from "../session-builder.ts";
+import { firstFolder, issueAt, readRecords, type SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import { answerPart, callBlock, errorOf } from "./kimi-parts.ts";
+import { WireWriter } from "./wire-writer.ts";
+
+/** The wire log of an agent of Kimi Code, as `readKimiText` reads it. */
+export interface KimiWire extends SourceText {
+  /** `main`, or that of a subagent. */
+  readonly agentId: string;
+  /** Path of the file. */
+  readonly path?: string;
+}
+
+/** A session of Kimi Code: the logs of its agents. */
+export interface KimiInput {
+  readonly sessionId: string;
+  readonly wires: readonly KimiWire[];
+  /** What `state.json` holds, parsed. */
+  readonly state?: unknown;
+  readonly cwd?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** Id of the agent that the user talks to. */
+const MAIN = "main";
+
+/** Reads a wire log. */
+export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>): SourceText {
+  return readRecords(input, {
+    firstKey: /^"(?:type|message|turnId)"\s*:/,
+    isRecord: ({ type, time, protocol_version: version }) =>
+      typeof type === "string" && (typeof time === "number" || typeof version === "string"),
+  });
+}
+
+/**
+ * Converts the wire logs of Kimi Code to sessions: the main agent's, and those of its subagents.
+ *
+ * An undo keeps the turns as a branch. Tokens are those of `usage.record`, which every call has.
+ *
+ * @returns The main session first; none if the logs contain no conversation.
+ * @remarks Cost: O(records). Source: docs/import.md#kimi-code
+ */
+export function importKimi(input: KimiInput): ImportedSession[] {
+  const wires = input.wires.filter(({ records }) => records.some(({ value }) => isSpoken(value)));
+  const main = wires.find(({ agentId }) => agentId === MAIN);
+  const spawned = input.wires.flatMap(({ records }) =>
+    records.flatMap(({ value }) => (value["type"] === "subagent.spawned" ? [value] : [])),
+  );
+  const others = wires.filter((wire) => wire !== main);
+  return [...(main === undefined ? [] : [main]), ...others].map((wire) => importWire(input, wire, spawned));
+}
+
+function isSpoken({ type }: JsonRecord): boolean {
+  return type === "context.append_message" || type === "context.append_loop_event";
+}
+
+/** Derives a subagent's name from its session, because agents of two sessions share ids. */
+function sourceIdOf(sessionId: string, agentId: unknown): string {
+  return agentId === MAIN || typeof agentId !== "string" ? sessionId : `${sessionId}.${agentId}`;
+}
+
+/** The main agent's id is not the prefix of a subagent's, because a prefix of that id would then match both. */
+function idOf(sessionId: string, agentId: unknown): string {
+  return sessionIdOf(agentId === MAIN ? sessionId : `${String(agentId)}.${sessionId}`);
+}
+
+function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonRecord[]): ImportedSession {
+  const { sessionId, state } = input;
+  const { agentId, records, issues, path } = wire;
+  const fields = fieldsOf(state);
+  const metadata = fieldsOf(records.find(({ value }) => value["type"] === "metadata")?.value);
+  const profile = fieldsOf(records.find(({ value }) => value["type"] === "profile.bind")?.value);
+  const folder = firstFolder([
+    fields["cwd"],
+    fields["workDir"],
+    member(profile, "environmentDisclosure")["cwd"],
+  ]);
+  const start = spawned.find(({ subagentId }) => subagentId === agentId);
+  const builder = new SessionBuilder(input, {
+    source: "kimi",
+    sourceId: sourceIdOf(sessionId, agentId),
+    sourcePath: path,
+    sourceVersion: textOf(metadata["protocol_version"]),
+    id: idOf(sessionId, agentId),
+    cwd: folder.cwd,
+    startedAt: metadata["created_at"] ?? records[0]?.value["time"],
+    parent: parentOf(input, agentId, start),
+  });
+  builder.issues.push(...issues, ...folder.issues, ...versionIssues(metadata));
+  builder.counts.records = records.length;
+  if (agentId === MAIN) addTitle(builder, fields);
+  else linkParent(builder, agentId, start);
+  const writer = new WireWriter(builder, linksOf(sessionId, agentId, spawned));
+  for (const { value } of records) take(value, writer, builder, agentId !== MAIN);
+  writer.finish();
+  return builder.finish();
+}
+
+function addTitle(builder: SessionBuilder, { title, isCustomTitle }: JsonRecord): void {
+  const name = textOf(title);
+  if (name !== undefined) builder.addName(`kimi name ${name}`, name, isCustomTitle === true);
+}
+
+function linkParent(builder: SessionBuilder, agentId: string, start: JsonRecord | undefined): void {
+  const { parentToolCallId: toolCallId, subagentName: role, description } = start ?? {};
+  const link = Object.entries({ agentId, toolCallId, role, description }).filter(([, value]) => value);
+  builder.addBehind(
+    `kimi agent ${agentId}`,
+    undefined,
+    custom(SUBAGENT_CUSTOM_TYPE, Object.fromEntries(link)),
+  );
+}
+
+/** Returns the sessions of the agents that an agent has started, by the calls that did. */
+function linksOf(
+  sessionId: string,
+  agentId: string,
+  spawned: readonly JsonRecord[],
+): Map<string, JsonRecord> {
+  const links = new Map<string, JsonRecord>();
+  for (const { subagentId, parentToolCallId: toolCallId, parentAgentId = MAIN } of spawned) {
+    if (typeof toolCallId !== "string" || typeof subagentId !== "string" || parentAgentId !== agentId)
+      continue;
+    links.set(toolCallId, { agentId: subagentId, toolCallId, sessionId: idOf(sessionId, subagentId) });
+  }
+  return links;
+}
+
+function parentOf(
+  { sessionId, state }: KimiInput,
+  agentId: string,
+  start: JsonRecord | undefined,
+): SourceParent | undefined {
+  const { forkedFrom, agents } = fieldsOf(state);
+  if (agentId === MAIN) {
+    const original = textOf(forkedFrom) ?? textOf(fieldsOf(forkedFrom)["sessionId"]);
+    const isOther = original !== undefined && original !== sessionId;
+    return isOther ? { sourceId: original, relation: "fork" } : undefined;
+  }
+  const starter = start?.["parentAgentId"] ?? member(fieldsOf(agents), agentId)["parentAgentId"];
+  // An agent that started itself: a record about it is damaged.
+  const sourceId = sourceIdOf(sessionId, starter === agentId ? MAIN : starter);
+  return { sourceId, relation: "subagent" };
+}
+
+/** Versions of the log that are known: 1.x. */
+const KNOWN_VERSION = /^1\./;
+
+function versionIssues({ protocol_version: version }: JsonRecord) {
+  if (typeof version !== "string" || KNOWN_VERSION.test(version)) return [];
+  const message = `The log states protocol ${version}, which is unknown; it was read as 1.5. Compare what came of it with the program, or import with a newer sessiontree.`;
+  return [issueAt("VERSION_UNCLEAR", message)];
+}
+
+/** Beginnings of types of records that repeat others, or are the program's state. */
+const DROPPED =
+  /^(?:metadata|runtime|profile|config|permission|plugin|llm|token_counting|agent|subagent|prompt|turn|full_compaction|context\.undone|forked)\b/;
+
+function take(record: JsonRecord, writer: WireWriter, builder: SessionBuilder, isSubagent: boolean): void {
+  const { type, time } = record;
+  switch (type) {
+    case "turn.prompt":
+      writer.beginTurn();
+      break;
+    case "context.append_message":
+      writer.addMessage(record, isSubagent);
+      break;
+    case "context.append_loop_event":
+      takeEvent(member(record, "event"), record, writer);
+      break;
+    case "llm.request":
+      writer.request(record);
+      break;
+    case "usage.record":
+      writer.count(record);
+      break;
+    case "profile.bind":
+    case "config.update":
+      writer.think(record["thinkingEffort"], time);
+      break;
+    case "context.undo":
+      writer.undo(record["count"]);
+      break;
+    case "context.apply_compaction":
+      writer.compact(record);
+      break;
+    case "turn.ended":
+      writer.endTurn(record["reason"], errorOf(record), record);
+      break;
+    default:
+      if (typeof type === "string" && DROPPED.test(type)) builder.drop(type);
+      else writer.keep(record, textOf(type) ?? "record");
+  }
+}
+
+function takeEvent(event: JsonRecord, record: JsonRecord, writer: WireWriter): void {
+  switch (event["type"]) {
+    case "step.begin":
+      writer.beginStep(event);
+      break;
+    case "content.part":
+      writer.addPart(event, record["time"], answerPart(member(event, "part")));
+      break;
+    case "tool.call":
+      writer.addPart(event, record["time"], callBlock(event));
+      break;
+    case "tool.result":
+      writer.addResult(event, record["time"]);
+      break;
+    case "step.end":
+      writer.endStep(event);
+      break;
+    case "llm.request":
+      break;
+    default:
+      writer.keep(record, "event");
+  }
+}

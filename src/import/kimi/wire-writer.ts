@@ -1,0 +1,275 @@
+import { countOf, usageOf } from "../../convert/answer.ts";
+import type { AnswerBlock } from "../../convert/dialect.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
+import type { Usage } from "../../schema/content.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import {
+  type AssistantMessage,
+  type StopReason,
+  UNKNOWN_NAME,
+  type UserMessage,
+} from "../../schema/message.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
+import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import { isJsonValue, member, textOf } from "../source-values.ts";
+import { beforeTurns, saidInOrder, THREAD_START, type ThreadState } from "../thread-state.ts";
+import { modelOf, resultParts, sentParts, usageOfTokens } from "./kimi-parts.ts";
+
+/** A step of an agent: one call of a model. */
+interface Step {
+  readonly uuid: string;
+  model: ReturnType<typeof modelOf>;
+  /** Undefined until a part of the answer came. */
+  message: AssistantMessage | undefined;
+  /** Tokens that no message tells yet. */
+  usage: UnclaimedUsage | undefined;
+}
+
+/** Tokens of a call whose answer did not come yet, or never does. */
+interface UnclaimedUsage {
+  readonly key: string;
+  readonly time: unknown;
+  readonly usage: Usage;
+}
+
+/** Makes the entries of an agent's wire log, one after the other. */
+export class WireWriter {
+  readonly #builder: SessionBuilder;
+  /** Sessions of agents by the calls that started them. */
+  readonly #agents: ReadonlyMap<string, JsonRecord>;
+  readonly #toolNames = new Map<string, string>();
+  readonly #seen = new Map<string, number>();
+  #state: ThreadState = THREAD_START;
+  #step: Step | undefined;
+  /** Tokens of calls beside the turns: those of a compaction, until it is applied. */
+  #aside: UnclaimedUsage | undefined;
+
+  constructor(builder: SessionBuilder, agents: ReadonlyMap<string, JsonRecord>) {
+    this.#builder = builder;
+    this.#agents = agents;
+  }
+
+  beginTurn(): void {
+    this.#endStep();
+    const { turns } = this.#state;
+    this.#state = { ...this.#state, turns: { before: this.#state, previous: turns } };
+  }
+
+  addMessage(record: JsonRecord, isSubagent: boolean): void {
+    const message = member(record, "message");
+    const { kind = "user", name, variant = name } = member(message, "origin");
+    const content = sentParts(message["content"]);
+    const id = textOf(message["id"]);
+    const key = id === undefined ? this.#keyOf(record) : `kimi ${id}`;
+    if (kind === "user" || (isSubagent && kind === "system_trigger" && name === "subagent")) {
+      this.#say(key, record["time"], content);
+      return;
+    }
+    const isShown = kind !== "injection";
+    this.#add(key, record["time"], {
+      type: "custom_message",
+      customType: `kimi.${String(kind)}`,
+      content,
+      display: isShown,
+      ...(variant !== undefined && { details: { variant } }),
+    });
+  }
+
+  #say(key: string, time: unknown, content: UserMessage["content"]): void {
+    const message: UserMessage = { role: "user", content, timestamp: 0 };
+    const { tip, said: previous } = this.#state;
+    const draft = this.#builder.addMessage(key, tip, time, message);
+    this.#state = { ...this.#state, tip: draft, said: { message, previous } };
+  }
+
+  beginStep({ uuid }: JsonRecord): void {
+    this.#endStep();
+    this.#step = { uuid: textOf(uuid) ?? "step", model: {}, message: undefined, usage: undefined };
+  }
+
+  request(record: JsonRecord): void {
+    if (this.#step !== undefined && record["kind"] !== "compaction") this.#step.model = modelOf(record);
+  }
+
+  /** Counts the tokens of a call: they come before its answer. */
+  count(record: JsonRecord): void {
+    const usage = usageOfTokens(member(record, "usage"));
+    const { uuid } = this.#step ?? {};
+    const isAside = record["usageScope"] === "session" || uuid === undefined;
+    const told = {
+      key: isAside ? this.#keyOf(record) : this.#numbered(`${uuid} usage`),
+      time: record["time"],
+      usage,
+    };
+    if (record["usageScope"] === "session") {
+      this.#flush(this.#aside);
+      this.#aside = told;
+    } else if (this.#step?.message !== undefined && this.#step.message.usage.totalTokens === 0) {
+      this.#claim(told);
+      this.#step.message.usage = usage;
+    } else if (this.#step === undefined) this.#flush(told);
+    else {
+      this.#flush(this.#step.usage);
+      this.#step.usage = told;
+    }
+  }
+
+  addPart(event: JsonRecord, time: unknown, block: AnswerBlock): void {
+    if (this.#step === undefined || (event["stepUuid"] ?? this.#step.uuid) !== this.#step.uuid)
+      this.beginStep({ uuid: event["stepUuid"] });
+    const step = this.#step;
+    if (step === undefined) return;
+    const message = step.message ?? this.#beginAnswer(step, time);
+    message.content.push(block);
+    if (block.type !== "toolCall") return;
+    message.stopReason = "toolUse";
+    this.#toolNames.set(block.id, block.name);
+  }
+
+  #beginAnswer(step: Step, time: unknown): AssistantMessage {
+    const { usage } = step;
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: [],
+      api: UNKNOWN_NAME,
+      provider: UNKNOWN_NAME,
+      model: UNKNOWN_NAME,
+      ...step.model,
+      usage: usage?.usage ?? usageOf(),
+      stopReason: "stop",
+      timestamp: 0,
+    };
+    if (usage !== undefined) this.#claim(usage);
+    step.usage = undefined;
+    step.message = message;
+    this.#move(this.#builder.addMessage(step.uuid, this.#state.tip, time, message));
+    return message;
+  }
+
+  addResult(event: JsonRecord, time: unknown): void {
+    const toolCallId = textOf(event["toolCallId"]) ?? "";
+    const { output: _, note: __, isError, ...details } = member(event, "result");
+    const draft = this.#builder.addMessage(`${textOf(event["parentUuid"])} result`, this.#state.tip, time, {
+      role: "toolResult",
+      toolCallId,
+      toolName: this.#toolNames.get(toolCallId) ?? UNKNOWN_NAME,
+      content: resultParts(member(event, "result")),
+      ...(Object.keys(details).length > 0 && isJsonValue(details) && { details }),
+      isError: isError === true,
+    });
+    this.#move(draft);
+    const link = this.#agents.get(toolCallId);
+    if (link !== undefined) this.#add(`kimi agent ${toolCallId}`, time, custom(SUBAGENT_CUSTOM_TYPE, link));
+  }
+
+  endStep({ messageId, finishReason }: JsonRecord): void {
+    const message = this.#step?.message;
+    if (message === undefined) return;
+    const responseId = textOf(messageId);
+    if (responseId !== undefined) message.responseId = responseId;
+    if (finishReason === "interrupted") this.#end(message, "aborted");
+    if (finishReason === "max_tokens" || finishReason === "truncated") this.#end(message, "length");
+  }
+
+  /** Ends a turn that the user or an error has ended. */
+  endTurn(reason: unknown, error: string | undefined, record: JsonRecord): void {
+    const message = this.#step?.message;
+    this.#endStep();
+    if (reason === "cancelled" && message !== undefined) this.#end(message, "aborted");
+    if (reason !== "failed") return;
+    if (message !== undefined && message.stopReason !== "toolUse") this.#end(message, "error", error);
+    else this.keep(record, "error");
+  }
+
+  #end(message: AssistantMessage, reason: StopReason, error?: string): void {
+    if (message.stopReason === "toolUse") return;
+    message.stopReason = reason;
+    if (error !== undefined) message.errorMessage = error;
+  }
+
+  /** Leaves the latest turns, which stay as a branch. */
+  undo(count: unknown): void {
+    this.#endStep();
+    this.#state = beforeTurns(this.#state, countOf(count));
+  }
+
+  compact(record: JsonRecord): void {
+    const { summary, contextSummary, keptUserMessageCount: kept, tokensBefore, tokensAfter } = record;
+    const call = this.#aside;
+    this.#aside = undefined;
+    if (call !== undefined) this.#claim(call);
+    this.#endStep();
+    const said = saidInOrder(this.#state);
+    const draft = this.#add(this.#keyOf(record), record["time"], {
+      type: "compaction",
+      summary: textOf(summary) ?? textOf(contextSummary) ?? "Context compacted by Kimi Code.",
+      firstKeptEntryId: "",
+      tokensBefore: countOf(tokensBefore),
+      details: { source: "kimi", ...(countOf(tokensAfter) > 0 && { tokensAfter }) },
+      ...(call !== undefined && { usage: call.usage }),
+      retainedTail: said.slice(Math.max(0, said.length - countOf(kept))),
+    });
+    draft["firstKeptEntryId"] = draft.id;
+  }
+
+  /** Changes how much the model is to think; that it thinks says nothing about how much. */
+  think(effort: unknown, time: unknown): void {
+    const level = textOf(effort);
+    if (level === undefined || level === "on" || level === this.#state.effort) return;
+    this.#add(`kimi effort ${level} ${this.#state.tip?.id}`, time, {
+      type: "thinking_level_change",
+      thinkingLevel: level,
+    });
+    this.#state = { ...this.#state, effort: level };
+  }
+
+  keep(record: JsonRecord, name: string): void {
+    const { type: _, agentId: __, time, ...data } = record;
+    this.#add(this.#keyOf(record), time, custom(`kimi.${name}`, data));
+    this.#builder.counts.kept++;
+  }
+
+  finish(): void {
+    this.#endStep();
+    this.#flush(this.#aside);
+    this.#builder.markLeaf(this.#state.tip);
+  }
+
+  #endStep(): void {
+    this.#flush(this.#step?.usage);
+    this.#step = undefined;
+  }
+
+  /** Adds the tokens of a call whose answer was lost. */
+  #flush(told: UnclaimedUsage | undefined): void {
+    if (told === undefined || told.usage.totalTokens === 0) return;
+    const { provider = UNKNOWN_NAME, model = UNKNOWN_NAME } = this.#step?.model ?? {};
+    const body = { type: "usage", kind: "kimi.call", provider, model, usage: told.usage };
+    this.#add(told.key, told.time, body);
+  }
+
+  /** Notes that an entry tells these tokens: a log that ended before it yields an entry for them alone. */
+  #claim({ key }: UnclaimedUsage): void {
+    this.#builder.withdraw(entryIdOf(key));
+  }
+
+  #add(key: string, time: unknown, body: EntryBody): Draft {
+    return this.#move(this.#builder.add(key, this.#state.tip, time, body));
+  }
+
+  #move(tip: Draft): Draft {
+    this.#state = { ...this.#state, tip };
+    return tip;
+  }
+
+  /** Derives a record's key from its content, and the number of equal records before it. */
+  #keyOf(record: JsonRecord): string {
+    return this.#numbered(`kimi ${encodeParsed(record)}`);
+  }
+
+  #numbered(key: string): string {
+    const times = this.#seen.get(key) ?? 0;
+    this.#seen.set(key, times + 1);
+    return times === 0 ? key : `${key} ${times}`;
+  }
+}
