@@ -1,5 +1,6 @@
 import { type DetectedSource, detectSource } from "../import/detect-source.ts";
 import { decodeText } from "../jsonl/decode.ts";
+import { DATABASE_FRONT } from "../jsonl/foreign-source.ts";
 import type { DatabaseCopies } from "./database-copies.ts";
 import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
@@ -58,9 +59,6 @@ const USUALLY_WANTED = ["cwd", "startedAt"] as const;
 function factsIn(text: string, path: string): readonly FileFacts[] {
   return programOf(detectSource(text))?.factsIn(text, path) ?? [];
 }
-
-/** How every database of SQLite begins. */
-const DATABASE_FRONT = "SQLite format 3\0";
 
 function isDatabase(path: string): boolean {
   return decodeText(readFront(path, DATABASE_FRONT.length)) === DATABASE_FRONT;

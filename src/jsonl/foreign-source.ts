@@ -20,7 +20,7 @@ export const IMPORTED_SOURCES = [
 ] as const;
 
 /** Formats of other programs that are recognised, but not read. */
-const UNREAD_SOURCES = ["kimi-cli"] as const;
+const UNREAD_SOURCES = ["kimi-cli", "sqlite"] as const;
 
 /** A format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
@@ -66,11 +66,12 @@ export class SourceFinder {
 /**
  * Returns the program whose file this is, judged by its records, wherever they begin.
  *
- * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to twice.
+ * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to three times.
  * @returns Undefined if no record tells, or if one is of a session.
  * @remarks Cost: O(bytes) up to the first records that tell.
  */
 export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
+  if (isDatabase(pieces())) return "sqlite";
   const finder = new SourceFinder();
   let lines = 0;
   const sink: LineSink = {
@@ -96,6 +97,19 @@ export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSour
   scanner.end();
   if (finder.isDecided || finder.source !== undefined) return finder.source;
   return lines > 0 && scanner.position <= MAX_DOCUMENT_BYTES ? sourceOfDocument(textOf(pieces())) : undefined;
+}
+
+/** How every database of SQLite begins. */
+export const DATABASE_FRONT = "SQLite format 3\0";
+
+function isDatabase(pieces: Iterable<Uint8Array>): boolean {
+  let front = "";
+  for (const piece of pieces) {
+    front += decodeText(piece.subarray(0, DATABASE_FRONT.length));
+    if (!DATABASE_FRONT.startsWith(front.slice(0, DATABASE_FRONT.length))) return false;
+    if (front.length >= DATABASE_FRONT.length) return true;
+  }
+  return false;
 }
 
 /** Returns the program that wrote a JSON document; undefined if the text is none, or unknown. */

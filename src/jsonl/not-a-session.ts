@@ -12,8 +12,9 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
   copilot: "a Copilot CLI transcript",
   kimi: "a Kimi Code transcript",
   "kimi-cli": "a transcript of kimi-cli, which Kimi Code has replaced",
-  opencode: "an OpenCode export",
+  opencode: "an OpenCode session",
   qwen: "a Qwen Code transcript",
+  sqlite: "a database",
 };
 
 /**
@@ -22,7 +23,7 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
  * @param subject - Path, or what else the sentence is about.
  */
 export function aboutForeign(subject: string, source: ForeignSource): string {
-  const isImported = IMPORTED_SOURCES.some((one) => one === source);
+  const isImported = source === "sqlite" || IMPORTED_SOURCES.some((one) => one === source);
   const advice = isImported
     ? `Import it with "sessiontree import FILE" or importSessions(); the file stays as it is.`
     : "This version of sessiontree does not read it, and leaves it alone. Open it with the program that wrote it.";

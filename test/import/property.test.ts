@@ -38,6 +38,7 @@ import {
   start,
   tokens,
 } from "./support/copilot-records.ts";
+import { damage, damaged, place } from "./support/damage.ts";
 import {
   answered,
   asked,
@@ -47,32 +48,7 @@ import {
   report,
   resulted,
 } from "./support/qwen-records.ts";
-import { briefMessage, viewOf } from "./support/session-view.ts";
-
-/** What is done to a file: records are left out, doubled, and moved. */
-interface Damage {
-  readonly cut: readonly number[];
-  readonly doubled: readonly number[];
-  readonly moves: readonly (readonly [from: number, to: number])[];
-}
-
-const place = fc.nat({ max: 40 });
-const damage: fc.Arbitrary<Damage> = fc.record({
-  cut: fc.array(place, { maxLength: 6 }),
-  doubled: fc.array(place, { maxLength: 6 }),
-  moves: fc.array(fc.tuple(place, place), { maxLength: 12 }),
-});
-
-function damaged<T>(records: readonly T[], { cut, doubled, moves }: Damage, isMoved = true): T[] {
-  const kept = records.filter((_, i) => !cut.includes(i));
-  const twice = kept.flatMap((one, i) => (doubled.includes(i) ? [one, one] : [one]));
-  if (!isMoved) return twice;
-  for (const [from, to] of moves) {
-    const [one] = twice.splice(from % Math.max(1, twice.length), 1);
-    if (one !== undefined) twice.splice(to % (twice.length + 1), 0, one);
-  }
-  return twice;
-}
+import { briefMessage, partsMade, viewOf } from "./support/session-view.ts";
 
 const claudeTurn = fc.record({
   calls: fc.nat({ max: 3 }),
@@ -139,19 +115,6 @@ function healthyParts(records: readonly ClaudeRecord[]): string[] {
       return Array.isArray(content)
         ? content.map((block) => block.text ?? block.id ?? `of ${block.tool_use_id}`)
         : [];
-    })
-    .sort();
-}
-
-function partsMade(view: ReturnType<typeof viewOf>): string[] {
-  return view.entries
-    .flatMap((entry) => {
-      if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];
-      if (entry.type !== "message") return [];
-      const { message } = entry;
-      if (message.role === "toolResult") return [`of ${message.toolCallId}`];
-      const { content } = message as { content: string | { text?: string; id?: string }[] };
-      return typeof content === "string" ? [content] : content.map((block) => block.text ?? block.id ?? "");
     })
     .sort();
 }

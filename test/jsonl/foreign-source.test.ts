@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { foreignSourceIn } from "../../src/jsonl/foreign-source.ts";
+import { readSession } from "../../src/jsonl/read-session.ts";
 import { FOREIGN_FILES } from "../support/foreign-files.ts";
 
 function sourceOf(text: string, pieceBytes = text.length * 3 + 1) {
@@ -63,6 +64,13 @@ test("both forms of pi's version 4 are recognised without their headers", () => 
 test("a long transcript stays one, though something of a session is appended to it", () => {
   const [, , text] = FOREIGN_FILES[0] ?? ["", "", ""];
   expect(sourceOf(text.repeat(40) + lines(ENTRY))).toBe("claude-code");
+});
+
+test("a database is, in pieces of any size, and nothing takes it for a session", () => {
+  const text = `SQLite format 3\0${lines(ENTRY)}`;
+  for (const size of [1, 7, 16, 64]) expect(sourceOf(text, size)).toBe("sqlite");
+  expect(readSession(text).issues[0]?.message).toContain("is a database. Import it");
+  expect(sourceOf("SQLite format 3")).toBeUndefined();
 });
 
 test("what no program is known for is not named", () => {

@@ -139,7 +139,7 @@ export const FOREIGN_FILES: readonly (readonly [what: string, source: string, te
     ),
   ],
   [
-    "an OpenCode export",
+    "an OpenCode session",
     "opencode",
     JSON.stringify({ info: { id: "ses_1" }, messages: [{ info: { role: "user" }, parts: [] }] }, null, 2),
   ],

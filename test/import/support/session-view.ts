@@ -63,3 +63,17 @@ export function briefMessage(message: { role: string; content?: unknown; toolCal
 function briefBlock(block: { type: string; text?: string; thinking?: string; id?: string }): string {
   return block.text ?? block.thinking ?? block.id ?? block.type;
 }
+
+/** Returns each text, call and result of an imported session, in short and sorted. */
+export function partsMade(view: ReturnType<typeof viewOf>): string[] {
+  return view.entries
+    .flatMap((entry) => {
+      if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];
+      if (entry.type !== "message") return [];
+      const { message } = entry;
+      if (message.role === "toolResult") return [`of ${message.toolCallId}`];
+      const { content } = message as { content: string | { text?: string; id?: string }[] };
+      return typeof content === "string" ? [content] : content.map((block) => block.text ?? block.id ?? "");
+    })
+    .sort();
+}
