@@ -1,4 +1,4 @@
-import { foldUnit } from "./text-bytes.ts";
+import { foldUnit } from "../search/text-bytes.ts";
 
 /** Characters in a row of which the filter knows whether they are in a file. */
 const GRAM = 4;

@@ -1,8 +1,8 @@
 import type { BytePattern } from "../jsonl/byte-pattern.ts";
+import type { TextPatterns } from "../search/text-bytes.ts";
 import type { GramCollector } from "./gram-filter.ts";
 import type { Pace } from "./pace.ts";
 import { piecesOf, type ScannedFile } from "./scanned-file.ts";
-import type { TextPatterns } from "./text-bytes.ts";
 
 const LF = 0x0a;
 

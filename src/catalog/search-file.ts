@@ -8,13 +8,13 @@ import {
   type SearchPlan,
 } from "../search/entry-search.ts";
 import { SEARCHED_TYPES } from "../search/search-text.ts";
+import { type TextPatterns, textPatterns } from "../search/text-bytes.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { GramCollector } from "./gram-filter.ts";
 import type { Pace } from "./pace.ts";
 import { entriesOnLines, type FoundEntry, readEntries, readSource, type WholeLine } from "./read-entries.ts";
 import type { ScannedFile } from "./scanned-file.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
-import { type TextPatterns, textPatterns } from "./text-bytes.ts";
 
 /** Where an entry is: on the path to the session's leaf, or on a branch that was left. */
 export type HitBranch = "active" | "left";

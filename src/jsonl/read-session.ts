@@ -49,14 +49,14 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
     version,
     entries,
     leafId: leaf === NONE ? null : tree.idAt(leaf),
-    issues: [...foreignIssues(bytes, index), ...index.issues],
+    issues: issuesOf(index, bytes),
   };
 }
 
-/** Names the program whose bytes these are, if they lack a session header. */
-function foreignIssues(bytes: Uint8Array, { header }: SessionIndex): SessionIssue[] {
+/** Returns what is wrong with bytes that an index has read; names the program whose bytes they are, if they lack a session header. */
+export function issuesOf({ header, issues }: SessionIndex, bytes: Uint8Array): SessionIssue[] {
   const source = header === undefined ? foreignSourceIn(() => [bytes]) : undefined;
-  if (source === undefined) return [];
+  if (source === undefined) return issues;
   const place = { line: 1, offset: 0, length: 0 };
-  return [{ ...place, code: "FOREIGN_FORMAT", message: aboutForeign("This", source) }];
+  return [{ ...place, code: "FOREIGN_FORMAT", message: aboutForeign("This", source) }, ...issues];
 }

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import type { Measured } from "./child.ts";
 import { sessionFile, sessionFolder } from "./data.ts";
 import { measureCommand, measureFresh } from "./fresh-process.ts";
+import { measurePage } from "./page.ts";
 import { piSessionManager } from "./pi.ts";
 
 const { values } = parseArgs({
@@ -212,6 +213,13 @@ const rows: Row[] = [
     path: many,
     implementations: ["ours"],
   },
+  ...["first screen", "all read", "search", "served, first screen", "served, all read"].map((measure) => ({
+    name: `page of 100,000 entries in Chromium, ${measure}`,
+    measure,
+    path: large,
+    implementations: ["ours"],
+    measureBy: measurePage,
+  })),
   ...(values.huge
     ? [
         {

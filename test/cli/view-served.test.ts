@@ -16,6 +16,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { PROGRAM } from "../support/program.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
+import { dataIn } from "./support/page-data.ts";
 import { serve } from "./support/served.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -28,11 +29,9 @@ function story(folder = temporaryFolder()): Scribe {
   return scribe;
 }
 
-/** The data that stands in a page. */
-function dataIn(page: string, id: "session" | "sessions"): { readonly [name: string]: unknown } {
-  const [, json = ""] =
-    new RegExp(`<script type="application/json" id="${id}">([^<]*)</script>`).exec(page) ?? [];
-  return JSON.parse(json) as { readonly [name: string]: unknown };
+/** What the page of a session that a server has says of it. */
+function sessionIn(page: string): { size: number; server: { bytesUrl: string; eventsUrl: string } } {
+  return dataIn(page, "session") as ReturnType<typeof sessionIn>;
 }
 
 /** Asks with headers that `fetch` keeps for itself. */
@@ -54,7 +53,10 @@ test("--live serves the page on the loopback address, at an address nobody guess
   expect(response.headers.get("cache-control")).toBe("no-store");
   const page = await response.text();
   expect(page).toContain("connect-src 'self'");
-  expect(dataIn(page, "session")).toMatchObject({ text: readFileSync(path, "utf8") });
+  const { server, size } = sessionIn(page);
+  expect(size).toBe(statSync(path).size);
+  const bytes = await fetch(new URL(server.bytesUrl, url));
+  expect(await bytes.text()).toBe(readFileSync(path, "utf8"));
 
   const { code, stderr } = await stop();
   expect([code, stderr]).toEqual([0, "sessiontree: Serving until an interrupt (Ctrl-C).\n"]);
@@ -154,9 +156,10 @@ test("a browser is started with a file that leads to the address, which nobody e
 test("a file that is gone ends nothing: what comes in its place is told", async () => {
   const { path } = story();
   const { url } = await serve([path, "--live"]);
-  const { liveUrl } = dataIn(await (await fetch(url)).text(), "session");
-  const told = readUntil(await fetch(new URL(String(liveUrl), url)), "replaced");
+  const { server } = sessionIn(await (await fetch(url)).text());
   const text = readFileSync(path);
+  const events = new URL(`${server.eventsUrl}&from=${text.length}`, url);
+  const told = readUntil(await fetch(events), "replaced");
   rmSync(path);
   expect(await Promise.race([told, setTimeout(700, "waiting")])).toBe("waiting");
   // Another file might get the number of the one that is gone.
@@ -169,9 +172,9 @@ test("tells what is appended, from where a page has come to, and when another fi
   const scribe = story();
   const { path } = scribe;
   const { url } = await serve([path, "--live"]);
-  const { liveUrl } = dataIn(await (await fetch(url)).text(), "session");
+  const { server } = sessionIn(await (await fetch(url)).text());
   const size = readFileSync(path).length;
-  const events = new URL(String(liveUrl), url);
+  const events = new URL(`${server.eventsUrl}&from=${size}`, url);
   const following = readUntil(await fetch(events), "data:");
   scribe.user("More.");
   const after = readFileSync(path);
@@ -184,6 +187,8 @@ test("tells what is appended, from where a page has come to, and when another fi
   writeFileSync(`${path}.new`, "other");
   renameSync(`${path}.new`, path);
   expect(await rest).toMatch(/event: replaced\ndata:\n\n$/);
+  // Nor does a page get the bytes of another file than it was made of.
+  expect((await fetch(new URL(server.bytesUrl, url))).status).toBe(409);
 });
 
 test("the list of a folder, or of all projects, leads to each session, and searches contents", async () => {
@@ -201,8 +206,9 @@ test("the list of a folder, or of all projects, leads to each session, and searc
     expect(sessions.map(({ title }) => title).sort()).toEqual(["Look for herons.", "What is wrong?"]);
     const href = sessions.find(({ title }) => title.includes("herons"))?.href ?? "";
     const opened = await (await fetch(new URL(href, url))).text();
-    expect(opened).toContain("Look for herons.");
-    expect(dataIn(opened, "session")).toMatchObject({ indexUrl: new URL(url).pathname });
+    expect(dataIn(opened)).toMatchObject({ indexUrl: new URL(url).pathname });
+    const bytes = await fetch(new URL(sessionIn(opened).server.bytesUrl, url));
+    expect(await bytes.text()).toContain("Look for herons.");
     const found: unknown = await (await fetch(new URL(`${searchUrl}?q=HERONS`, url))).json();
     expect(found).toEqual([
       expect.objectContaining({

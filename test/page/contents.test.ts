@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
 import { roundValues, tokens } from "../../src/page/model/format.ts";
-import { readQuery, SearchIndex } from "../../src/page/model/search.ts";
+import { findEntries, readQuery } from "../../src/page/model/search.ts";
 import {
   type CallOrder,
   cacheShare,
@@ -17,7 +17,7 @@ import { imageAddress } from "../../src/view/images.ts";
 import { duration } from "../../src/view/times.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { dollars, roundDollars } from "../../src/view/words.ts";
-import { type Line, modelOf, said } from "./support/session.ts";
+import { entriesOf, type Line, modelOf, said } from "./support/session.ts";
 
 /** Everything that a field can hold which ought to hold something else. */
 const ODD = [
@@ -102,7 +102,7 @@ test("an answer without text is told by its calls, by how it ended, or by its th
 
 test("only images that are pixels are shown", () => {
   const shown = (mimeType: unknown, data: unknown) => {
-    const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entries[0];
+    const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entryAt(0);
     const parts = contentOf(entry).parts;
     return parts.map((part) => part.kind === "image" && imageAddress(part) !== undefined);
   };
@@ -145,21 +145,21 @@ test("a search finds texts of every kind, in any case, with what stands around t
     ["d", "c", { type: "label", targetId: "c", label: "needle here" }],
     ["e", "d", { type: "custom", customType: "state", data: { deep: ["the needle"] } }],
   ];
-  const index = new SearchIndex(modelOf(lines));
-  expect(index.find(" Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
-  expect(index.find('"needle ["')).toHaveLength(1);
-  expect(index.find("needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines"]);
+  const model = modelOf(lines);
+  expect(findEntries(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
+  expect(findEntries(model, '"needle ["')).toHaveLength(1);
+  expect(findEntries(model, "needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines"]);
   // Words stand in any order, phrases as they are in quotes; all of them in one entry.
-  expect(index.find("lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
-  expect(index.find('"needle in two"').map(({ snippet }) => snippet[1])).toEqual(["NEEDLE in two"]);
-  expect(index.find('"two needle"')).toEqual([]);
-  expect(index.find("word ".repeat(1000))).toEqual([]);
+  expect(findEntries(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
+  expect(findEntries(model, '"needle in two"').map(({ snippet }) => snippet[1])).toEqual(["NEEDLE in two"]);
+  expect(findEntries(model, '"two needle"')).toEqual([]);
+  expect(findEntries(model, "word ".repeat(1000))).toEqual([]);
   expect(readQuery("word ".repeat(1000)).problem).toContain("at most");
   // An id is told from what the entry says.
-  const named = new SearchIndex(modelOf([["4f86", null, "some text"]]));
-  expect(named.find("F8")[0]?.snippet).toEqual(["id 4", "f8", "6"]);
-  expect(index.find("  ")).toEqual([]);
-  expect(index.find("nothing like it")).toEqual([]);
+  const named = modelOf([["4f86", null, "some text"]]);
+  expect(findEntries(named, "F8")[0]?.snippet).toEqual(["id 4", "f8", "6"]);
+  expect(findEntries(model, "  ")).toEqual([]);
+  expect(findEntries(model, "nothing like it")).toEqual([]);
 });
 
 test("calls are ordered by cost, by tokens, or as they were made", () => {
@@ -243,8 +243,8 @@ test("numbers are written short, and scales end above what they show", () => {
 
 test("a command is in red if it failed, not if somebody stopped it", () => {
   const shown = (fields: object) => {
-    const { entries } = modelOf([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
-    return entries.flatMap((entry) =>
+    const model = modelOf([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
+    return entriesOf(model).flatMap((entry) =>
       contentOf(entry).parts.map((part) => "isError" in part && part.isError),
     );
   };
@@ -258,10 +258,10 @@ test("unknown parts, details and nested calls of a result are shown and found", 
   const nestedCalls = { calls: [{ name: "inner" }], complete: true };
   const fields = { toolName: "task", details: { kept: "aside" }, nestedCalls };
   const model = modelOf([["a", null, said("toolResult", parts, fields)]]);
-  const { parts: shown } = contentOf(model.entries[0]);
+  const { parts: shown } = contentOf(model.entryAt(0));
   const titles = shown.map((part) => ("title" in part ? part.title : ""));
   const unknown = "Content of an unknown kind";
   expect(titles).toEqual(["task", unknown, unknown, "Details", "Nested calls"]);
-  const index = new SearchIndex(model);
-  for (const text of ["unheard", "bare", "aside", "inner"]) expect(index.find(text), text).toHaveLength(1);
+  for (const text of ["unheard", "bare", "aside", "inner"])
+    expect(findEntries(model, text), text).toHaveLength(1);
 });

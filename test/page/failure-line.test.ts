@@ -3,7 +3,7 @@ import { failureLine } from "../../src/page/model/failure-line.ts";
 import { modelOf, said } from "./support/session.ts";
 
 function lineOf(role: string, fields: object): string {
-  return failureLine(modelOf([["a", null, said(role, [], fields)]]).entries[0]);
+  return failureLine(modelOf([["a", null, said(role, [], fields)]]).entryAt(0));
 }
 
 test("of a failure the line of the error is told, not the harmless ones around it", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Filter, FilterIndex, toggleChoice } from "../../src/page/model/filters.ts";
 import { nextFailure } from "../../src/page/model/navigation.ts";
 import { titleOfEntry } from "../../src/view/entry-title.ts";
-import { modelOf, said } from "./support/session.ts";
+import { entriesOf, modelOf, said } from "./support/session.ts";
 
 const call = (id: string, name: string) => ({ type: "toolCall", id, name, arguments: {} });
 const model = modelOf([
@@ -18,10 +18,12 @@ const model = modelOf([
 ]);
 const index = new FilterIndex(model);
 const left = (filter: Filter) =>
-  model.entries.flatMap(({ id }, ordinal) => (index.isLeft(ordinal, filter) ? id : [])).join("");
+  entriesOf(model)
+    .flatMap(({ id }, ordinal) => (index.isLeft(ordinal, filter) ? id : []))
+    .join("");
 
 test("failures are of tools, commands and models; what somebody stopped did not fail", () => {
-  expect(model.failures.map((ordinal) => model.entries[ordinal]?.id)).toEqual(["c", "e", "h"]);
+  expect(model.failures.map((ordinal) => model.entryAt(ordinal)?.id)).toEqual(["c", "e", "h"]);
   expect(left([{ group: "mark", value: "aborted" }])).toBe("fi");
   expect(nextFailure(model, -1, 1)).toBe(2);
   expect(nextFailure(model, 2, 1)).toBe(4);
@@ -81,7 +83,7 @@ test("in a list a result is known by what was asked for, all else by what it say
     ["c", "b", said("toolResult", [{ type: "text", text: "of nothing" }], { toolCallId: "2" })],
     ["d", "c", "## What **now**?"],
   ]);
-  expect(asked.entries.map((_, ordinal) => titleOfEntry(asked, ordinal))).toEqual([
+  expect(entriesOf(asked).map((_, ordinal) => titleOfEntry(asked, ordinal))).toEqual([
     "→ bash npm test",
     "npm test",
     "of nothing",

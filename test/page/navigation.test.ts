@@ -13,7 +13,7 @@ const model = modelOf([
   ["f", "e", said("assistant", "right end")],
 ]);
 const at = (id: string) => model.tree.find(id);
-const idOf = (ordinal: number) => model.entries[ordinal]?.id ?? null;
+const idOf = (ordinal: number) => model.entryAt(ordinal)?.id ?? null;
 const START: Position = { end: at("f"), focus: NONE, view: "path", asked: NONE, reveal: undefined };
 
 /** Takes steps from the leaf; gives where they lead: end and focus. */

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { readEmbedded } from "../../src/page/model/embedded-session.ts";
 import { pathTo, rawTextOf, siblingsOf } from "../../src/page/model/session-model.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import { modelOf, modelOfText, straight } from "./support/session.ts";
@@ -12,7 +11,7 @@ test("entries hang together as reading says, whatever order they come in", () =>
     ["tip", "child", "fourth"],
   ]);
   const at = (id: string) => model.tree.find(id);
-  expect(pathTo(model, at("tip")).map((ordinal) => model.entries[ordinal]?.id)).toEqual([
+  expect(pathTo(model, at("tip")).map((ordinal) => model.entryAt(ordinal)?.id)).toEqual([
     "root",
     "child",
     "tip",
@@ -64,15 +63,6 @@ test("what no session is gives an empty page, not an error", () => {
   for (const text of ["", "prose", "\u0000\u0000", "[]\n{}\n"]) {
     const model = modelOfText(text);
     expect(model.leaf).toBe(NONE);
-    expect(model.entries).toEqual([]);
+    expect(model.size).toBe(0);
   }
-});
-
-test("embedded bytes come back as they were, as text or in base64", () => {
-  const text = readEmbedded(JSON.stringify({ fileName: "a.jsonl", text: "é\r\n\u0000", leafId: "x" }));
-  expect([...text.bytes]).toEqual([0xc3, 0xa9, 0x0d, 0x0a, 0]);
-  expect(text).toMatchObject({ fileName: "a.jsonl", leafId: "x" });
-  const bytes = readEmbedded(JSON.stringify({ fileName: "b.jsonl", base64: "/wD+" }));
-  expect([...bytes.bytes]).toEqual([0xff, 0, 0xfe]);
-  expect(bytes.leafId).toBeUndefined();
 });

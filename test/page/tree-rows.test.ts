@@ -15,7 +15,7 @@ function drawn(model: SessionModel, detail: TreeDetail, open: ReadonlySet<number
   const trunk = findTrunk(model.tree, model.leaf);
   return pageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), open).map(
     ({ ordinal, depth, start, run }) => {
-      const id = model.entries[ordinal]?.id ?? "?";
+      const id = model.entryAt(ordinal)?.id ?? "?";
       return `${"  ".repeat(depth)}${start === "branch" ? "/" : ""}${id}${run.length > 0 ? ` +${run.length}` : ""}`;
     },
   );
@@ -44,7 +44,7 @@ test("each row knows the lines that pass it, and where they lead", () => {
   const trunk = findTrunk(model.tree, model.leaf);
   const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, "all"), new Set());
   const leads = rows.map(({ passing }) =>
-    passing.map(({ to, from }) => to.slice(from).map((at) => model.entries[at]?.id)),
+    passing.map(({ to, from }) => to.slice(from).map((at) => model.entryAt(at)?.id)),
   );
   expect(drawn(model, "all")).toEqual(["a", "  /b", "    /c", "  d", "e"]);
   expect(leads).toEqual([[], [["e"]], [["e"], ["d"]], [["e"]], []]);
@@ -107,7 +107,7 @@ test("every entry is drawn or in a run, once, in trees of any shape", () => {
   for (const detail of ["branches", "turns", "all"] as const) {
     const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), new Set());
     const all = rows.flatMap(({ ordinal, run }) => [ordinal, ...run]);
-    expect(all.toSorted((a, b) => a - b)).toEqual([...model.entries.keys()]);
+    expect(all.toSorted((a, b) => a - b)).toEqual([...model.tree.ordinals()]);
     expect(rows.every(({ depth, passing }) => passing.length === Math.min(depth, DEEPEST))).toBe(true);
   }
 });

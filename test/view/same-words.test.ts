@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { treeGraph } from "../../src/cli/export/graph.ts";
 import { SessionView } from "../../src/manager/session-view.ts";
-import { makeSessionModel, pathTo, type SessionModel } from "../../src/page/model/session-model.ts";
+import { pathTo, type SessionModel } from "../../src/page/model/session-model.ts";
 import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
 import { countFailures } from "../../src/view/count-failures.ts";
 import { type ContentPart, contentOf } from "../../src/view/entry-content.ts";
@@ -14,6 +14,7 @@ import { plainText } from "../../src/view/plain.ts";
 import { prettyJson } from "../../src/view/pretty-json.ts";
 import { findTrunk } from "../../src/view/trunk.ts";
 import { cli, jsonLines } from "../cli/support/cli.ts";
+import { entriesOf, modelOfText } from "../page/support/session.ts";
 
 const FIXTURES = "fixtures";
 /** Sessions of real programs, which a developer may have beside this folder. */
@@ -46,14 +47,14 @@ interface Printed {
 test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
   "command line, page and drawing say the same of %s",
   async (path) => {
-    const model = makeSessionModel({ bytes: readFileSync(path), fileName: "s.jsonl", known: new Map() });
+    const model = modelOfText(readFileSync(path));
     const result = await cli(["tree", resolve(path), "--json"]);
     if (result.code !== 0) return expect(model.header).toBeUndefined();
     const printed = result.stdout === "" ? [] : (jsonLines(result) as Printed[]);
     expect(
       printed.map(({ id, kind, failed = false, label, isLeaf }) => [id, kind, failed, label, isLeaf]),
     ).toEqual(
-      model.entries.map(({ id }, ordinal) => [
+      entriesOf(model).map(({ id }, ordinal) => [
         id,
         model.kinds[ordinal]?.word,
         model.failures.includes(ordinal),
@@ -62,7 +63,7 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
       ]),
     );
     const excerpts = printed.map(({ excerpt }) => excerpt);
-    expect(model.entries.map((entry) => excerptOf(entry).text)).toEqual(excerpts);
+    expect(entriesOf(model).map((entry) => excerptOf(entry).text)).toEqual(excerpts);
     // The page names results and commands by what was asked for: what came of it stands beside that.
     model.kinds.forEach(({ tone }, ordinal) => {
       if (tone !== "tool" && tone !== "command") expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
@@ -75,11 +76,11 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
 
 /** What the page shows of each entry is what `show` and the transcript hold. */
 async function expectSameContent(path: string, model: SessionModel): Promise<void> {
-  const most = String(Math.max(1, model.entries.length));
+  const most = String(Math.max(1, model.size));
   const shown = (await cli(["show", resolve(path), "--tail", most])).stdout;
   const transcript = (await cli(["export", resolve(path), "--markdown"])).stdout;
   for (const ordinal of pathTo(model, model.leaf)) {
-    const entry = model.entries[ordinal];
+    const entry = model.entryAt(ordinal);
     const { parts } = contentOf(entry);
     for (const part of parts.filter(({ kind }) => kind !== "image"))
       expect(shown, `${entry?.id} ${part.kind}`).toContain(plainText(wordsOf(part)));

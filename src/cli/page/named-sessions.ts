@@ -1,10 +1,24 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { BytePattern } from "../../jsonl/byte-pattern.ts";
 import { namedSessionPath } from "../../log/session-paths.ts";
 import { looksLikePath } from "../session-argument.ts";
 
-/** A field whose name speaks of a session, and its text, as JSON writes both. */
-const NAMED = /"\w{0,40}session\w{0,40}"\s*:\s*("(?:[^"\\]|\\.){1,1000}")/gi;
+/** The word in the names of fields that speak of a session. */
+const WORD = new BytePattern([..."session"].map((letter) => Buffer.from(letter + letter.toUpperCase())));
+
+/** The rest of such a name, and what JSON writes between it and a text. */
+const REST_OF_NAME = /^\w{0,40}"\s{0,20}:\s{0,20}"/;
+
+/** Bytes in which that stands, and bytes of the longest text that is taken for a name. */
+const REST_BYTES = 90;
+const MOST_BYTES = 4000;
+
+/** Bytes that a field with a name takes at most. */
+export const NAME_BYTES = 64 + REST_BYTES + MOST_BYTES;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 /** Of more names than this the rest is not looked up. */
 const MOST_NAMES = 1000;
@@ -14,16 +28,12 @@ const MOST_NAMES = 1000;
  * same folder or in the one that goes by the session's name.
  *
  * @param path - Absolute path of the session; undefined if it has no file, so that only absolute paths lead anywhere.
- * @param text - The session.
+ * @param pieces - The session, piece by piece; each repeats the last `NAME_BYTES` of the one before.
  * @returns Absolute paths, by the name that the session uses.
  */
-export function namedSessions(path: string | undefined, text: string): Map<string, string> {
+export function namedSessions(path: string | undefined, pieces: Iterable<Buffer>): Map<string, string> {
   const names = new Set<string>();
-  for (const [, json = '""'] of text.matchAll(NAMED)) {
-    if (names.size >= MOST_NAMES) break;
-    const name = textIn(json);
-    if (name !== "") names.add(name);
-  }
+  for (const piece of pieces) addNames(piece, names);
   const found = new Map<string, string>();
   if (names.size === 0) return found;
   const folder = path === undefined ? undefined : dirname(path);
@@ -36,6 +46,27 @@ export function namedSessions(path: string | undefined, text: string): Map<strin
     if (file !== undefined && file !== path) found.set(name, file);
   }
   return found;
+}
+
+function addNames(bytes: Buffer, names: Set<string>): void {
+  let at = WORD.find(bytes, 0, bytes.length);
+  while (at !== -1 && names.size < MOST_NAMES) {
+    const behind = at + WORD.length;
+    const [rest = ""] = REST_OF_NAME.exec(bytes.toString("latin1", behind, behind + REST_BYTES)) ?? [];
+    const name = rest === "" ? "" : textAt(bytes, behind + rest.length - 1);
+    if (name !== "") names.add(name);
+    at = WORD.find(bytes, behind, bytes.length);
+  }
+}
+
+/** The text that JSON writes from a quotation mark on; empty if it does not end soon. */
+function textAt(bytes: Buffer, start: number): string {
+  const most = Math.min(bytes.length, start + MOST_BYTES);
+  for (let end = start + 1; end < most; end++) {
+    if (bytes[end] === BACKSLASH) end++;
+    else if (bytes[end] === QUOTE) return textIn(bytes.toString("utf8", start, end + 1));
+  }
+  return "";
 }
 
 /** The text that a piece of JSON stands for; empty if it is none after all. */

@@ -1,10 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { PriceFunction } from "../../catalog/usage-groups.ts";
 import { messageOf } from "../../schema/errors.ts";
-import { FileFollower, fileIdentity } from "./file-follower.ts";
+import { type FileChange, FileFollower, fileIdentity } from "./file-follower.ts";
 import { FailureCounter, indexPage, indexUsage, searchIndex } from "./session-index.ts";
 import { sessionPage } from "./session-page.ts";
 
@@ -111,6 +113,7 @@ export class PageServer {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
       if (part === "failures")
         return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
+      if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
@@ -125,17 +128,26 @@ export class PageServer {
   }
 
   #writeSession(response: ServerResponse, path: string): void {
-    const file = fileIdentity(path) ?? "";
+    const which = new URLSearchParams({ file: fileIdentity(path) ?? "" });
     const href = this.#hrefOf(path);
     const page = sessionPage(
       { path, fileName: basename(path) },
       {
         hrefOf: this.#hrefOf,
-        liveUrlOf: (bytes) => `${href}/events?${new URLSearchParams({ from: String(bytes), file })}`,
+        server: { bytesUrl: `${href}/bytes?${which}`, eventsUrl: `${href}/events?${which}` },
         indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
       },
     );
     writeBody(response, 200, "text/html", page);
+  }
+
+  /** Writes the file as it is by now; refuses if it is not the one that the page was made of. */
+  async #writeBytes(response: ServerResponse, url: URL, path: string): Promise<void> {
+    const follower = new FileFollower(path, 0, url.searchParams.get("file") ?? "");
+    const first = follower.poll();
+    if (first?.kind === "replaced") return writeText(response, 409, REPLACED);
+    response.writeHead(200, { ...HEADERS, "Content-Type": "application/octet-stream" });
+    await pipeline(Readable.from(piecesOf(follower, first)), response);
   }
 
   async #writeIndex(response: ServerResponse, { scope, name }: ServedIndex): Promise<void> {
@@ -202,6 +214,16 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
 };
+
+const REPLACED = "Another file has taken this path.";
+
+/** Yields a file up to its end; what is read in between of another one at its path would not fit. */
+function* piecesOf(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
+  for (let change = first; change !== undefined; change = follower.poll()) {
+    if (change.kind === "replaced") throw new Error(REPLACED);
+    yield change.bytes;
+  }
+}
 
 /** Returns a signal that aborts once the client is gone. */
 function untilGone(request: IncomingMessage): AbortSignal {

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
+import { closeFile, openToScan, piecesOf } from "../../catalog/scanned-file.ts";
 import { SessionError } from "../../schema/errors.ts";
 import { htmlPage, type KnownSession, type PageSource } from "./html-page.ts";
-import { namedSessions } from "./named-sessions.ts";
+import { NAME_BYTES, namedSessions } from "./named-sessions.ts";
 
-/** Larger files make pages that browsers refuse; what JavaScript holds as one text ends at twice as much. */
+/** Larger files are refused: a page holds its session in memory. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /** What a page of a session is besides the session itself. */
@@ -12,8 +13,8 @@ export interface SessionPageOptions {
   readonly leafId?: string | undefined;
   /** Returns the address of the page of another session; default: there is none. */
   readonly hrefOf?: (path: string) => string;
-  /** Says where a server tells what is appended to the bytes that the page holds; default: nowhere. */
-  readonly liveUrlOf?: (bytes: number) => string;
+  /** Where a server has the bytes, and tells what is appended; default: they are in the page. */
+  readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
   /** Size of the largest file of which a page is made. */
   readonly mostBytes?: number;
@@ -37,42 +38,38 @@ export interface PagedSession {
  */
 export function sessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
   const { path, fileName } = session;
-  const { leafId, hrefOf, liveUrlOf, indexUrl, mostBytes = MOST_BYTES } = options;
+  const { leafId, hrefOf, server, indexUrl, mostBytes = MOST_BYTES } = options;
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
   if (size > mostBytes) throw tooLarge(path ?? fileName, size);
+  // What a server hands out is not read here but for the names in it.
+  const bytes = server === undefined ? bytesOf(session) : size;
+  const named = typeof bytes === "number" ? namesInFile(path) : namedSessions(path, [bytes]);
+  const known = new Map(
+    Array.from(named, ([name, file]): [string, KnownSession] => [
+      name,
+      hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
+    ]),
+  );
+  return htmlPage({ fileName, leafId, known, server, indexUrl, bytes });
+}
+
+function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
+  return path === undefined ? Buffer.from(bytes) : readFileSync(path);
+}
+
+function namesInFile(path = ""): Map<string, string> {
+  const file = openToScan(path);
   try {
-    const bytes = path === undefined ? Buffer.from(session.bytes ?? []) : readFileSync(path);
-    const named = namedSessions(path, bytes.toString("utf8"));
-    const known = new Map(
-      Array.from(named, ([name, file]): [string, KnownSession] => [
-        name,
-        hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
-      ]),
-    );
-    const source: PageSource = {
-      fileName,
-      leafId,
-      known,
-      liveUrl: liveUrlOf?.(bytes.length),
-      indexUrl,
-      bytes,
-    };
-    return htmlPage(source);
-  } catch (error) {
-    // Quotes and backslashes take twice their room in the page, so that a smaller file can be too much, too.
-    if (error instanceof Error && isTooLong(error)) throw tooLarge(path ?? fileName, size, error);
-    throw error;
+    return namedSessions(path, piecesOf(file, 0, NAME_BYTES));
+  } finally {
+    closeFile(file);
   }
 }
 
-function isTooLong(error: Error): boolean {
-  return error instanceof RangeError || ("code" in error && error.code === "ERR_STRING_TOO_LONG");
-}
-
-function tooLarge(path: string, size: number, cause?: Error): SessionError {
+function tooLarge(path: string, size: number): SessionError {
   const message =
     `${path} has ${Math.round(size / 1e6)} MB, too much for one page. Take a branch of it, with ` +
     `"sessiontree export SESSION --jsonl branch.jsonl", with --leaf for an earlier end, and view that; ` +
     `"sessiontree export SESSION --markdown" writes a transcript of any size.`;
-  return new SessionError("WRITE_FAILED", message, { details: { path, size }, cause });
+  return new SessionError("WRITE_FAILED", message, { details: { path, size } });
 }

@@ -1,7 +1,7 @@
 import type { AnySessionEntry, Message } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { type ContentPart, contentOf, contentOfMessage } from "../../view/entry-content.ts";
-import { isFailure, kindOf, kindOfMessage } from "../../view/entry-kind.ts";
+import { kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { callsIn, resultCallId } from "../../view/tool-calls.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
@@ -63,7 +63,7 @@ export function conversationRows(
   ) => {
     const ordinals = folded.map(({ ordinal }) => ordinal);
     const isShown = isOpen(kind, ordinals);
-    const failed = counted.filter(({ entry }) => isFailure(entry)).length;
+    const failed = counted.filter(({ hasFailed }) => hasFailed).length;
     if (!isShown) for (const ordinal of ordinals) rowOf.set(ordinal, rows.length);
     rows.push({ kind, ordinal: ordinals[0] ?? NONE, size: counted.length, failed, isOpen: isShown });
     if (isShown) addAll();

@@ -1,11 +1,10 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
-import { isFailure } from "../../view/entry-kind.ts";
-import { callsIn, resultCallId } from "../../view/tool-calls.ts";
+import { callsIn } from "../../view/tool-calls.ts";
 import { filesOfCall } from "../../view/touched-files.ts";
 import { type DiffLine, editsIn, writtenLines } from "./edit-diff.ts";
 import { groupBy } from "./group-by.ts";
-import type { SessionModel } from "./session-model.ts";
+import { hasFailedAt, type SessionModel } from "./session-model.ts";
 
 /** A change that a call of a tool made to a file. */
 export interface FileChange {
@@ -32,13 +31,14 @@ export interface ChangedFile {
  * @remarks Cost: O(path).
  */
 export function changedFiles(session: SessionModel, path: readonly number[]): ChangedFile[] {
-  const { entries } = session;
-  const results = new Map(path.map((ordinal) => [resultCallId(entries[ordinal]), ordinal]));
-  const changes = path.flatMap((ordinal) =>
-    callsIn(entries[ordinal]).flatMap(({ id, name, input }): FileChange[] => {
+  const { facts } = session;
+  const results = new Map(path.map((ordinal) => [facts[ordinal]?.callId, ordinal]));
+  const calling = path.filter((ordinal) => facts[ordinal]?.calls.length !== 0);
+  const changes = calling.flatMap((ordinal) =>
+    callsIn(session.entryAt(ordinal)).flatMap(({ id, name, input }): FileChange[] => {
       const files = filesOfCall({ name, input }).filter(({ isChanged }) => isChanged);
       const result = id === "" ? undefined : results.get(id);
-      const hasFailed = result !== undefined && isFailure(entries[result]);
+      const hasFailed = result !== undefined && hasFailedAt(session, result);
       const common = { ordinal, result, tool: name, hasFailed };
       return files.map((file) => ({ ...common, path: file.path, edits: editsOf(input, file.path) }));
     }),

@@ -1,6 +1,5 @@
-import { type AnySessionEntry, outcomeOf } from "../../core.ts";
-import { callsIn, resultCallId, resultToolName } from "../../view/tool-calls.ts";
-import { kindAt, type SessionModel } from "./session-model.ts";
+import type { EntryFacts } from "./entry-facts.ts";
+import type { SessionModel } from "./session-model.ts";
 
 /** What entries are told apart by: how they ended or whether they have a label, what they are, and which tool it was. */
 export type FilterGroup = "mark" | "kind" | "tool";
@@ -31,11 +30,11 @@ export class FilterIndex {
 
   /** @remarks Cost: O(entries). */
   constructor(session: SessionModel) {
-    const answered = new Set(session.entries.map(resultCallId));
-    this.#values = session.entries.map((entry, ordinal) => ({
-      mark: [outcomeOf(entry) ?? "", session.labels.has(ordinal) ? "labelled" : ""].filter(Boolean),
-      kind: [kindAt(session, ordinal).word],
-      tool: toolsOf(entry, answered),
+    const answered = new Set(session.facts.map(({ callId }) => callId));
+    this.#values = session.facts.map((facts, ordinal) => ({
+      mark: [facts.outcome ?? "", session.labels.has(ordinal) ? "labelled" : ""].filter(Boolean),
+      kind: [facts.kind.word],
+      tool: toolsOf(facts, answered),
     }));
   }
 
@@ -75,10 +74,9 @@ export class FilterIndex {
 }
 
 /** The tool of a result; of an answer, the tools of calls that have no result. */
-function toolsOf(entry: AnySessionEntry, answered: ReadonlySet<string>): string[] {
-  const name = resultToolName(entry);
-  const open = callsIn(entry).filter(({ id }) => !answered.has(id));
-  return [...new Set([name, ...open.map((call) => call.name)].filter(Boolean))];
+function toolsOf({ tool, calls }: EntryFacts, answered: ReadonlySet<string>): string[] {
+  const open = calls.filter(({ id }) => !answered.has(id));
+  return [...new Set([tool, ...open.map((call) => call.name)].filter(Boolean))];
 }
 
 /** Adds a choice to a filter, or takes it away. */

@@ -1,8 +1,9 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import type { EntryPath } from "../../context/entry-path.ts";
+import { type ProjectedSessionEntry, projectPath } from "../../context/session-context.ts";
 import {
   type AgentMessage,
   type AnySessionEntry,
-  buildSessionProjection,
   type ContextUsageEstimate,
   convertToLlm,
   estimateProjectedContextTokens,
@@ -13,7 +14,8 @@ import {
   type ToolPairRepair,
 } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
-import { pathTo, type SessionModel } from "./session-model.ts";
+import { KINDS } from "../../view/entry-kind.ts";
+import { hasFailedAt, kindAt, pathTo, type SessionModel } from "./session-model.ts";
 
 /**
  * What the model gets of an entry at the end of the path:
@@ -50,6 +52,7 @@ export interface PathItem {
   readonly ordinal: number;
   readonly entry: AnySessionEntry;
   readonly state: ItemState;
+  readonly hasFailed: boolean;
 }
 
 /** An entry that the model gets something of, and what it gets. */
@@ -58,6 +61,7 @@ export interface ModelItem {
   readonly entry: AnySessionEntry;
   readonly messages: readonly Message[];
   readonly state: "seen" | "edited";
+  readonly hasFailed: boolean;
 }
 
 /** A path from the root to an entry, and what the model sees there. */
@@ -83,35 +87,86 @@ export interface PathView {
  * @remarks Cost: O(path).
  */
 export function viewPath(session: SessionModel, end: number): PathView {
-  const { entries, byId, tree } = session;
+  const { tree } = session;
   const path = pathTo(session, end);
-  const leafId = end === NONE ? null : (entries[end]?.id ?? null);
-  const projection = buildSessionProjection(entries, leafId, byId);
-  const contributions = new Map(projection.entries.map((one) => [one.sourceEntry.id, one.messages]));
-  const branch = path.flatMap((ordinal) => entries[ordinal] ?? []);
-  const targets = new Set(
-    branch.filter(({ type }) => type === "context_edit").map((edit) => fieldsOf(edit)["targetId"]),
-  );
-  const items = branch.map((entry, index) => {
-    const messages = contributions.get(entry.id);
-    return { ordinal: path[index] ?? NONE, entry, state: stateOf(entry, messages, targets) };
-  });
+  const indices = new Map(path.map((ordinal, index) => [ordinal, index]));
+  const projection = projectPath(entryPathOf(session, path, indices));
+  const contributions = new Map(projection.entries.map((one) => [tree.find(one.sourceEntry.id), one]));
+  const isType = (type: string) => (ordinal: number) => tree.typeAt(ordinal) === type;
+  const edits = tree.hasType("context_edit") ? path.filter(isType("context_edit")) : [];
+  const targets = new Set(edits.map((edit) => fieldsOf(session.entryAt(edit))["targetId"]));
+  const stateOf = (ordinal: number) => stateAt(session, ordinal, contributions.get(ordinal), targets);
   const modelItems = projection.entries.flatMap(
     ({ sourceEntry: entry, messages: contributed }): ModelItem[] => {
+      const ordinal = tree.find(entry.id);
       const messages = convertToLlm(contributed);
-      const state = stateOf(entry, contributed, targets) === "edited" ? "edited" : "seen";
-      return messages.length === 0 ? [] : [{ ordinal: tree.find(entry.id), entry, messages, state }];
+      const state = stateOf(ordinal) === "edited" ? "edited" : "seen";
+      const hasFailed = hasFailedAt(session, ordinal);
+      return messages.length === 0 ? [] : [{ ordinal, entry, messages, state, hasFailed }];
     },
   );
+  const changedAt = path.findLastIndex((one) => isType("compaction")(one) || isType("context_edit")(one));
+  const sinceChange = path.slice(Math.max(0, changedAt)).flatMap((one) => session.entryAt(one) ?? []);
   return {
     end,
-    items,
+    items: path.map((ordinal) => new StoredItem(session, ordinal, stateOf(ordinal))),
     modelItems,
     repairs: repairToolPairs(convertToLlm(projection.messages)).repairs,
     thinkingLevel: projection.thinkingLevel,
     model: projection.model,
-    contextSize: estimateProjectedContextTokens(projection, branch),
-    indices: new Map(path.map((ordinal, index) => [ordinal, index])),
+    contextSize: estimateProjectedContextTokens(projection, sinceChange),
+    indices,
+  };
+}
+
+/** Types of which models usually get something: what counts until more is known of an entry. */
+const SENT_TYPES: ReadonlySet<string> = new Set([
+  "message",
+  "custom_message",
+  "compaction",
+  "branch_summary",
+]);
+
+/** An entry of a path, whose body is read when somebody asks for it. */
+class StoredItem implements PathItem {
+  readonly #session: SessionModel;
+  readonly ordinal: number;
+  readonly state: ItemState;
+
+  constructor(session: SessionModel, ordinal: number, state: ItemState) {
+    this.#session = session;
+    this.ordinal = ordinal;
+    this.state = state;
+  }
+
+  get hasFailed(): boolean {
+    return hasFailedAt(this.#session, this.ordinal);
+  }
+
+  get entry(): AnySessionEntry {
+    const entry = this.#session.entryAt(this.ordinal);
+    if (entry === undefined) throw new RangeError(`the session has no entry ${this.ordinal}`);
+    return entry;
+  }
+}
+
+function entryPathOf(
+  session: SessionModel,
+  path: readonly number[],
+  indices: ReadonlyMap<number, number>,
+): EntryPath {
+  const at = (index: number) => {
+    const ordinal = path[index] ?? NONE;
+    return kindAt(session, ordinal) === KINDS.damaged ? undefined : session.entryAt(ordinal);
+  };
+  const { tree } = session;
+  return {
+    length: path.length,
+    mayHold: (type) => tree.hasType(type),
+    typeAt: (index) => tree.typeAt(path[index] ?? NONE),
+    entryAt: at,
+    entriesAt: (some) => some.map(at),
+    indexOf: (id) => indices.get(tree.find(id)) ?? -1,
   };
 }
 
@@ -119,16 +174,20 @@ export function viewPath(session: SessionModel, end: number): PathView {
  * @param contributed - What the entry contributes to the context; undefined if it was not chosen for it.
  * @param targets - Entries that context edits on the path speak of.
  */
-function stateOf(
-  entry: AnySessionEntry,
-  contributed: readonly AgentMessage[] | undefined,
+function stateAt(
+  { facts, tree }: SessionModel,
+  ordinal: number,
+  contributed: ProjectedSessionEntry | undefined,
   targets: ReadonlySet<unknown>,
 ): ItemState {
-  const own = sessionEntryToContextMessages(entry);
-  if (convertToLlm(own).length === 0) return "aside";
+  const isSent = facts[ordinal]?.isSent ?? SENT_TYPES.has(tree.typeAt(ordinal));
+  if (!isSent) return "aside";
   if (contributed === undefined) return "compacted";
-  if (contributed.length === 0) return entry.type === "compaction" ? "compacted" : "removed";
-  return targets.has(entry.id) && contentOf(contributed[0]) !== contentOf(own[0]) ? "edited" : "seen";
+  const { sourceEntry, messages } = contributed;
+  if (messages.length === 0) return sourceEntry.type === "compaction" ? "compacted" : "removed";
+  if (!targets.has(sourceEntry.id)) return "seen";
+  const [own] = sessionEntryToContextMessages(sourceEntry);
+  return contentOf(messages[0]) !== contentOf(own) ? "edited" : "seen";
 }
 
 function contentOf(message: AgentMessage | undefined): unknown {

@@ -7,6 +7,7 @@ import { contentOf } from "../../view/entry-content.ts";
 import type { EntryKind } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { textOfPart } from "./entry-text.ts";
+import { entriesThatMayHold } from "./may-hold.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
 
 /** An entry in which a text was found. */
@@ -66,47 +67,42 @@ interface SearchedText {
   readonly idAt: number;
 }
 
-/** Finds entries of a session by what they show, by id and by label, by the rules of every search. */
-export class SearchIndex {
-  readonly #session: SessionModel;
-  /** What was made searchable so far, by ordinal. */
-  readonly #texts: SearchedText[] = [];
+/**
+ * Finds the entries of a session that hold all words, in any order, in what they show, their id or their label, by the rules of
+ * every search.
+ *
+ * @param text - Words, and phrases in quotes.
+ * @returns In the order of the file; empty if nothing is looked for.
+ * @remarks Cost: O(bytes of the session), most of which are passed over, and O(characters) of entries that may hold the words.
+ */
+export function findEntries(session: SessionModel, text: string): SearchHit[] {
+  const { query } = readQuery(text);
+  if (query.terms.length === 0) return [];
+  const { best } = finderOf(text);
+  const hits: SearchHit[] = [];
+  const marks = entriesThatMayHold(session, query);
+  const wanted = [...session.tree.ordinals()].filter((ordinal) => marks[ordinal] === 1);
+  session.readEntries(wanted, (ordinal, entry) => {
+    const searched = searchedText(session, ordinal, entry);
+    const match = best(searched.text);
+    if (match !== undefined) hits.push({ ordinal, snippet: snippetAt(searched, match) });
+  });
+  return hits;
+}
 
-  constructor(session: SessionModel) {
-    this.#session = session;
-  }
-
-  /**
-   * Returns the entries that hold all words, in any order, in the order of the file.
-   *
-   * @param query - Words, and phrases in quotes.
-   * @returns Empty if nothing is looked for.
-   * @remarks Cost: O(characters of the session).
-   */
-  find(query: string): SearchHit[] {
-    const { best } = finderOf(query);
-    return this.#session.entries.flatMap((_, ordinal) => {
-      const searched = this.#textAt(ordinal);
-      const match = best(searched.text);
-      return match === undefined ? [] : [{ ordinal, snippet: snippetAt(searched, match) }];
-    });
-  }
-
-  #textAt(ordinal: number) {
-    const known = this.#texts[ordinal];
-    if (known !== undefined) return known;
-    const entry = this.#session.entries[ordinal];
-    const label = this.#session.labels.get(ordinal) ?? "";
-    const parts = entry === undefined ? [] : partsOf(entry, kindAt(this.#session, ordinal));
-    const texts = parts.join(SEPARATOR);
-    const made = { text: [texts, entry?.id ?? "", label].join(SEPARATOR), idAt: texts.length + 1 };
-    this.#texts[ordinal] = made;
-    return made;
-  }
+/** Returns what of an entry is searched. */
+export function searchedText(
+  session: SessionModel,
+  ordinal: number,
+  entry: AnySessionEntry | undefined,
+): SearchedText {
+  const label = session.labels.get(ordinal) ?? "";
+  const texts = partsOf(entry, kindAt(session, ordinal)).join(SEPARATOR);
+  return { text: [texts, session.tree.idAt(ordinal), label].join(SEPARATOR), idAt: texts.length + 1 };
 }
 
 /** What an entry shows; where that is only one line, the line. */
-function partsOf(entry: AnySessionEntry, { tone }: EntryKind): string[] {
+function partsOf(entry: AnySessionEntry | undefined, { tone }: EntryKind): string[] {
   const parts = contentOf(entry).parts.map(textOfPart);
   return tone === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
 }

@@ -1,16 +1,17 @@
-import { type AnySessionEntry, readSession, type SessionHeader, type SessionIssue } from "../../core.ts";
-import { idKeyOf } from "../../schema/id-key.ts";
+import type { SessionHeader, SessionIssue } from "../../core.ts";
+import type { LineSpans } from "../../jsonl/line-spans.ts";
 import { importOriginIn } from "../../schema/import-origin.ts";
-import { EntryTree, NONE } from "../../tree/entry-tree.ts";
+import { NONE } from "../../tree/entry-tree.ts";
 import { LabelsAndName } from "../../tree/labels-and-name.ts";
 import { newestTips, parentsFirst } from "../../view/ancestry.ts";
-import { type EntryKind, KINDS, readKinds } from "../../view/entry-kind.ts";
+import { type EntryKind, KINDS, kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { folderName } from "../../view/session-title.ts";
 import type { ViewSource } from "../../view/view-source.ts";
-import type { EmbeddedSession } from "./embedded-session.ts";
+import type { EntryFacts } from "./entry-facts.ts";
 import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
+import type { SessionEntries } from "./session-entries.ts";
 
 /** Characters of a title that is made of a prompt. */
 const LONGEST_TITLE = 90;
@@ -25,8 +26,14 @@ export interface SessionModel extends ViewSource {
   readonly name: string | undefined;
   /** What a person calls it: the name, else its first prompt, else its folder or file. */
   readonly title: string;
-  readonly entries: readonly AnySessionEntry[];
-  readonly byId: ReadonlyMap<string, AnySessionEntry>;
+  /** How many entries there are. */
+  readonly size: number;
+  /** What is known of each entry, by ordinal; of a large session at first only of some. */
+  readonly facts: readonly EntryFacts[];
+  /** Whether that is known of every entry, so that it can be counted, filtered and drawn as a tree. */
+  readonly isWhole: boolean;
+  /** Where the lines of the entries stand. */
+  readonly lines: LineSpans;
   /** What each entry is, by ordinal. */
   readonly kinds: readonly EntryKind[];
   /** The entry that came last into the file of those at and below each entry that have no child. */
@@ -43,24 +50,18 @@ export interface SessionModel extends ViewSource {
 }
 
 /**
- * Reads an embedded session.
+ * Makes the model of a session as it is by now.
  *
- * @remarks Cost: O(bytes).
+ * @remarks Cost: O(entries).
  */
-export function makeSessionModel({
-  bytes,
-  fileName,
-  known,
-}: Pick<EmbeddedSession, "bytes" | "fileName" | "known">): SessionModel {
-  const { header, version, entries, leafId, issues } = readSession(bytes);
-  const tree = treeOf(entries);
-  const entryAt = (ordinal: number) => entries[ordinal];
+export function makeSessionModel(entries: SessionEntries, fileName: string): SessionModel {
+  const { tree, bytes, issues, index } = entries;
+  const { header, version, storedLeaf: leaf } = index;
+  const facts = entries.facts.slice();
+  const entryAt = (ordinal: number) => entries.entryAt(ordinal);
   const marks = new LabelsAndName(tree, entryAt, undefined, header?.title);
   const labels = Array.from(marks.labels(), ([id, { label }]) => [tree.find(id), label] as const);
-  const readEntries: ViewSource["readEntries"] = (some, take) => {
-    for (const ordinal of some) take(ordinal, entries[ordinal]);
-  };
-  const { kinds, failures } = readKinds({ tree, entryAt, readEntries });
+  const kinds = facts.map(({ kind }) => kind);
   return {
     bytes,
     fileName,
@@ -68,47 +69,48 @@ export function makeSessionModel({
     version,
     name: marks.name(),
     title:
-      marks.name() ?? (firstPrompt(entries, kinds) || folderName(header?.cwd ?? "") || fileName || "Session"),
-    entries,
-    byId: new Map(entries.map((entry) => [entry.id, entry])),
+      marks.name() ?? (firstPrompt(entryAt, kinds) || folderName(header?.cwd ?? "") || fileName || "Session"),
+    size: tree.size,
+    facts,
+    isWhole: facts.length === tree.size,
+    lines: index.spans,
     tree,
     entryAt,
-    readEntries,
+    readEntries: (ordinals, take) => entries.readEntries(ordinals, take),
     kinds,
     newestTip: newestTips(tree, parentsFirst(tree)),
-    leaf: tree.find(leafId ?? ""),
+    leaf,
     labels: new Map(labels.filter(([ordinal]) => ordinal !== NONE)),
-    failures: [...failures],
-    linked: linkedSessions(entries, known),
+    failures: facts.flatMap(({ outcome }, ordinal) => (outcome === "failed" ? ordinal : [])),
+    linked: linkedSessions(facts),
     issues,
   };
 }
 
-/** Makes the tree of entries that reading has hung up already. */
-function treeOf(entries: readonly AnySessionEntry[]): EntryTree {
-  const tree = new EntryTree();
-  for (const { type, id, parentId, timestamp } of entries)
-    tree.add(type, idKeyOf(id), parentId === null ? null : idKeyOf(parentId), Date.parse(timestamp));
-  tree.resolveParents();
-  return tree;
-}
-
-function firstPrompt(entries: readonly AnySessionEntry[], kinds: readonly EntryKind[]): string {
-  for (const [ordinal, entry] of entries.entries()) {
-    const prompt = kinds[ordinal]?.tone === "user" ? excerptOf(entry).text : "";
+function firstPrompt(entryAt: SessionModel["entryAt"], kinds: readonly EntryKind[]): string {
+  for (const [ordinal, { tone }] of kinds.entries()) {
+    const prompt = tone === "user" ? excerptOf(entryAt(ordinal)).text : "";
     if (prompt !== "") return beginningOf(prompt, LONGEST_TITLE);
   }
   return "";
 }
 
 /** Returns what an entry is. */
-export function kindAt({ kinds }: Pick<SessionModel, "kinds">, ordinal: number): EntryKind {
-  return kinds[ordinal] ?? KINDS.damaged;
+export function kindAt(
+  { kinds, entryAt }: Pick<SessionModel, "kinds" | "entryAt">,
+  ordinal: number,
+): EntryKind {
+  return kinds[ordinal] ?? kindOf(entryAt(ordinal));
+}
+
+/** Tells whether an entry says that a tool, a command or a model failed. */
+export function hasFailedAt({ facts }: Pick<SessionModel, "facts">, ordinal: number): boolean {
+  return facts[ordinal]?.outcome === "failed";
 }
 
 /** Returns the program that a session was imported from; undefined if it was not, or is a fork of one that was. */
-export function sourceOf({ entries, header }: SessionModel): string | undefined {
-  const [first] = entries;
+export function sourceOf({ entryAt, header }: SessionModel): string | undefined {
+  const first = entryAt(0);
   // A fork begins later than the entries that it has copied.
   return first?.timestamp === header?.timestamp ? importOriginIn(first)?.source : undefined;
 }
@@ -135,10 +137,9 @@ export function siblingsOf({ tree }: Pick<SessionModel, "tree">, ordinal: number
 }
 
 /** Names the end of a path in words: `the leaf`, `entry 4f338a15`, or `the start` before the first entry. */
-export function endName({ entries, leaf }: Pick<SessionModel, "entries" | "leaf">, end: number): string {
+export function endName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
   if (end === leaf) return "the leaf";
-  const entry = entries[end];
-  return entry === undefined ? "the start" : `entry ${entry.id}`;
+  return end === NONE ? "the start" : `entry ${tree.idAt(end)}`;
 }
 
 /** Bytes of a damaged line that are shown. */

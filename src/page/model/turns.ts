@@ -1,9 +1,7 @@
-import type { AnySessionEntry } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
-import { isFailure } from "../../view/entry-kind.ts";
-import { answerOf, resultCallId } from "../../view/tool-calls.ts";
-import { usageOf } from "../../view/usage.ts";
+import { answerOf } from "../../view/tool-calls.ts";
 import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
+import type { EntryFacts } from "./entry-facts.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
 
 /** A turn: what came of a message of the user, up to the next one. */
@@ -20,6 +18,7 @@ export interface Turn {
  */
 export function turnsOf(session: SessionModel, path: readonly number[]): ReadonlyMap<number, Turn> {
   const turns = new Map<number, Turn>();
+  if (!session.isWhole) return turns;
   let [start, usages, lastMs]: [number, UsageTotals[], number] = [NONE, [], Number.NaN];
   const end = () => {
     const milliseconds = lastMs - timeAt(session, start);
@@ -30,7 +29,7 @@ export function turnsOf(session: SessionModel, path: readonly number[]): Readonl
       end();
       [start, usages] = [ordinal, []];
     }
-    const used = usageOf(session.entries[ordinal]);
+    const { used } = session.facts[ordinal] ?? {};
     if (used !== undefined) usages.push(used);
     if (!isAside(session, ordinal)) lastMs = timeAt(session, ordinal);
   }
@@ -44,9 +43,8 @@ export function turnsOf(session: SessionModel, path: readonly number[]): Readonl
  * @returns Milliseconds; undefined for other entries, and where no times or impossible ones are recorded.
  */
 export function tookMs(session: SessionModel, ordinal: number): number | undefined {
-  const entry = session.entries[ordinal];
   const answer = answerOf(session, ordinal);
-  if (entry === undefined || answer === undefined) return undefined;
+  if (answer === undefined) return undefined;
   const before = answer === ordinal ? session.tree.parentAt(ordinal) : answer;
   if (before === NONE) return undefined;
   const milliseconds = timeAt(session, ordinal) - timeAt(session, before);
@@ -72,9 +70,9 @@ const MOST_STRETCHES = 300;
  */
 export function stretchesOf(session: SessionModel, path: readonly number[]): Stretch[] {
   const all = path.flatMap((ordinal, index): Stretch[] => {
-    const entry = session.entries[ordinal];
+    const facts = session.facts[ordinal];
     const before = path[index - 1];
-    const kind = entry === undefined ? undefined : stretchKind(entry, kindAt(session, ordinal).tone);
+    const kind = facts && stretchKind(facts);
     if (kind === undefined || before === undefined) return [];
     const milliseconds = timeAt(session, ordinal) - timeAt(session, before);
     return milliseconds > 0 ? [{ ordinal, kind, milliseconds }] : [];
@@ -94,9 +92,9 @@ function joined(some: readonly Stretch[]): Stretch {
   return { ...(failed ?? longest), milliseconds };
 }
 
-function stretchKind(entry: AnySessionEntry, tone: string): Stretch["kind"] | undefined {
-  if (isFailure(entry)) return "failed";
-  if (resultCallId(entry) !== "" || tone === "command") return "tool";
+function stretchKind({ outcome, callId, kind: { tone } }: EntryFacts): Stretch["kind"] | undefined {
+  if (outcome === "failed") return "failed";
+  if (callId !== "" || tone === "command") return "tool";
   return tone === "assistant" || tone === "summary" ? "model" : undefined;
 }
 

@@ -1,23 +1,17 @@
-import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../../view/usage.ts";
+import { tokensIn } from "../../view/usage.ts";
 import { byCost, sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
+import type { UsedByCall } from "./entry-facts.ts";
 import { groupBy } from "./group-by.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What one call of a model used. */
-export interface ModelCall extends UsageTotals {
+export interface ModelCall extends UsedByCall {
   readonly ordinal: number;
-  /** `provider/model`, or what is known of it. */
-  readonly model: string;
 }
 
 /** Returns all calls of models that say what they used, in the order of the file: of messages, summaries and others. */
-export function modelCalls({ entries }: SessionModel): ModelCall[] {
-  const models = new ModelsInUse();
-  return entries.flatMap((entry, ordinal): ModelCall[] => {
-    const usage = usageOf(entry);
-    if (entry === undefined || usage === undefined) return [];
-    return [{ ordinal, model: modelName(models.of(entry)) || UNKNOWN_MODEL, ...usage }];
-  });
+export function modelCalls({ facts }: SessionModel): ModelCall[] {
+  return facts.flatMap(({ used }, ordinal) => (used === undefined ? [] : { ordinal, ...used }));
 }
 
 /** By what calls are ordered: as they were made, the dearest first, or the largest first. */

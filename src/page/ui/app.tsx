@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
+import { counted } from "../../view/words.ts";
 import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
 import { viewPath } from "../model/path-items.ts";
 import { finderOf } from "../model/search.ts";
@@ -163,7 +164,11 @@ export function App({ live, opening, indexUrl }: AppProps) {
                 isOpen={areFiltersShown}
                 onToggle={() => showFilters(!areFiltersShown)}
               />
-              {!isActive ? (
+              {!session.isWhole ? (
+                <p class="empty" role="status">
+                  Reading {counted(session.size, "entry", "entries")} …
+                </p>
+              ) : !isActive ? (
                 <TreePanel path={path} sight={sight} />
               ) : (
                 <SearchPanel

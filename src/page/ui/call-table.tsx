@@ -27,7 +27,7 @@ export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
   const shown = orderCalls(calls, order).slice(0, isWhole ? undefined : FIRST);
   const rows = shown.map((call): UsageRow => {
     const { ordinal, model, cacheRead, output, cost } = call;
-    const entry = session.entries[ordinal];
+    const entry = session.entryAt(ordinal);
     const name = (
       <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
         {excerptOf(entry).text || (entry?.id ?? "")}

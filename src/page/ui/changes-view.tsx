@@ -59,7 +59,7 @@ function FileChanges({ file: { path, changes } }: { file: ChangedFile }) {
 function Change({ change }: { change: FileChange }) {
   const { session, go } = usePage();
   const { ordinal, result = ordinal, tool, hasFailed, edits } = change;
-  const entry = session.entries[result];
+  const entry = session.entryAt(result);
   return (
     <section class="file-change" aria-label={tool}>
       <p>

@@ -63,7 +63,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
   const marked = useRef(0);
   const drawn = useRef<HTMLElement | undefined>(undefined);
-  const focused = session.entries[focus];
+  const focused = session.entryAt(focus);
   const errorLine = errorLineOf(focused);
   // A result stands somewhere in the row of its call, and a hit or an error in a text, which may be longer than the screen.
   useLayoutEffect(() => {

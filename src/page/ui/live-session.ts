@@ -1,6 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { bytesOf, type EmbeddedSession } from "../model/embedded-session.ts";
+import type { EmbeddedSession } from "../model/embedded-session.ts";
+import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
+import { bytesOf } from "../model/session-pieces.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
 export type Following = "never" | "now" | "ended";
@@ -20,20 +22,28 @@ const LEAST_PAUSE_MS = 100;
 /** Pixels from the end that still count as being there. */
 const NEAR_END = 120;
 
-/** Reads a session, and reads it anew as a server tells what is appended. */
-export function useLiveSession(embedded: EmbeddedSession): LiveSession {
-  const [live, setLive] = useState<LiveSession>(() => ({
-    session: makeSessionModel(embedded),
-    following: embedded.liveUrl === undefined ? "never" : "now",
-    wasAtEnd: false,
-  }));
+/** A session of more bytes is shown before all of it is known. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+
+/** Milliseconds after which reading leaves the turn to other work. */
+const SLICE_MS = 40;
+
+/** Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended. */
+export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntries): LiveSession {
+  const { fileName, server } = embedded;
+  const [live, setLive] = useState<LiveSession>(() => {
+    if (entries.bytes.length <= LARGE_BYTES) entries.readFacts();
+    const session = makeSessionModel(entries, fileName);
+    return { session, following: server === undefined ? "never" : "now", wasAtEnd: false };
+  });
   useEffect(() => {
-    const { liveUrl } = embedded;
-    if (liveUrl === undefined) return;
-    const growing = new GrowingSession(embedded, (session) =>
-      setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() })),
-    );
-    const events = new EventSource(liveUrl);
+    const growing = new GrowingSession(entries, () => {
+      const session = makeSessionModel(entries, fileName);
+      setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() }));
+    });
+    if (!live.session.isWhole) growing.readLater();
+    if (server === undefined) return;
+    const events = new EventSource(`${server.eventsUrl}&from=${entries.bytes.length}`);
     events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
     const end = () => setLive((before) => ({ ...before, following: "ended" }));
     events.addEventListener("replaced", () => location.reload());
@@ -45,36 +55,49 @@ export function useLiveSession(embedded: EmbeddedSession): LiveSession {
     events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
     events.onerror = end;
     return () => events.close();
-  }, [embedded]);
+  }, [embedded, entries]);
   return live;
 }
 
-/** The bytes of a session that grows. */
+function within(milliseconds: number): () => boolean {
+  const endMs = performance.now() + milliseconds;
+  return () => performance.now() > endMs;
+}
+
+/** Appends what comes to a session, together where it comes quickly, and reads it without holding the page up. */
 class GrowingSession {
-  readonly #embedded: EmbeddedSession;
-  readonly #onRead: (session: SessionModel) => void;
-  #bytes: Uint8Array;
+  readonly #entries: SessionEntries;
+  readonly #onRead: () => void;
+  #pieces: Uint8Array[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pauseMs = LEAST_PAUSE_MS;
 
-  constructor(embedded: EmbeddedSession, onRead: (session: SessionModel) => void) {
-    this.#embedded = embedded;
-    this.#bytes = embedded.bytes;
+  constructor(entries: SessionEntries, onRead: () => void) {
+    this.#entries = entries;
     this.#onRead = onRead;
   }
 
-  append(more: Uint8Array): void {
-    const bytes = new Uint8Array(this.#bytes.length + more.length);
-    bytes.set(this.#bytes);
-    bytes.set(more, this.#bytes.length);
-    this.#bytes = bytes;
-    this.#timer ??= setTimeout(() => this.#read(), this.#pauseMs);
+  append(piece: Uint8Array): void {
+    this.#pieces.push(piece);
+    this.readLater(this.#pauseMs);
+  }
+
+  /** Reads what is not known yet, piece by piece. */
+  readLater(pauseMs = 0): void {
+    this.#timer ??= setTimeout(() => this.#read(), pauseMs);
   }
 
   #read(): void {
     this.#timer = undefined;
     const startMs = performance.now();
-    this.#onRead(makeSessionModel({ ...this.#embedded, bytes: this.#bytes }));
+    for (const piece of this.#pieces) this.#entries.append(piece);
+    if (this.#pieces.length > 0) this.#entries.end();
+    this.#pieces = [];
+    if (!this.#entries.readFacts(within(SLICE_MS))) {
+      this.readLater();
+      return;
+    }
+    this.#onRead();
     this.#pauseMs = Math.max(LEAST_PAUSE_MS, REST * (performance.now() - startMs));
   }
 }

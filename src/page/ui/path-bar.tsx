@@ -59,16 +59,16 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
 }
 
 /** Says what is looked at: a path, or what the model sees, and where. */
-function titleOf({ entries, leaf }: SessionModel, { asked, end, view }: Position): string {
-  if (entries[asked] !== undefined) return "The model saw";
-  const where = end === leaf ? "the leaf" : (entries[end]?.id ?? "the start");
+function titleOf({ tree, leaf }: SessionModel, { asked, end, view }: Position): string {
+  if (asked !== NONE) return "The model saw";
+  const where = end === leaf ? "the leaf" : end === NONE ? "the start" : tree.idAt(end);
   return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
 }
 
 /** The way to the context of the entry that is marked, where that of another one is shown. */
 function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "position">) {
   const { session, go } = usePage();
-  const marked = session.entries[focus];
+  const marked = session.entryAt(focus);
   if (view !== "model" || marked === undefined || focus === end) return null;
   return (
     <button
@@ -112,7 +112,7 @@ function Sides({ position }: { position: Position }) {
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session } = usePage();
   const { items, modelItems, model, thinkingLevel, contextSize } = path;
-  const answer = session.entries[answerOf(session, position.asked) ?? NONE];
+  const answer = session.entryAt(answerOf(session, position.asked) ?? NONE);
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const compacted = items.filter(({ state }) => state === "compacted").length;
   // The path before an answer names the model of the answer before it.
@@ -177,13 +177,14 @@ function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
 
 /** Names an entry by its kind and id; empty for none. */
 function nameOf(session: SessionModel, ordinal: number): string {
-  const entry = session.entries[ordinal];
+  const entry = session.entryAt(ordinal);
   return entry === undefined ? "" : `${kindAt(session, ordinal).word} ${entry.id}`;
 }
 
 /** How many failures there are, which of them is looked at, and the ways to the others. */
 function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps["onFailure"] }) {
-  const { failures } = usePage().session;
+  const { failures, isWhole } = usePage().session;
+  if (!isWhole) return null;
   if (failures.length === 0) return <span class="failures">no failures</span>;
   const current = failures.indexOf(at);
   const front = current === -1 ? "" : `${count(current + 1)} of `;

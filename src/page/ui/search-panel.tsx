@@ -37,7 +37,7 @@ export function SearchPanel({ hits, problem, current, path, onChoose }: SearchPa
         estimate={() => 66}
         jump={current === -1 ? undefined : { index: current, align: "auto" }}
         render={({ ordinal, snippet: [before, match, after] }, index) => {
-          const entry = session.entries[ordinal];
+          const entry = session.entryAt(ordinal);
           // Behind what was asked for, what came of it; where a text was looked for, that says why this was found.
           const failure = match === "" ? failureLine(entry) : "";
           const { tone, word } = kindAt(session, ordinal);

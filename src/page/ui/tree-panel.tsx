@@ -71,14 +71,14 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
     <>
       <div class="panel-bar">
         <span class="panel-facts">
-          {counted(session.entries.length, "entry", "entries")}, {counted(tips, "branch", "branches")}
+          {counted(session.size, "entry", "entries")}, {counted(tips, "branch", "branches")}
         </span>
         <Segments label="Detail of the tree" choices={DETAILS} chosen={detail} onChoose={setDetail} />
       </div>
       <VirtualList
         key={detail}
         class="tree"
-        label={`Tree of ${count(session.entries.length)} entries`}
+        label={`Tree of ${count(session.size)} entries`}
         items={rows}
         keyOf={({ ordinal }) => ordinal}
         estimate={() => TREE_ROW_HEIGHT}

@@ -5,7 +5,7 @@ import { DEEPEST } from "../../view/tree-rows.ts";
 import { count } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
-import { kindAt } from "../model/session-model.ts";
+import { hasFailedAt, kindAt } from "../model/session-model.ts";
 import type { PageTreeRow } from "../model/tree-rows.ts";
 import { usePage } from "./page-context.ts";
 import { WIDE } from "./screen.ts";
@@ -41,13 +41,13 @@ export function TreeRowView(props: TreeRowProps) {
   const { row, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } = props;
   const { session } = usePage();
   const { ordinal, depth, run, isOpen } = row;
-  const entry = session.entries[ordinal];
+  const entry = session.entryAt(ordinal);
   if (entry === undefined) return null;
   const { tone, word } = kindAt(session, ordinal);
   const isOnPath = path.indices.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = isFailure(entry);
-  const failed = isOpen ? 0 : run.filter((one) => isFailure(session.entries[one])).length;
+  const failed = isOpen ? 0 : run.filter((one) => hasFailedAt(session, one)).length;
   const title = titleOfEntry(session, ordinal);
   // What went wrong says more than what was asked for, unless it is a bare number.
   const failure = failureLine(entry);

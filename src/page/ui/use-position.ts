@@ -56,18 +56,18 @@ const VIEWS: readonly View[] = ["path", "model", "beside", "changes", "usage", "
 
 /** Writes a position as the part of an address behind `#`. */
 export function hashOf(session: SessionModel, { end, focus, view, asked, beside = NONE }: Position): string {
-  const { entries, leaf, newestTip } = session;
+  const { entryAt, leaf, newestTip } = session;
   const parts = new URLSearchParams();
-  const [entry, last] = [entries[focus], entries[end]];
+  const [entry, last] = [entryAt(focus), entryAt(end)];
   if (entry !== undefined) parts.set("entry", entry.id);
   // Without it the link leads to the leaf's path if the entry is on it, else to the newest one through the entry.
   const usual = entry === undefined || pathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
   // An empty value stands before the first entry.
   if (end !== usual) parts.set("end", last?.id ?? "");
   if (view !== "path") parts.set("view", view);
-  const other = view === "beside" ? entries[beside] : undefined;
+  const other = view === "beside" ? entryAt(beside) : undefined;
   if (other !== undefined) parts.set("beside", other.id);
-  const about = entries[asked];
+  const about = entryAt(asked);
   if (about !== undefined) parts.set("saw", about.id);
   const text = parts.toString();
   return text === "" ? "" : `#${text}`;
@@ -112,6 +112,6 @@ export function positionOf(session: SessionModel, hash: string, opening: number)
 /** A path with a compaction opens at its end: what stands before is folded, and was long ago. */
 function revealOf(session: SessionModel, end: number, focus: number): Position["reveal"] {
   if (focus !== NONE) return { align: "start" };
-  const isCompacted = pathTo(session, end).some((ordinal) => session.entries[ordinal]?.type === "compaction");
+  const isCompacted = pathTo(session, end).some((ordinal) => session.tree.typeAt(ordinal) === "compaction");
   return isCompacted ? { align: "end" } : undefined;
 }

@@ -8,7 +8,7 @@ import {
   toggleChoice,
 } from "../model/filters.ts";
 import type { Step } from "../model/navigation.ts";
-import { readQuery, type SearchHit, SearchIndex } from "../model/search.ts";
+import { findEntries, readQuery, type SearchHit } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
 
@@ -44,14 +44,13 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   const [query, setQuery] = useState("");
   const [filter, setFilter] = useState<Filter>([]);
   const [current, setCurrent] = useState(-1);
-  const index = useMemo(() => new SearchIndex(session), [session]);
   const filters = useMemo(() => new FilterIndex(session), [session]);
   const searched = useRef("");
   const hitsOf = (wanted: string) => {
-    const found = wanted === "" ? allOf(session) : index.find(wanted);
+    const found = wanted === "" ? allOf(session) : findEntries(session, wanted);
     return found.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
   };
-  const hits = useMemo(() => hitsOf(query), [session, index, query, filters, filter]);
+  const hits = useMemo(() => hitsOf(query), [session, query, filters, filter]);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
   /** Tells whether that is another search. */
   const searchFor = (wanted: string): boolean => {
@@ -103,7 +102,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
 
 /** Every entry as a hit in which nothing was looked for. */
 function allOf(session: SessionModel): SearchHit[] {
-  return session.entries.map((_, ordinal) => ({
+  return Array.from(session.tree.ordinals(), (ordinal) => ({
     ordinal,
     // Only of what is drawn, which is little of much.
     get snippet(): SearchHit["snippet"] {

@@ -1,3 +1,6 @@
+import type { AnySessionEntry } from "../../../src/core.ts";
+import type { LinkedSession } from "../../../src/page/model/linked-sessions.ts";
+import { SessionEntries } from "../../../src/page/model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../../../src/page/model/session-model.ts";
 
 /** An entry as a test writes it down: what it hangs on, and its fields; a text is what the user said. */
@@ -21,13 +24,25 @@ function sessionText(lines: readonly Line[]): string {
 }
 
 /** Makes the model of a session. */
-export function modelOf(lines: readonly Line[]): SessionModel {
-  return modelOfText(sessionText(lines));
+export function modelOf(lines: readonly Line[], known?: ReadonlyMap<string, LinkedSession>): SessionModel {
+  return modelOfText(sessionText(lines), known);
 }
 
 /** Makes the model of a session file. */
-export function modelOfText(text: string): SessionModel {
-  return makeSessionModel({ bytes: new TextEncoder().encode(text), fileName: "s.jsonl", known: new Map() });
+export function modelOfText(
+  text: string | Uint8Array,
+  known?: ReadonlyMap<string, LinkedSession>,
+): SessionModel {
+  const entries = new SessionEntries(known ?? new Map());
+  entries.append(typeof text === "string" ? new TextEncoder().encode(text) : text);
+  entries.end();
+  entries.readFacts();
+  return makeSessionModel(entries, "s.jsonl");
+}
+
+/** Returns the entries of a model, in the order of the file. */
+export function entriesOf({ tree, entryAt }: SessionModel): AnySessionEntry[] {
+  return Array.from(tree.ordinals(), (ordinal) => entryAt(ordinal)).filter((entry) => entry !== undefined);
 }
 
 /** Makes the fields of a message entry. */

@@ -1,0 +1,104 @@
+/**
+ * Measures the page of a session in Chromium, as a process of its own: `page.ts MEASURE SESSION` prints what it measured as JSON.
+ *
+ * The memory is what scripts hold at that moment, buffers included, without what nobody refers to any more.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { CDPSession, Page } from "playwright-core";
+import { launchChromium } from "../browser/support/chromium.ts";
+import type { Measured } from "./child.ts";
+
+const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+
+/** Words that no entry holds, so that all of them are searched. */
+const NOWHERE = "lighthouse herons";
+
+/** Measures a page; see above. */
+export function measurePage(_implementation: string, measure: string, path: string): Measured {
+  const args = ["--import", "tsx", fileURLToPath(import.meta.url), measure, path];
+  const measured: Measured = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
+  return measured;
+}
+
+/** What is done with a page that has just been asked for, and counts. */
+const STEPS: { readonly [measure: string]: (page: Page) => Promise<number> } = {
+  "first screen": async (page) => untilDrawn(page, performance.now(), ".conversation .entry"),
+  "all read": async (page) => untilDrawn(page, performance.now(), ".tree"),
+  search: async (page) => {
+    await page.waitForSelector(".tree");
+    const field = page.locator(".top-bar .search input");
+    await field.focus();
+    await page.evaluate("new Promise((done) => setTimeout(done, 1000))");
+    const startMs = performance.now();
+    await field.fill(NOWHERE);
+    return untilDrawn(page, startMs, ".panel-facts:text('Nothing found')");
+  },
+};
+
+async function untilDrawn(page: Page, startMs: number, selector: string): Promise<number> {
+  await page.waitForSelector(selector, { timeout: 120_000 });
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))");
+  return performance.now() - startMs;
+}
+
+async function heldMb(debug: CDPSession): Promise<number> {
+  await debug.send("HeapProfiler.collectGarbage");
+  const { usedSize, ...others } = await debug.send("Runtime.getHeapUsage");
+  const buffers = "backingStorageSize" in others ? Number(others.backingStorageSize) : 0;
+  return (usedSize + buffers) / 1e6;
+}
+
+/** Opens a page, and measures a step. */
+async function measureAt(url: string, measure: string): Promise<Measured> {
+  const browser = await launchChromium();
+  try {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    const debug = await context.newCDPSession(page);
+    const rssBeforeMb = await heldMb(debug);
+    const step = STEPS[measure];
+    if (step === undefined) throw new Error(`Nothing is measured by the name ${measure}.`);
+    const opening = page.goto(url, { waitUntil: "commit" });
+    const ms = await step(page);
+    await opening;
+    return { ms, rssMb: await heldMb(debug), rssBeforeMb, result: 1 };
+  } finally {
+    await browser.close();
+  }
+}
+
+async function measureExported(path: string, measure: string): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-bench-"));
+  try {
+    const file = join(folder, "page.html");
+    execFileSync(process.execPath, [BIN, "view", path, "--no-open", "-o", file]);
+    return await measureAt(pathToFileURL(file).href, measure);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measureServed(path: string, measure: string): Promise<Measured> {
+  const server = spawn(process.execPath, [BIN, "view", path, "--live", "--no-open"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const [url]: unknown[] = await once(server.stdout, "data");
+    return await measureAt(String(url).trim(), measure);
+  } finally {
+    server.kill();
+  }
+}
+
+const [measure = "", path = ""] = process.argv.slice(2);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const served = /^served, (.+)$/.exec(measure)?.[1];
+  const measured =
+    served === undefined ? await measureExported(path, measure) : await measureServed(path, served);
+  console.log(JSON.stringify(measured));
+}

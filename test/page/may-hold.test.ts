@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { entriesThatMayHold } from "../../src/page/model/may-hold.ts";
+import { findEntries, readQuery, searchedText } from "../../src/page/model/search.ts";
+import { entriesOf, type Line, modelOf, modelOfText, said } from "./support/session.ts";
+
+const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
+
+test("no entry that shows a word is passed over, whatever its line spells otherwise", () => {
+  const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" });
+  let words = 0;
+  for (const file of files.filter((name) => name.endsWith(".jsonl"))) {
+    const bytes = readFileSync(FIXTURES + file);
+    if (bytes.length > 100_000) continue;
+    const model = modelOfText(bytes);
+    for (const [ordinal, entry] of entriesOf(model).entries()) {
+      const { text } = searchedText(model, ordinal, entry);
+      const longest = text.match(/[^\s"\p{Cc}]{5,}/gu)?.sort((a, b) => b.length - a.length) ?? [];
+      for (const word of longest.slice(0, 5)) {
+        words++;
+        const marks = entriesThatMayHold(model, readQuery(word.slice(0, 40)).query);
+        expect(marks[ordinal], `${file}: ${word}`).toBe(1);
+      }
+    }
+  }
+  expect(words).toBeGreaterThan(100);
+});
+
+test("words are found through escapes, colours, ids, labels and what the page itself says, and other lines are not read", () => {
+  const lines: Line[] = [
+    ["a", null, 'caf\u00e9 "quoted" back\\\\slash'],
+    [
+      "b",
+      "a",
+      said("toolResult", [{ type: "text", text: "one li\u001b[31mghthou\u001b[0mse" }], { toolName: "bash" }),
+    ],
+    ["c3d4e5", "b", said("assistant", [], { stopReason: "length" })],
+    ["d", "c3d4e5", { type: "label", targetId: "a", label: "herons" }],
+    ["e", "d", "nothing"],
+  ];
+  const model = modelOf(lines);
+  const found = (text: string) => findEntries(model, text).map(({ ordinal }) => ordinal);
+  expect(["CAF\u00c9", "quoted", "slash", "lighthouse", "c3d4", "herons", "greatest"].map(found)).toEqual([
+    ...[[0], [0], [0], [1], [2], [0, 3], [2]],
+  ]);
+  expect([...entriesThatMayHold(model, readQuery("nothing").query)]).toEqual([1, 1, 0, 1, 1]);
+});
