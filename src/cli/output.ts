@@ -2,6 +2,7 @@ import pc from "picocolors";
 import { encodeParsed } from "../jsonl/encode.ts";
 import { plainJson, plainLine } from "../view/plain.ts";
 import type { CliIo, CliStream } from "./io.ts";
+import { widthOf, wrap } from "./text/width.ts";
 
 /** Functions that colour a text, or leave it as it is. */
 export type Colours = ReturnType<typeof pc.createColors>;
@@ -11,6 +12,12 @@ const DEFAULT_WIDTH = 80;
 
 /** Narrower than this nothing can be laid out. */
 const MIN_WIDTH = 40;
+
+/** A command in a sentence, to be copied whole. */
+const COMMAND = /"sessiontree [^"]*"|`sessiontree [^`]*`/g;
+
+/** Stands for a space at which no line ends: a character that no text of ours has, one column wide. */
+const HELD_SPACE = "\ue000";
 
 /** Characters that are collected before they are written. */
 const PIECE = 64 * 1024;
@@ -55,6 +62,18 @@ export class Output {
   /** Writes a line; its text must be harmless already. */
   line(text = ""): void {
     this.text(`${text}\n`);
+  }
+
+  /** Writes a sentence, on a terminal in lines that fit; paths and commands in it stay whole, so that they can be copied. */
+  prose(text: string, paint: (line: string) => string = String): void {
+    if (!this.#isLaidOut || widthOf(text) <= this.width) {
+      this.line(paint(text));
+      return;
+    }
+    const [, sentence, command] = /^(.*:) (sessiontree .*)$/.exec(text) ?? [];
+    const held = (sentence ?? text).replace(COMMAND, (one) => one.replaceAll(" ", HELD_SPACE));
+    for (const line of wrap(held, this.width, false)) this.line(paint(line.replaceAll(HELD_SPACE, " ")));
+    if (command !== undefined) this.line(paint(`  ${command}`));
   }
 
   /** Writes a value as JSON, however deep it is, on a line of its own. */

@@ -1,6 +1,7 @@
 import { Argument, Command as CommanderCommand, Option } from "commander";
 import { packageVersion } from "../fs/package-version.ts";
 import { COMMON_PARAMETERS, type Command, type ListedCommand } from "./command.ts";
+import { shortHelp, wholeHelp } from "./help.ts";
 import type { Output } from "./output.ts";
 import type { Parameter } from "./parameters.ts";
 import { wrap } from "./text/width.ts";
@@ -34,12 +35,14 @@ const EXITS =
  * @param named - The one that it names; the others need not be loaded.
  * @param runCommand - Called when the command line is understood.
  * @param out - Help and version go there.
+ * @param isWhole - Whether the help of a command is all that there is to know, and no screen of it.
  */
 export function makeParser(
   commands: readonly ListedCommand[],
   named: LoadedCommand | undefined,
   runCommand: CommandRunner,
   out: Output,
+  isWhole: boolean,
 ): CommanderCommand {
   const parser = new CommanderCommand("sessiontree")
     .description(ABOUT)
@@ -57,13 +60,17 @@ export function makeParser(
       getErrHasColors: () => out.colours.isColorSupported,
     })
     // What a command takes is in its own help; here each has one line.
-    .configureHelp({ styleTitle: (title) => out.colours.bold(title), subcommandTerm: (one) => one.name() })
+    .configureHelp({
+      styleTitle: (title) => out.colours.bold(title),
+      subcommandTerm: (one) => one.name(),
+      minWidthToWrap: 20,
+    })
     .addHelpText("after", () => {
       const paragraphs = [
         WHERE_IT_WENT_WRONG,
         NAMING,
         EXITS,
-        "Help for a command: sessiontree COMMAND --help",
+        "Help for a command: sessiontree COMMAND --help; all of it: sessiontree help COMMAND",
       ];
       return paragraphs.map((text) => `\n${wrap(text, out.columns).join("\n")}`).join("\n");
     });
@@ -71,7 +78,7 @@ export function makeParser(
   if (commands.length > 1) parser.version(packageVersion(), "-V, --version", "print the version");
   for (const { name, summary } of commands) {
     const made = parser.command(name).summary(summary);
-    if (name === named?.name) fillIn(made, named, runCommand, out);
+    if (name === named?.name) fillIn(made, named, runCommand, { out, isWhole });
   }
   return parser;
 }
@@ -79,16 +86,16 @@ export function makeParser(
 /** Adds to a command what it takes, its help, and what runs it. */
 function fillIn(
   made: CommanderCommand,
-  { summary, command }: LoadedCommand,
+  named: LoadedCommand,
   runCommand: CommandRunner,
-  out: Output,
+  { out, isWhole }: { readonly out: Output; readonly isWhole: boolean },
 ): void {
-  const parameters = [...command.parameters, ...COMMON_PARAMETERS];
-  const paragraphs = [`${summary}.`, ...(command.details?.split(/\n{2,}/) ?? [])];
-  // Whoever shows the help breaks the lines: breaks that are in the text already would make ragged ones.
-  made.description(paragraphs.map((text) => text.replace(/\s+/g, " ")).join("\n\n"));
+  const parameters = [...named.command.parameters, ...COMMON_PARAMETERS];
   const found = parameters.map((parameter, place) => addParameter(made, parameter, place));
-  made.addHelpText("after", `\n${examplesOf(command, out)}`).action(async () => {
+  made.configureHelp({
+    formatHelp: (_, helper) => (isWhole ? wholeHelp : shortHelp)({ named, made, helper, out }),
+  });
+  made.action(async () => {
     await runCommand(new Map(parameters.map((parameter, i) => [parameter, found[i]?.()])));
   });
 }
@@ -107,11 +114,4 @@ function addParameter(
   const option = new Option(form, description);
   command.addOption(option);
   return () => command.getOptionValue(option.attributeName());
-}
-
-function examplesOf({ examples }: Command, out: Output): string {
-  const lines = examples.map(
-    ([line, purpose]) => `  ${out.colours.dim(`# ${purpose}`)}\n  sessiontree ${line}`,
-  );
-  return [out.colours.bold("Examples:"), ...lines].join("\n");
 }

@@ -14,7 +14,7 @@ import { UsageError } from "./usage-error.ts";
 /** Names a file with prices, to estimate what calls cost of which no record says so. */
 export const PRICES = textOption(
   "--prices <file>",
-  "JSON with dollars per million tokens, for calls without a stated cost",
+  "dollars per million tokens, as JSON; for calls without a stated cost",
 );
 
 /** Returns the prices of the file that a call names, else of the package that is installed, if there are any. */

@@ -127,7 +127,7 @@ function writePlaces({ json, out }: CommandCall, places: readonly RedactedPlace[
     else out.line(`${kind}  ${plainLine(path)}${entriesOf(entryIds)}`);
   }
   if (isDryRun && places.length > 0 && !json)
-    out.line("Backups change as well: nothing brings the text back after a redaction.");
+    out.prose("Backups change as well: nothing brings the text back after a redaction.");
 }
 
 function entriesOf(ids: readonly string[]): string {

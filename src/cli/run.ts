@@ -40,6 +40,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
       },
       // Help that nobody asked for is a complaint.
       argv.length === 0 ? errors : out,
+      words[0] === "help",
     );
     await parser.parseAsync(words, { from: "user" });
   });
@@ -149,14 +150,14 @@ function makeCall(
     warn: (message) => {
       const text = withoutPasswords(plainLine(message));
       if (json) errors.json({ warning: { message: text } });
-      else errors.line(`sessiontree: ${text}`);
+      else errors.prose(`sessiontree: ${text}`);
       errors.flush();
     },
     note: (text) => {
       if (json) return;
       // What was printed before stands before it, where both go to one terminal.
       out.flush();
-      errors.line(text);
+      errors.prose(text);
       errors.flush();
     },
     dir,
@@ -172,7 +173,7 @@ function explainFailure(error: unknown, argv: readonly string[], io: CliIo, erro
   if (asksForJson(argv)) errors.json({ error: { code, message } });
   else {
     const [what = "", ...sessions] = message.split("\n");
-    errors.line(`sessiontree: ${what}`);
+    errors.prose(`sessiontree: ${what}`);
     for (const line of sessions) errors.line(truncate(line, errors.width));
   }
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));

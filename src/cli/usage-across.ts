@@ -32,23 +32,22 @@ const PROJECT: Parameter<string | true | undefined> = {
 };
 const BY = choicesOption(
   "--by <keys>",
-  `group by ${USAGE_KEYS.join(", ")}, or several of them; default: day`,
+  `by ${USAGE_KEYS.join(", ")}; or by several, separated by commas; default: day`,
   USAGE_KEYS,
 );
 const SINCE = textOption(
   "--since <time>",
-  "only calls from then on: 2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days",
+  "only calls since then: 2026-11-23, 7d; also 2026-11, 2026-11-23T12:00",
 );
 const UNTIL = textOption("--until <time>", "only calls until then; a month or a day is included");
-const SOURCE = choiceOption(
-  "--source <program>",
-  'only sessions imported from this program, or from any of them with "any"',
-  [...SOURCE_NAMES, "any"],
-);
+const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
+  ...SOURCE_NAMES,
+  "any",
+]);
 const SORTS = ["cost", "total", "input", "output", "calls", "sessions"] as const;
 const SORT = choiceOption(
   "--sort <number>",
-  `the largest first, by ${SORTS.join(", ")}; cost is stated and estimated`,
+  `by ${SORTS.join(", ")}; the largest first; cost is stated and estimated`,
   SORTS,
 );
 const LIMIT = numberOption(

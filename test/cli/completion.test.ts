@@ -113,7 +113,7 @@ describe("what may stand at the end of a command line", () => {
   });
 
   test("is one of the values of an option, also of several behind a comma", async () => {
-    expect(await values("list", "--source", "cl")).toEqual(["claude-code"]);
+    expect(await values("list", "--source", "cla")).toEqual(["claude-code"]);
     expect(await values("search", "x", "--branch", "")).toEqual(["active", "any"]);
     expect(await values("search", "x", "--role", "user,as")).toEqual(["user,assistant"]);
     expect(await values("stats", "--since", "3")).toEqual(["30d"]);

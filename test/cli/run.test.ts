@@ -5,6 +5,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
 import type { CliStream } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
+import { widthOf } from "../../src/cli/text/width.ts";
 import { cli, temporaryFolder, widest } from "./support/cli.ts";
 import { wordsOf } from "./support/console.ts";
 import { Scribe } from "./support/sessions.ts";
@@ -27,7 +28,7 @@ describe("help", () => {
     "of %s has examples that the command understands",
     async (name, listed) => {
       const command = await listed.load();
-      const result = await cli([name, "--help"]);
+      const result = await cli(["help", name]);
       expect(result.code).toBe(0);
       expect(widest(result)).toBeLessThanOrEqual(80);
       expect(command.examples.length).toBeGreaterThan(0);
@@ -47,9 +48,22 @@ describe("help", () => {
     },
   );
 
-  test("of a command is also given by `help`", async () => {
-    expect((await cli(["help", "tree"])).stdout).toBe((await cli(["tree", "--help"])).stdout);
-  });
+  test.each(COMMANDS.map((command) => [command.name, command] as const))(
+    "of %s in short fits on a screen, with every parameter and an example",
+    async (name, listed) => {
+      const { parameters } = await listed.load();
+      const result = await cli([name, "--help"]);
+      expect(result.lines.length).toBeLessThan(24);
+      expect(widest(result)).toBeLessThanOrEqual(80);
+      for (const { form } of parameters) expect(result.stdout).toContain(form);
+      expect(result.stdout).toContain(`\n\n  sessiontree ${name}`);
+      expect(result.stdout).toContain(`sessiontree help ${name}`);
+      const narrow = await cli([name, "--help"], { columns: 40, env: { NO_COLOR: "1" } });
+      const wide = narrow.lines.filter((line) => widthOf(line) > 40);
+      // An example is copied whole.
+      expect(wide.filter((line) => !line.startsWith("  sessiontree "))).toEqual([]);
+    },
+  );
 
   test("that nobody asked for is on stderr, and wrong usage", async () => {
     const { code, stdout, stderr } = await cli([]);

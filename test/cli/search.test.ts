@@ -295,7 +295,7 @@ test.each([40, 80, 200])("lines fit into %i columns, with what was found in sigh
     columns,
     env: { NO_COLOR: "1" },
   });
-  expect(result.stdout.match(/ user .*needle/g)).toHaveLength(3);
+  expect(result.stdout.match(/ user\s.*needle/g)).toHaveLength(3);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(widest(result)).toBeLessThanOrEqual(columns);

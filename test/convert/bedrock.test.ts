@@ -185,3 +185,17 @@ test("a withheld answer is a failure, and an unknown role a TypeError", () => {
   const strange = [{ role: "system", content: [] }];
   expect(() => fromBedrock(strange, { timestamp })).toThrow(/^Message 0 has the role "system"/);
 });
+
+test("bytes that became JSON where messages were stored are bytes again", () => {
+  const bytes = Buffer.from(PNG, "base64");
+  const content = [bytes, Uint8Array.from(bytes)].map((one) => ({
+    image: { format: "png", source: { bytes: one } },
+  }));
+  const stored = JSON.parse(JSON.stringify([{ role: "user", content }]));
+  const { messages } = fromBedrock(stored, { timestamp });
+  const image = { type: "image", data: PNG, mimeType: "image/png" };
+  expect(messages).toMatchObject([{ content: [image, image] }]);
+  expect(toBedrock(messages).messages[0]?.content).toEqual(
+    content.map(() => ({ image: { format: "png", source: { bytes: Uint8Array.from(bytes) } } })),
+  );
+});

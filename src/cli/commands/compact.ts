@@ -93,7 +93,7 @@ function compactSession(call: CommandCall, { json: where }: SessionLocation, ses
   const location = { id: session.getSessionId(), ...where };
   if (plan.kind === "skip") {
     if (json) out.json({ ...location, isDryRun, skipped: plan.reason });
-    else out.line(`Nothing to compact: ${SKIPPED[plan.reason]}.`);
+    else out.prose(`Nothing to compact: ${SKIPPED[plan.reason]}.`);
     return;
   }
   const explained = explainPlan(session, plan.preparation);
@@ -156,9 +156,8 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   const { preparation, cutEntry } = plan;
   const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, fileOps } = preparation;
   const before = `${counted(tokensBefore, "token")}${plan.isCounted ? " as the provider counted" : ""}`;
-  out.line(
-    colours.bold(`Context: ${before} → about ${count(compacted?.tokensAfter ?? estimatedTokensAfter)}`),
-  );
+  const after = count(compacted?.tokensAfter ?? estimatedTokensAfter);
+  out.prose(`Context: ${before} → about ${after}`, colours.bold);
   out.line();
   writePortions(plan, out);
   out.line();
@@ -166,17 +165,17 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colours, kind.tone)(kind.word)];
   out.line(excerptLine(facts, excerptOf(cutEntry), out));
   if (preparation.isSplitTurn)
-    out.line("The cut falls inside a turn; the beginning of that turn gets its own summary.");
+    out.prose("The cut falls inside a turn; the beginning of that turn gets its own summary.");
   if (preparation.previousSummary !== undefined) out.line("The previous summary is updated.");
   if (!preparation.wouldShrink) {
-    out.line(colours.yellow("A summary would not be shorter than what it replaces."));
+    out.prose("A summary would not be shorter than what it replaces.", colours.yellow);
   }
   const { readFiles, modifiedFiles } = computeFileLists(fileOps);
   writeFiles("read", readFiles, out);
   writeFiles("modified", modifiedFiles, out);
   out.line();
   if (compacted === undefined) out.line("Nothing was changed; this is the plan.");
-  else out.line(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
+  else out.prose(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
 }
 
 /** Writes a table of what is summarised and what stays. */

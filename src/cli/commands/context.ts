@@ -180,10 +180,10 @@ function writeLines(
   const sizes = lines.map(({ message }) => estimateTokens(message));
   const name = model === null ? "no model" : plainLine(`${model.provider}/${model.modelId}`);
   out.line(truncate(`${name}, thinking ${plainLine(thinkingLevel)}`, width));
-  out.line(truncate(`context: ${contextSizeText(size)}`, width));
+  out.prose(`context: ${contextSizeText(size)}`);
   if (answer !== undefined) for (const line of wrap(plainLine(answer), width)) out.line(line);
   const which = lines.length < total ? `, of which these are the last ${count(lines.length)}` : "";
-  out.line(`${counted(total, "message")}${which}; the tokens of each are estimated`);
+  out.prose(`${counted(total, "message")}${which}; the tokens of each are estimated`);
   if (lines.length > 0) out.line();
   const ids = lines.map(({ entryId = "" }) => entryId);
   const idLength = out.isLaidOut ? shortIdLength(ids) : longestOf(ids);
@@ -198,9 +198,11 @@ function writeLines(
   });
   if (leftOut !== undefined && leftOut.length > 0) {
     const answers = counted(leftOut.length, "unfinished answer");
-    out.line(colours.yellow(`\nLeft out: ${answers}, which no provider gets; --json lists them.`));
+    out.line();
+    out.prose(`Left out: ${answers}, which no provider gets; --json lists them.`, colours.yellow);
   }
   if (repairs !== undefined && repairs.length > 0) {
-    out.line(colours.yellow(`\n${counted(repairs.length, "repair")} of tool pairs; --json lists them.`));
+    out.line();
+    out.prose(`${counted(repairs.length, "repair")} of tool pairs; --json lists them.`, colours.yellow);
   }
 }

@@ -10,7 +10,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, optionalArgument } from "../parameters.ts";
 import { looksLikePath } from "../session-argument.ts";
-import { column, truncate } from "../text/width.ts";
+import { column, truncateStart } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
@@ -66,7 +66,7 @@ function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | 
   out.line();
   const number = side.entries.length === 0 ? "nothing" : counted(side.entries.length, "entry", "entries");
   const heading = `${mark} ${number} only on the branch to ${shortId(id, length)}`;
-  out.line(out.colours.bold(truncate(heading, out.width)));
+  out.prose(heading, out.colours.bold);
   writeEntries(call, side.entries, mark, length);
   writeFiles(call, "read", side.readFiles);
   writeFiles(call, "modified", side.modifiedFiles);
@@ -90,5 +90,5 @@ const WHAT_WIDTH = 10;
 
 function writeFiles({ out }: CommandCall, what: string, files: readonly string[]): void {
   for (const file of files)
-    out.line(`  ${column(what, WHAT_WIDTH)}${truncate(plainLine(file), out.width - WHAT_WIDTH - 2)}`);
+    out.line(`  ${column(what, WHAT_WIDTH)}${truncateStart(plainLine(file), out.width - WHAT_WIDTH - 2)}`);
 }

@@ -161,7 +161,7 @@ function isImported(source: DetectedSource): source is SourceName {
 async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<void> {
   const groups = await previewImport(options);
   if (groups.length === 0) {
-    out.line("No sessions of other programs were found.");
+    out.prose("No sessions of other programs were found.");
     return;
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [
@@ -250,7 +250,7 @@ function importJson(one: SessionImport): object {
 }
 
 function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {
-  if (tallies.size === 0) out.line("No sessions of other programs were found.");
+  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
       `${count(tally.new)} new`,

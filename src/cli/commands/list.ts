@@ -16,16 +16,16 @@ import { sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { column, truncate, widthOf } from "../text/width.ts";
+import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
+import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
-const SOURCE = choiceOption(
-  "--source <program>",
-  'only sessions imported from this program, or from any of them with "any"',
-  [...SOURCE_NAMES, "any"],
-);
+const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
+  ...SOURCE_NAMES,
+  "any",
+]);
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
 
@@ -36,9 +36,6 @@ const TITLES = { id: "id", age: "last used", messages: "messages", project: "pro
 const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;
-
-/** Columns that a name gets at least, as long as there is something to leave out. */
-const LEAST_NAME_WIDTH = 16;
 
 /** `sessiontree list`: lists sessions, latest first. */
 export const listCommand: Command = {
@@ -148,7 +145,9 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
   );
   const numbers = sessions.map(({ messageCount }) => count(messageCount));
   const numberWidth = Math.max(TITLES.messages.length, ...numbers.map((number) => number.length));
-  const projectWidth = withProject ? Math.floor(width * PROJECT_PART) : 0;
+  const projects = sessions.map(({ cwd }) => plainLine(folderName(cwd)));
+  const longest = Math.max(TITLES.project.length, ...projects.map(widthOf));
+  const projectWidth = withProject ? Math.min(longest, Math.floor(width * PROJECT_PART)) : 0;
   const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], width);
   const title = [
     column(TITLES.id, idLength),
@@ -163,18 +162,18 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
       colours.dim((numbers[i] ?? "").padStart(numberWidth)),
-      colours.cyan(column(plainLine(folderName(session.cwd)), projectWidth)),
+      colours.cyan(column(projects[i] ?? "", projectWidth)),
     ]
       .filter((_, place) => shown.has(place))
       .join("  ");
     const mark = issueCount > 0 ? "! " : "";
-    const origin = source === undefined ? "" : `${source}${sourceGone ? " (gone)" : ""}  `;
-    const text = truncate(
-      titleOf(session),
-      Math.max(0, width - widthOf(facts) - 2 - mark.length - origin.length),
-    );
-    const shownName = name === undefined ? text : colours.bold(text);
-    out.line(`${facts}  ${colours.red(mark)}${colours.dim(origin)}${shownName}`.trimEnd());
+    const origin = source === undefined ? "" : `  ${colours.dim(`${source}${sourceGone ? " (gone)" : ""}`)}`;
+    const paint = (text: string) => {
+      const front = text.startsWith(mark) ? mark : "";
+      const rest = text.slice(front.length);
+      return colours.red(front) + (name === undefined ? rest : colours.bold(rest));
+    };
+    out.line(textBehind(`${facts}${origin}`, `${mark}${titleOf(session)}`, out, paint));
   });
 }
 
@@ -186,7 +185,7 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
  */
 function fittingColumns(widths: readonly number[], width: number): Set<number> {
   const shown = new Set<number>();
-  let room = width - LEAST_NAME_WIDTH;
+  let room = width - LEAST_TEXT_WIDTH;
   widths.forEach((one, place) => {
     room -= one + 2;
     if (place === 0 || (one > 0 && room >= 0)) shown.add(place);

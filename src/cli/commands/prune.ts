@@ -18,8 +18,9 @@ import { knownSessions } from "../known-sessions.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
-import { column, truncate, widthOf } from "../text/width.ts";
+import { column } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
+import { textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const OLDER_THAN: Parameter<number> = {
@@ -159,7 +160,7 @@ function writePlan(call: CommandCall, { toDelete, kept }: Plan): void {
   writeRows(call, rows);
   const size = toDelete.reduce((sum, row) => sum + row.size, 0);
   const freed = size === 0 ? "" : ` (${bytes(size)})`;
-  out.line(`${counted(toDelete.length, "session")} to delete${freed}, ${count(kept.length)} to keep.`);
+  out.prose(`${counted(toDelete.length, "session")} to delete${freed}, ${count(kept.length)} to keep.`);
 }
 
 function rowJson({ size, ...row }: Row, fate: Fate): object {
@@ -170,7 +171,7 @@ function rowJson({ size, ...row }: Row, fate: Fate): object {
 /** One line for each session: what becomes of it where that differs, short id, age, size, name or first message. */
 function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): void {
   const { out } = call;
-  const { colours, width } = out;
+  const { colours } = out;
   const now = nowOf(call);
   const idLength = shortIdLength(rows.map(([{ id }]) => id));
   for (const [row, fate] of rows) {
@@ -180,8 +181,7 @@ function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): 
       column(ago(modified.getTime(), now), AGE_WIDTH),
       colours.dim(bytes(size).padStart(SIZE_WIDTH)),
     ].join("  ");
-    const reason = fate === "delete" ? "" : `keep: ${fate}  `;
-    const text = truncate(titleOf(row), Math.max(0, width - widthOf(facts) - 2 - reason.length));
-    out.line(`${facts}  ${colours.green(reason)}${name === undefined ? text : colours.bold(text)}`.trimEnd());
+    const front = fate === "delete" ? facts : `${facts}  ${colours.green(`keep: ${fate}`)}`;
+    out.line(textBehind(front, titleOf(row), out, name === undefined ? String : colours.bold));
   }
 }

@@ -12,7 +12,8 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
-import { column, truncate, widthOf } from "../text/width.ts";
+import { column } from "../text/width.ts";
+import { textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const NAME = optionalArgument(
@@ -80,7 +81,7 @@ function trashedJson({ path, trashPath, deleted, size, session }: TrashedSession
 
 /** One line for each session: short id, when it was deleted, name or first message, and where it was. */
 function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSession[]): void {
-  const { colours, width } = out;
+  const { colours } = out;
   if (json) {
     for (const one of trashed) out.json(trashedJson(one));
     return;
@@ -96,8 +97,7 @@ function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSess
       colours.dim(column(shortId(session.id, idLength), idLength)),
       column(deleted === undefined ? "" : ago(deleted.getTime(), now), AGE_WIDTH),
     ].join("  ");
-    const text = truncate(titleOf(session), width - widthOf(facts) - 2);
-    out.line(`${facts}  ${text}`.trimEnd());
+    out.line(textBehind(facts, titleOf(session), out));
     out.line(colours.dim(`${" ".repeat(idLength)}  ${plainLine(path)}`));
   }
 }

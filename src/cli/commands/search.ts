@@ -31,9 +31,10 @@ import { LATEST, looksLikePath, pathOf, sessionScope } from "../session-argument
 import { warnOfSkipped } from "../skipped-files.ts";
 import { spanOf } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
+import { column, truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
+import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = {
@@ -62,26 +63,25 @@ const ROLE = choicesOption(
 );
 const LIMIT = numberOption(
   "--limit <number>",
-  "only this many hits, the first ones in the order that is asked for",
+  "only this many hits; the first ones in the order that is asked for",
 );
 const SORT = choiceOption(
   "--sort <order>",
-  '"score", the best first, or "latest", as they are found in sessions as in "list"; default: score, without a text latest',
+  '"score", the best first, or "latest"; default: score, without a text latest, as they are found in sessions as in "list"',
   ["score", "latest"],
 );
 const SINCE = textOption(
   "--since <time>",
-  "only entries from then on: 2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days",
+  "only entries since then: 2026-11-23, 7d; also 2026-11, 2026-11-23T12:00",
 );
 const UNTIL = textOption("--until <time>", "only entries until then; a month or a day is included");
 const PROJECT = textOption("--project <folder>", "search the sessions of the project in this folder");
-const SOURCE = choiceOption(
-  "--source <program>",
-  'only sessions imported from this program, or from any of them with "any"',
-  [...SOURCE_NAMES, "any"],
-);
+const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
+  ...SOURCE_NAMES,
+  "any",
+]);
 const TOOL = textOption("--tool <names>", "only calls and results of these tools, separated by commas");
-const PATH = textOption("--path <file>", "only calls that name this file or folder, and their results");
+const PATH = textOption("--path <file>", "only calls that name this file or folder; and their results");
 const BRANCH = choiceOption(
   "--branch <which>",
   '"active" leaves out entries on branches that were left; default: any',
@@ -380,12 +380,11 @@ function hitJson({
 
 /** Says whose hits follow. */
 function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: boolean): void {
-  const { colours, width } = out;
+  const { colours } = out;
   const { id, modified } = session;
   if (isFurther) out.line();
   const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now?.() ?? Date.now())}`;
-  const title = truncate(titleOf(session), Math.max(0, width - widthOf(front) - 2));
-  out.line(`${colours.dim(front)}  ${colours.bold(title)}`.trimEnd());
+  out.line(textBehind(colours.dim(front), titleOf(session), out, colours.bold));
 }
 
 function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {
@@ -396,8 +395,16 @@ function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Ou
     kindColumn(colours, kindOfMessage({ role })),
     ...(branch === "left" ? [colours.dim("left branch")] : []),
   ].join(" ");
-  const text = marked(snippet, match, width - widthOf(front) - 4, out);
-  out.line(`  ${front}  ${text}`.trimEnd());
+  const room = width - widthOf(front) - 4;
+  const text = plainLine(snippet);
+  // What a failure says stands at its end: it is not cut to a line.
+  if (match.length === 0 && widthOf(text) > room) {
+    out.line(`  ${front.trimEnd()}`);
+    for (const line of wrap(text, width - 4)) out.line(`    ${line}`);
+  } else if (room >= LEAST_TEXT_WIDTH) out.line(`  ${front}  ${marked(snippet, match, room, out)}`.trimEnd());
+  else
+    out.line(`  ${front.trimEnd()}
+    ${marked(snippet, match, width - 4, out)}`);
 }
 
 /** A snippet that fits, with what was found in another colour, and in sight. */

@@ -64,7 +64,10 @@ function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
     }
   };
   new TreeWriter(session, read, out).write(noted());
-  if (isFolded) out.line(out.colours.dim("\nFolded to be readable; --all draws every entry."));
+  if (isFolded) {
+    out.line();
+    out.prose("Folded to be readable; --all draws every entry.", out.colours.dim);
+  }
   if (isFolded && read.failures.size > 0)
     out.line(out.colours.dim("sessiontree search --failed lists the failures."));
   return EXIT_CODES.ok;

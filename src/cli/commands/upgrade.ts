@@ -25,12 +25,12 @@ export const upgradeCommand: Command = {
       const isOld = version < CURRENT_SESSION_VERSION;
       const plan = `Would be upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; nothing was changed.`;
       if (json) out.json({ id: header?.id, path, version, wouldUpgrade: isOld });
-      else out.line(isOld ? plan : nothingToDo(version));
+      else out.prose(isOld ? plan : nothingToDo(version));
       return EXIT_CODES.ok;
     }
     const backup = await changeSession(session, (opened) => opened.upgrade());
     if (json) out.json({ id: header?.id, path, version, backup: backup ?? null });
-    else if (backup === undefined) out.line(nothingToDo(version));
+    else if (backup === undefined) out.prose(nothingToDo(version));
     else {
       out.line(`Upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; the original is`);
       out.line(plainLine(backup));

@@ -84,9 +84,10 @@ export function column(text: string, width: number): string {
  *
  * @param text - Without colours; line breaks in it are spaces.
  * @param width - Columns, at least 2; infinite for one line.
+ * @param breaksWords - Whether words are broken that are longer than a line. Default true.
  * @returns At least one line.
  */
-export function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number, breaksWords = true): string[] {
   if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];
   let line = "";
@@ -98,7 +99,7 @@ export function wrap(text: string, width: number): string[] {
     }
     if (line !== "") lines.push(line);
     line = word;
-    while (widthOf(line) > width) {
+    while (breaksWords && widthOf(line) > width) {
       const start = beginningOf(line, width);
       lines.push(start);
       line = line.slice(start.length);

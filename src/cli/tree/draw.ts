@@ -9,7 +9,7 @@ import { type TimeColumn, timeColumn } from "../../view/times.ts";
 import type { TreeRow } from "../../view/tree-rows.ts";
 import { counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
-import { column, truncate, widthOf } from "../text/width.ts";
+import { column, truncate, widthOf, wrap } from "../text/width.ts";
 import { KIND_WIDTH, paintOf } from "../view/colour.ts";
 import { idsOf, shortId } from "../view/short-ids.ts";
 
@@ -20,6 +20,10 @@ type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
 const BATCH = 256;
 
 const LABEL_WIDTH = 24;
+const NARROW_LABEL_WIDTH = 12;
+
+/** In fewer columns the time is left out, and the kind where the bullet tells it. */
+const NARROW = 60;
 const LEAF_MARK = "← leaf";
 
 /** Part of the width that branches may take before they are no longer drawn further in. */
@@ -34,6 +38,9 @@ const BULLETS: { readonly [tone in Tone]: string } = {
   quiet: "·",
   damaged: "✗",
 };
+
+/** Tones that a bullet tells apart, with what an entry says. */
+const HAVE_BULLETS: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "tool", "command"]);
 
 const NO_EXCERPT: Excerpt = { text: "", isError: false };
 
@@ -85,21 +92,28 @@ export class TreeWriter {
     const { tree, labels, leaf } = this.#session;
     const kind = this.#read.kinds[ordinal];
     const tone = kind?.tone ?? "damaged";
+    const isNarrow = width < NARROW;
     const paint = paintOf(colours, tone);
     const id = tree.idAt(ordinal);
     const label = labels.get(id)?.label;
     const leafMark = ordinal === leaf ? `  ${LEAF_MARK}` : "";
-    const labelMark = label === undefined ? "" : `[${truncate(plainLine(label), LABEL_WIDTH)}] `;
+    const labelMark =
+      label === undefined
+        ? ""
+        : `[${truncate(plainLine(label), isNarrow ? NARROW_LABEL_WIDTH : LABEL_WIDTH)}] `;
     const gutter = this.#gutter(row);
     const idText = column(shortId(id, this.#idLength), this.#idLength);
-    const kindText = column(kind?.word ?? "", KIND_WIDTH);
-    const timeText = column(this.#times.format(tree.timeAt(ordinal)), this.#times.width);
-    const used = widthOf(`${gutter}. ${idText} ${kindText} ${timeText}  ${labelMark}${leafMark}`);
+    const word = isNarrow && HAVE_BULLETS.has(tone) ? "" : (kind?.word ?? "");
+    const kindText = word && `${isNarrow ? word : column(word, KIND_WIDTH)} `;
+    const time = column(this.#times.format(tree.timeAt(ordinal)), this.#times.width);
+    const timeText = isNarrow ? "" : `${time}  `;
+    const used = widthOf(`${gutter}. ${idText} ${kindText}${timeText}${labelMark}${leafMark}`);
     const text = truncate(excerpt.text, Math.max(0, width - used));
     const textPaint = excerpt.isError ? colours.red : isQuiet(tone) ? colours.dim : plain;
     return [
-      `${painted(colours.dim, gutter)}${paint(BULLETS[tone])} ${colours.dim(idText)} ${paint(kindText)} `,
-      `${painted(colours.dim, timeText)}  `,
+      `${painted(colours.dim, gutter)}${paint(BULLETS[tone])} ${colours.dim(idText)} `,
+      painted(paint, kindText),
+      painted(colours.dim, timeText),
       painted((one) => colours.bold(colours.yellow(one)), labelMark),
       painted(textPaint, text),
       painted((one) => colours.bold(colours.green(one)), leafMark),
@@ -115,7 +129,10 @@ export class TreeWriter {
     const counts = countKinds(this.#read, isRun ? row.ordinals : entriesFrom(this.#session.tree, row.heads));
     const paint = counts.failed > 0 ? colours.red : colours.dim;
     const text = isRun ? runText(counts, row.branches) : branchesText(counts, row.heads.length);
-    return painted(colours.dim, gutter) + paint(truncate(text, width - widthOf(gutter)));
+    const below = gutter.replace("├─", "│ ");
+    return wrap(text, width - widthOf(gutter))
+      .map((line, i) => painted(colours.dim, i === 0 ? gutter : below) + paint(line))
+      .join("\n");
   }
 
   /** The bars of the lines that go on further down, and the fork where a branch begins. */

@@ -5,7 +5,7 @@ import { timeRange } from "../../view/time-range.ts";
 import { span } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
-import { truncate, wrap } from "../text/width.ts";
+import { truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
 
 /** Writes what session this is: its name, and what it amounts to. */
 export function writeHeading(session: SessionView, counts: KindCount, out: Output): void {
@@ -25,14 +25,11 @@ export function writeHeading(session: SessionView, counts: KindCount, out: Outpu
   ].filter(Boolean);
   const origin = [header?.id, header?.cwd].map((text) => plainLine(text ?? "")).filter(Boolean);
   out.line(colours.bold(truncate(plainLine(session.name ?? session.fileName), width)));
-  for (const line of [truncate(origin.join("  "), width), ...wrap(facts.join(", "), width)])
-    out.line(colours.dim(line));
+  const whole = origin.join("  ");
+  const lines = widthOf(whole) <= width ? [whole] : origin.map((text) => truncateStart(text, width));
+  for (const line of [...lines, ...wrap(facts.join(", "), width)]) out.line(colours.dim(line));
   if (issues.length > 0) {
-    out.line(
-      colours.red(
-        truncate(`${counted(issues.length, "issue")} in the file: sessiontree verify tells more`, width),
-      ),
-    );
+    out.prose(`${counted(issues.length, "issue")} in the file; "sessiontree verify" tells more`, colours.red);
   }
   out.line();
 }

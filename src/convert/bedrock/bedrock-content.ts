@@ -28,7 +28,19 @@ export function toWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toWire);
   if (!isJsonRecord(value)) return value;
   const fields = Object.entries(value).filter(([, one]) => one !== undefined && one !== null);
-  return Object.fromEntries(fields.map(([name, one]) => [name, OF_TOOLS.has(name) ? one : toWire(one)]));
+  return Object.fromEntries(
+    fields.map(([name, one]) => {
+      if (OF_TOOLS.has(name)) return [name, one];
+      return [name, toWire(BYTES.has(name) ? (storedBytes(one) ?? one) : one)];
+    }),
+  );
+}
+
+/** Returns the bytes that became JSON where messages were stored: a Buffer, or an object of numbers; undefined for anything else. */
+function storedBytes(value: unknown): Uint8Array | undefined {
+  if (!isJsonRecord(value) || value instanceof Uint8Array) return undefined;
+  const numbers = value["type"] === "Buffer" ? listOf(value["data"]) : Object.values(value);
+  return numbers.every((one) => typeof one === "number") ? Uint8Array.from(numbers) : undefined;
 }
 
 /** Makes the SDK's form of what the wire has; a copy. */

@@ -1,0 +1,118 @@
+import type { Command as CommanderCommand, Help } from "commander";
+import { COMMON_PARAMETERS, PRETTY } from "./command.ts";
+import type { Output } from "./output.ts";
+import type { LoadedCommand } from "./parser.ts";
+import { widthOf, wrap } from "./text/width.ts";
+
+/** Lines and columns of a screen on which the short help of a command fits. */
+const LINES = 24;
+const COLUMNS = 80;
+
+/** Columns that a text gets at least beside a term; where there are fewer, it stands below. */
+const NARROWEST = 20;
+
+/** Columns before a term of a list, and before what it means. */
+const INDENT = "  ";
+
+/** Parameters that the short help names without a line of their own. */
+const COMMON: ReadonlySet<string> = new Set([PRETTY, ...COMMON_PARAMETERS].map(({ form }) => form));
+
+/** What the help of a command is made of. */
+interface HelpParts {
+  readonly named: LoadedCommand;
+  readonly made: CommanderCommand;
+  readonly helper: Help;
+  readonly out: Output;
+}
+
+/** Writes the help of a command: what it takes in short, and as many examples as a screen has room for. */
+export function shortHelp({ named, made, helper, out }: HelpParts): string {
+  const { command, name, summary } = named;
+  const own = command.parameters.filter(({ form }) => !COMMON.has(form));
+  const common = [PRETTY, ...COMMON_PARAMETERS].filter(
+    (one) => one !== PRETTY || command.parameters.includes(PRETTY),
+  );
+  const forms = common.map(({ form }) => form).join(", ");
+  const lines = [
+    ...wrap(`Usage: ${helper.commandUsage(made)}`, out.columns),
+    ...wrap(`${summary}.`, out.columns),
+    "",
+    ...parameterLines(own, out, shortText),
+    ...wrap(`Also ${forms}.`, out.columns),
+  ];
+  const room = LINES - 3 - lines.length;
+  const examples = command.examples.flatMap(([line, purpose]) => exampleLine(line, purpose, out));
+  const more = `All of it: sessiontree help ${name}`;
+  return [...lines, "", ...examples.slice(0, Math.max(1, room)), more, ""].join("\n");
+}
+
+/** Writes all that there is to know of a command. */
+export function wholeHelp({ named, made, helper, out }: HelpParts): string {
+  const { command, summary } = named;
+  const { colours, columns } = out;
+  // Breaks that are in the text already would make ragged lines.
+  const paragraphs = [`${summary}.`, ...(command.details?.split(/\n{2,}/) ?? [])];
+  const parameters = [...command.parameters, ...COMMON_PARAMETERS];
+  const examples = command.examples.flatMap(([line, purpose]) => [
+    ...wrap(purpose, columns - 4).map((text) => `  ${colours.dim(`# ${text}`)}`),
+    `  sessiontree ${line}`,
+  ]);
+  return [
+    ...wrap(`Usage: ${helper.commandUsage(made)}`, columns),
+    ...paragraphs.flatMap((text) => ["", ...wrap(text.trim(), columns)]),
+    "",
+    ...parameterLines([...parameters, HELP], out, ({ description }) => description),
+    "",
+    colours.bold("Examples:"),
+    ...examples,
+    "",
+  ].join("\n");
+}
+
+/** What help says of a parameter. */
+interface Described {
+  readonly form: string;
+  readonly description: string;
+}
+
+const HELP: Described = {
+  form: "-h, --help",
+  description: "print what is needed most; help COMMAND prints all",
+};
+
+/** Writes parameters below each other, what they mean behind them. */
+function parameterLines(
+  parameters: readonly Described[],
+  out: Output,
+  textOf: (parameter: Described, room: number) => string,
+): string[] {
+  const width = Math.max(0, ...parameters.map(({ form }) => widthOf(form)));
+  const before = INDENT.length * 2 + width;
+  return parameters.flatMap((parameter) => {
+    const term = INDENT + parameter.form.padEnd(width);
+    const text = textOf(parameter, Math.max(COLUMNS, out.columns) - before);
+    // Beside long terms of a narrow screen there is no room for words.
+    if (out.columns - before < NARROWEST)
+      return [term.trimEnd(), ...wrap(text, out.columns - 4).map((line) => `    ${line}`)];
+    return wrap(text, out.columns - before).map(
+      (line, i) => `${i === 0 ? term : " ".repeat(term.length)}${INDENT}${line}`,
+    );
+  });
+}
+
+/** Shortens what a parameter means, at a semicolon or colon, to what fits on a line; the rest is in the whole help. */
+function shortText({ description }: Described, room: number): string {
+  if (widthOf(description) <= room) return description;
+  const ends = (sign: string) => {
+    const parts = description.split(sign);
+    return parts.map((_, i) => parts.slice(0, i + 1).join(sign)).filter((text) => widthOf(text) <= room);
+  };
+  return ends("; ").at(-1) ?? ends(": ").at(-1) ?? description;
+}
+
+/** Writes an example on one line, with its purpose if there is room. */
+function exampleLine(line: string, purpose: string, { colours, columns }: Output): string {
+  const text = `${INDENT}sessiontree ${line}`;
+  const comment = `${INDENT}# ${purpose}`;
+  return widthOf(text + comment) <= columns ? text + colours.dim(comment) : text;
+}
