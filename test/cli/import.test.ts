@@ -8,6 +8,7 @@ import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/s
 import { meta, numbered, said, THREAD_ID, turn, usage } from "../import/support/codex-records.ts";
 import { FOREIGN_FILES } from "../support/foreign-files.ts";
 import { type CliSettings, cli, jsonLines, NOW_MS, temporaryFolder } from "./support/cli.ts";
+import { bytesIn } from "./support/page-data.ts";
 import { SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
@@ -183,7 +184,7 @@ test("what was imported is listed with its source, searched, viewed, counted, ex
   expect(await ours("list", "--all", "--json")).toContain('"source":"codex"');
   expect(await ours("search", "leak", "--all")).toContain("Find the leak");
   await ours("view", THREAD_ID, "--no-open", "-o", join(folder, "page.html"));
-  expect(readFileSync(join(folder, "page.html"), "utf8")).toContain("Three.");
+  expect(bytesIn(readFileSync(join(folder, "page.html"), "utf8")).toString()).toContain("Three.");
   expect(JSON.parse(await ours("stats", SESSION_ID, "--json"))).toMatchObject({ usage: { output: 20 } });
   expect(await ours("export", SESSION_ID, "--markdown")).toContain("It is the tap.");
   for (const name of filesIn(sessions)) await ours("verify", join(sessions, name), "--schema");
