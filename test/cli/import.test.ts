@@ -461,3 +461,17 @@ test("a session whose source was deleted stays, and list and import say so", asy
   const origins = text.lines.map((line) => line.split("\t").slice(7).join(" "));
   expect(origins.sort()).toEqual(["claude-code", "claude-code", "codex gone"]);
 });
+
+test("a list without sessions says how many of which programs there are, and how to import them", async () => {
+  const { settings, imported } = homeWithSessions();
+  const listed = async () => (await cli(["list", "--all"], settings)).stderr;
+  const before = await listed();
+  expect(before).toMatch(
+    /\nOther programs have \d+ sessions that can be imported: claude-code \d+, codex 1\.\n/,
+  );
+  expect(before).toContain("\nTo import them: sessiontree import --all\n");
+  const [, number] = /have (\d+) sessions/.exec(before) ?? [];
+  expect((await imported(["--all", "--json"])).lines).toHaveLength(Number(number));
+  expect(await listed()).toBe("");
+  expect((await cli(["list", "--all", "--json"], { ...settings, env: { HOME: "/none" } })).stderr).toBe("");
+});
