@@ -1,6 +1,6 @@
-import { constants, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, constants, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { FILE_MODE, makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 import { canReadDatabases, foldLog } from "./sqlite.ts";
 
@@ -102,8 +102,11 @@ function copyWhole(path: string, copy: string): void {
     for (const suffix of BESIDE) {
       const key = keyOf(states, suffix);
       if (key === keyOf(copied, suffix)) continue;
-      if (key === undefined) rmSync(copy + suffix, { force: true });
-      else copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+      // A copy of one that may only be read could not be written again.
+      rmSync(copy + suffix, { force: true });
+      if (key === undefined) continue;
+      copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+      chmodSync(copy + suffix, FILE_MODE);
     }
     copied = states;
     const now = statesOf(path);

@@ -343,6 +343,14 @@ describe("fromGeminiResponse", () => {
 });
 
 describe("fromModelMessagesResponse", () => {
+  it("refuses a result from which another version's messages were read", () => {
+    expect(() => fromModelMessagesResponse({ steps: [], responseMessages: undefined }, options)).toThrow(
+      new TypeError(
+        "The result has no messages: pass { steps, responseMessages } of version 7 of the AI SDK, or { steps, response } of versions 5 and 6.",
+      ),
+    );
+  });
+
   it("gives each answer the usage of its step, and knows whose it is", () => {
     const step = (finishReason: string, inputTokens: number) => ({
       finishReason,

@@ -10,7 +10,9 @@ import fs, {
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { ImportCache } from "../../src/history/import-cache.ts";
 import type { SessionImport } from "../../src/history/import-sessions.ts";
+import { copiesFor, findSourceSessions } from "../../src/history/source-query.ts";
 import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { linesOf, part, SESSION_ID, text as said, user } from "../import/support/claude-records.ts";
@@ -249,6 +251,24 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect((await places.import()).map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
   });
 
+  test("has an answer that is being written: it is there once, whole in the end", async () => {
+    const places = new Places();
+    const database = new ProgramsDatabase(places);
+    const begun = answer("msg_2", 2, [text("I think")], { finish: undefined, tokens: {}, cost: 0 });
+    database.put(documentOf([prompt("msg_1", 1, "hello"), begun]));
+    expect(saidIn(await places.import())).toEqual({ ses_one: ["user hello", "assistant I think"] });
+    const [first] = begun.parts;
+    const whole = answer("msg_2", 2, [{ ...first, text: "I think so" }, call("c1", "read")]);
+    database.putMessage("ses_one", whole);
+    const [made] = await places.import();
+    expect(made?.status).toBe("grown");
+    const session = SessionManager.open(made?.path ?? "", { mode: "read-only" });
+    const texts = session
+      .getEntries()
+      .flatMap((entry) => (entry.type === "message" ? briefMessage(entry.message) : []));
+    expect(texts).toEqual(["user hello", "assistant I think so+c1", "result c1"]);
+  });
+
   test("still has what was reverted and then deleted: in its events", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
@@ -357,6 +377,19 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(found.map(({ source }) => source)).toEqual(["claude-code"]);
     expect(skipped).toEqual([expect.stringMatching(reason)]);
     expect(readdirSync(places.cacheDir).filter((name) => name.startsWith("databases-"))).toEqual([]);
+  });
+
+  test("counts with what is known of it where it is not looked at, so that older files do not take its place", async () => {
+    const places = new Places();
+    places.put(`${DATA}/storage/session/project/ses_one.json`, JSON.stringify(ORIGINAL.info));
+    new ProgramsDatabase(places).put(ORIGINAL);
+    const query = { env: { HOME: places.home }, cacheDir: places.cacheDir };
+    const cache = new ImportCache("test", places.cacheDir);
+    const copies = copiesFor(query);
+    onTestFinished(() => copies.remove());
+    const all = findSourceSessions(query, cache, copies);
+    expect(all.map(({ files }) => files[0]?.path)).toEqual([expect.stringMatching(/opencode\.db$/)]);
+    expect(findSourceSessions(query, cache, copies, (path) => !path.endsWith(".db"))).toEqual(all);
   });
 
   test("that another program has locked is read", async () => {

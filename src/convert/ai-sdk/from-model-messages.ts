@@ -128,9 +128,17 @@ class ModelMessageReader {
     }
   }
 
-  /** Adds the messages of a result, each under the index that its position in the result has. */
+  /**
+   * Adds the messages of a result, each under the index that its position in the result has.
+   *
+   * @throws {TypeError} If it has no messages, as where the name of another version was read from it.
+   */
   readResult(result: ModelMessagesResponseLike, indexOf: (at: number) => number): void {
-    const { steps, response, responseMessages = response?.messages ?? [] } = result;
+    const { steps, response, responseMessages = response?.messages } = result;
+    if (responseMessages === undefined)
+      throw new TypeError(
+        "The result has no messages: pass { steps, responseMessages } of version 7 of the AI SDK, or { steps, response } of versions 5 and 6.",
+      );
     const answers = responseMessages.filter(({ role }) => role === "assistant");
     responseMessages.forEach((message, at) => {
       // Empty steps leave no message, so match the last answers with the last steps.
@@ -198,7 +206,7 @@ function plainMessage(message: object): object {
  *
  * @param result - What `generateText` returned; of `streamText`, `{ steps, responseMessages }`, both awaited.
  * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
- * @throws {TypeError} If there is no time.
+ * @throws {TypeError} If there is no time, or the result has no messages.
  * @remarks Source: docs/messages.md#ai-sdk
  */
 export function fromModelMessagesResponse(

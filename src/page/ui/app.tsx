@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
+import { isFailure } from "../../view/entry-kind.ts";
 import { counted } from "../../view/words.ts";
 import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
 import { viewPath } from "../model/path-items.ts";
@@ -78,7 +79,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
   }, [unfolded]);
   // A reader who goes to a failure, by a link as well, wants to read it.
   useMemo(() => {
-    const isLedTo = position.reveal?.align === "start" && session.failures.includes(focus);
+    const isLedTo = position.reveal?.align === "start" && isFailure(session.entryAt(focus));
     if (isLedTo) folds.setEntry(focus, true);
   }, [position.reveal]);
 

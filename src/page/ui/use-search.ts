@@ -50,7 +50,8 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     const found = wanted === "" ? allOf(session) : findEntries(session, wanted);
     return found.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
   };
-  const hits = useMemo(() => hitsOf(query), [session, query, filters, filter]);
+  const isActive = query !== "" || filter.length > 0;
+  const hits = useMemo(() => (isActive ? hitsOf(query) : []), [session, query, filters, filter]);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
   /** Tells whether that is another search. */
   const searchFor = (wanted: string): boolean => {
@@ -83,13 +84,12 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     folds.setEntry(hit.ordinal, true);
     go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
-  const isActive = query !== "" || filter.length > 0;
   return {
     text,
     query,
     filter,
     isActive,
-    hits: isActive ? hits : [],
+    hits,
     problem: readQuery(query).problem,
     current,
     choices,

@@ -160,6 +160,7 @@ test("a condensed history of Roo Code is a compaction, and its requests are told
       say: "api_req_started",
       text: '{"tokensIn":10,"tokensOut":5,"cacheReads":7,"cost":0.5}',
     },
+    { ts: START + 14, say: "api_req_started", text: '{"tokensIn":4}' },
     { ts: START + 15, say: "api_req_started", text: '{"tokensIn":10,"cacheReads":7,"apiProtocol":"openai"}' },
     { ts: START + 16, say: "text", text: "b" },
     { ts: START + 25, say: "condense_context", contextCondense: { condenseId: "s1", cost: 0.125 } },
@@ -192,7 +193,7 @@ test("a condensed history of Roo Code is a compaction, and its requests are told
   const compaction = view.entries.find(({ type }) => type === "compaction");
   expect(compaction).toMatchObject({ summary: "All so far.", usage: { cost: { total: 0.125 } } });
   const lost = view.entries.filter(({ type }) => type === "usage");
-  expect(lost).toMatchObject([{ usage: { input: 3 } }]);
+  expect(lost).toMatchObject([{ usage: { input: 4 } }, { usage: { input: 3 } }]);
 });
 
 test("results that older programs send as texts are no prompts", () => {
