@@ -54,6 +54,8 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
   if (failure instanceof OutputClosed || outputFailure instanceof OutputClosed) return EXIT_CODES.ok;
   failure ??= outputFailure;
   if (failure !== undefined) exitCode = explainFailure(failure, argv, io, errors);
+  // An agent may take any other code for a refusal.
+  if (words[0] === "import" && words.includes("--hook")) exitCode = EXIT_CODES.ok;
   // If stderr fails, too, there is nobody left to tell.
   await failureOf(() => errors.flush());
   return exitCode;
