@@ -26,6 +26,7 @@ export async function main(): Promise<ExitCode> {
     cwd: process.cwd(),
     ...(stdin.isTTY && stderr.isTTY && { ask, terminal: { input: stdin, output: stderr }, open }),
     untilInterrupted,
+    again,
   });
 }
 
@@ -45,6 +46,22 @@ async function ask(question: string): Promise<string> {
   } finally {
     lines.close();
   }
+}
+
+/** Runs this command line once more, in a process of its own that nothing waits for. */
+async function again(input: string): Promise<void> {
+  const { spawn } = await import("node:child_process");
+  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+    windowsHide: true,
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.stdin.once("error", reject);
+    child.stdin.end(input, resolve);
+  });
+  child.unref();
 }
 
 function untilInterrupted(): AbortSignal {

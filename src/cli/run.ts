@@ -2,12 +2,12 @@ import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { isSessionError, messageOf } from "../schema/errors.ts";
 import { plainLine } from "../view/plain.ts";
-import { type CommandCall, JSON_OUTPUT, PRETTY, SESSION_DIR, STORE } from "./command.ts";
+import { type CommandCall, JSON_OUTPUT, type LoadedCommand, PRETTY, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
-import { type GivenValues, type LoadedCommand, makeParser } from "./parser.ts";
+import { type GivenValues, makeParser } from "./parser.ts";
 import { accessSessions } from "./sessions.ts";
 import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
@@ -54,6 +54,8 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
   if (failure instanceof OutputClosed || outputFailure instanceof OutputClosed) return EXIT_CODES.ok;
   failure ??= outputFailure;
   if (failure !== undefined) exitCode = explainFailure(failure, argv, io, errors);
+  // An agent may take any other code for a refusal.
+  if (words[0] === "import" && words.includes("--hook")) exitCode = EXIT_CODES.ok;
   // If stderr fails, too, there is nobody left to tell.
   await failureOf(() => errors.flush());
   return exitCode;

@@ -9,6 +9,14 @@ import type { WrittenSession } from "./import-target.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 
+/** What an import remembers of the files that it read, for the next one to read on. */
+export interface ReadState {
+  /** Bytes of the main file. */
+  readonly size: number;
+  /** State of everything else that belongs to the session. */
+  readonly others: string;
+}
+
 /** A session that an import made. */
 export interface KnownImport extends WrittenSession {
   readonly sourceId: string;
@@ -20,6 +28,8 @@ export interface KnownImport extends WrittenSession {
   readonly dropped: { readonly [reason: string]: number };
   /** Whether it was left out because it was deleted here. */
   readonly isDeleted?: boolean | undefined;
+  /** For the session itself, not its subagents: what the import read of its source. */
+  readonly read?: ReadState | undefined;
   /** Whether its source is known to be deleted. */
   readonly isGone?: boolean | undefined;
 }
@@ -80,6 +90,12 @@ export class ImportCache {
         ? [[key, stamp, sessions]]
         : [];
     });
+  }
+
+  /** Returns the sessions that the last import made, whatever has changed since; none if it is unknown. */
+  lastImportsOf(key: string): readonly KnownImport[] {
+    const { stamp } = fieldsOf(this.#imports[key]);
+    return (typeof stamp === "string" ? this.importsOf(key, stamp) : undefined) ?? [];
   }
 
   putImports(key: string, stamp: string, sessions: readonly KnownImport[]): void {

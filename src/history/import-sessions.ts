@@ -27,6 +27,7 @@ import { findGone, type GoneImport } from "./find-gone.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
+import { readStateOf } from "./read-on.ts";
 import type { RunFacts, SourceBeginning } from "./run-facts.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
@@ -122,10 +123,14 @@ export function importSessions(
 /** What an import that is one of several looks at, and what it leaves for the next one. */
 export interface ImportRound {
   readonly cache: ImportCache;
+  /** Whether to look for sessions whose sources were deleted. */
+  readonly tellsGone: boolean;
   /** Tells whether to look at a file. */
   wantsFile(path: string): boolean;
   /** Tells whether to import a session, if it has changed. */
   wants(session: SourceSession): boolean;
+  /** Tells whether to read all of a session, if reading on is not enough. */
+  mayReadAll(session: SourceSession): boolean;
   /** Takes all sessions that were found. */
   found(sessions: readonly SourceSession[]): void;
   /** Takes a session that is up to date now. */
@@ -141,7 +146,8 @@ export function cacheFor(options: ImportSessionsOptions): ImportCache {
 function onlyRound(options: ImportSessionsOptions): ImportRound {
   const all = () => true;
   const nothing = () => undefined;
-  return { cache: cacheFor(options), wantsFile: all, wants: all, found: nothing, done: nothing };
+  const tells = { tellsGone: true, wantsFile: all, wants: all, mayReadAll: all };
+  return { cache: cacheFor(options), ...tells, found: nothing, done: nothing };
 }
 
 /**
@@ -177,7 +183,7 @@ export async function* importRound(
   try {
     const all = findSourceSessions(options, cache, copies, (path) => round.wantsFile(path));
     round.found(all);
-    run = new ImportRun(options, target, all, cache);
+    run = new ImportRun(options, target, all, round);
     for (const session of selectSessions(all, options)) {
       if (!round.wants(session)) continue;
       // An error is met again, and reported, when the session is imported.
@@ -194,12 +200,12 @@ export async function* importRound(
       if (yield* run.import(job)) round.done(job.session);
     }
     onProgress?.(jobs.length, jobs.length);
-    for (const gone of await findGone(all, target, options, cache)) yield run.resultOfGone(gone);
+    const gone = round.tellsGone ? await findGone(all, target, options, cache) : [];
+    for (const one of gone) yield run.resultOfGone(one);
   } finally {
     await run?.end();
     copies.remove();
-    // Records that have changed replace a session's file.
-    if (!dryRun && jobs.some(({ known }) => known === undefined)) forgetReplaced();
+    if (!dryRun && run?.hasReplaced === true) forgetReplaced();
   }
 }
 
@@ -341,10 +347,13 @@ class ImportRun {
   readonly #options: ImportSessionsOptions;
   readonly #target: ImportTarget;
   readonly #cache: ImportCache;
+  readonly #round: ImportRound;
   readonly #facts: RunFacts;
   readonly #report: (session: SourceSession, error: unknown) => void;
   readonly #importer: SessionImporter;
   #threads: ImportThreads | undefined;
+  /** Whether records that have changed may have replaced a session's file. */
+  hasReplaced = false;
   /** Sessions not yet given to a thread. */
   #waiting: SourceSession[] = [];
   /** Results of the sessions given to threads. */
@@ -354,14 +363,15 @@ class ImportRun {
     options: ImportSessionsOptions,
     target: ImportTarget,
     all: readonly SourceSession[],
-    cache: ImportCache,
+    round: ImportRound,
   ) {
     const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
     const { cacheDir = defaultCacheFolder() } = options;
     this.#options = options;
     this.#report = reportOf(options);
     this.#target = target;
-    this.#cache = cache;
+    this.#cache = round.cache;
+    this.#round = round;
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
       cacheDir,
@@ -413,11 +423,15 @@ class ImportRun {
       if (known.length === 0) yield emptySource(session);
       return true;
     }
-    const { made, isWhole } = await this.#resultOf(session);
+    const last = this.#cache.lastImportsOf(sourceKeyOf(session));
+    const grown = await this.#readOn(session, last);
+    if (grown === undefined && !this.#round.mayReadAll(session)) return false;
+    const { made, isWhole } = grown ?? (await this.#resultOf(session));
     const done: KnownImport[] = [];
     try {
       for await (const one of isWhole ? made : this.#importer.import(session, made)) {
         done.push(one.known);
+        this.#noteReplaced(one);
         yield this.#resultFor(session, one);
       }
       if (done.length === 0) yield emptySource(session);
@@ -433,6 +447,19 @@ class ImportRun {
     return this.#resultFor({ source }, { known, status: "gone", issues: [] });
   }
 
+  /** Reads on where the last import ended; undefined if all of the session must be read, or another thread does it. */
+  async #readOn(session: SourceSession, last: readonly KnownImport[]): Promise<ThreadResult | undefined> {
+    if (this.#threads !== undefined) return undefined;
+    try {
+      const made = await this.#importer.readOn(session, last);
+      return made && { made, isWhole: true };
+    } catch (error) {
+      // What is wrong is met again, and reported, when all of it is read.
+      if (!(error instanceof Error)) throw error;
+      return undefined;
+    }
+  }
+
   /** Returns a thread's result for a session; nothing without threads. */
   async #resultOf(session: SourceSession): Promise<ThreadResult> {
     const threads = this.#threads;
@@ -440,6 +467,7 @@ class ImportRun {
     for (const next of this.#waiting.splice(0, MOST_AHEAD - this.#asked.size)) {
       const result = threads.import(next).then((one) => {
         // Immediately, because the caller may stop before this one's turn.
+        for (const made of one.made) this.#noteReplaced(made);
         if (one.isWhole)
           this.#remember(
             next,
@@ -454,7 +482,13 @@ class ImportRun {
     return result ?? NOTHING_MADE;
   }
 
-  #remember(session: SourceSession, done: readonly KnownImport[]): void {
+  #noteReplaced({ status, isAppended }: MadeSession): void {
+    this.hasReplaced ||= status === "grown" && isAppended !== true;
+  }
+
+  #remember(session: SourceSession, made: readonly KnownImport[]): void {
+    const read = readStateOf(session);
+    const done = made.map((one) => (one.sourceId === session.sourceId ? { ...one, read } : one));
     this.#cache.putImports(sourceKeyOf(session), session.stamp, done);
   }
 

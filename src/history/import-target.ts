@@ -16,7 +16,10 @@ import {
   realFileSystem,
 } from "../fs/file-system.ts";
 import { writeWhole } from "../fs/write-whole.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import { fileError, untilUnchanged } from "../log/file-errors.ts";
+import { FileLog } from "../log/file-log.ts";
+import { logLineOf } from "../log/log-lines.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -24,6 +27,7 @@ import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { appendEntriesToFile, FileStore } from "../stores/file-store.ts";
 import type { SessionStore } from "../stores/session-store.ts";
+import { entryIdsOf, strayLeaf } from "./sync-plan.ts";
 
 /** A session as an import left it. */
 export interface WrittenSession {
@@ -57,6 +61,16 @@ export interface ImportTarget {
   create(location: string, lines: Iterable<string>): Promise<boolean>;
   /** Appends entries, except those that the session holds already, word for word. */
   append(location: string, entries: readonly AnySessionEntry[]): Promise<void>;
+  /**
+   * Appends to a session what it is asked for; absent if the store cannot do that.
+   *
+   * @param entriesFor - Returns the entries for the session as it is; undefined leaves it.
+   * @returns False if nothing was appended.
+   */
+  grow?(
+    location: string,
+    entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
+  ): Promise<boolean>;
   /**
    * Replaces a session by other lines; absent if the store cannot do that.
    *
@@ -201,6 +215,14 @@ export class FileTarget implements ImportTarget {
     writing(fs, path, () => exclusively(fs, path, () => appendEntriesToFile(path, entries, fs)?.release()));
   }
 
+  async grow(
+    path: string,
+    entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
+  ): Promise<boolean> {
+    const fs = this.#fs;
+    return writing(fs, path, () => exclusively(fs, path, () => growFile(fs, path, entriesFor))) ?? false;
+  }
+
   async replace(
     path: string,
     linesFor: (bytes: Uint8Array) => Iterable<string> | undefined,
@@ -215,6 +237,28 @@ export class FileTarget implements ImportTarget {
     };
     const exclusive = () => untilUnchanged(() => exclusively(fs, path, () => withFile(fs, path, replace)));
     return writing(fs, path, exclusive) ?? false;
+  }
+}
+
+function growFile(
+  fs: FileSystem,
+  path: string,
+  entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
+): boolean {
+  const log = FileLog.open(path, { fs });
+  if (log === undefined) return false;
+  try {
+    const before = entryIdsOf(log);
+    const entries = entriesFor(log);
+    if (entries === undefined || entries.length === 0) return false;
+    log.append(entries.map(logLineOf), true);
+    log.refresh();
+    const isAlone = log.index.tree.size === before.size + entries.length;
+    const stray = isAlone ? undefined : strayLeaf(log, before, entries);
+    if (stray !== undefined) log.append([logLineOf(stray)], true);
+    return true;
+  } finally {
+    log.release();
   }
 }
 

@@ -14,7 +14,9 @@ import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
+import { readOn } from "./read-on.ts";
 import { readSourceSession } from "./read-session.ts";
+import { RedactedCopies } from "./redacted-copies.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { SessionIds } from "./session-ids.ts";
 import type { SourceSession } from "./source-program.ts";
@@ -26,6 +28,8 @@ import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
 export interface MadeSession {
   readonly known: KnownImport;
   readonly status: ImportStatus;
+  /** Whether nothing but an append was done to it. */
+  readonly isAppended?: true;
   readonly issues: readonly SessionIssue[];
 }
 
@@ -39,6 +43,35 @@ export class SessionImporter {
     this.#target = target;
     this.#facts = facts;
     this.#ids = new SessionIds(target, facts);
+  }
+
+  /**
+   * Imports what was appended to a session since the last import, if that can be told without reading all of it.
+   *
+   * @param before - What the last import made: the session, and its subagents.
+   */
+  async readOn(
+    session: SourceSession,
+    before: readonly KnownImport[],
+  ): Promise<readonly MadeSession[] | undefined> {
+    const { isFresh, isDryRun, isAgain, importedAt, cacheDir } = this.#facts;
+    const own = before.find(({ sourceId }) => sourceId === session.sourceId);
+    const program = programOf(session.source);
+    if (isFresh || isDryRun || isAgain || own === undefined || program === undefined) return undefined;
+    for (const one of before) {
+      if (one.isDeleted === true || !(await this.#target.has(one.location, one))) return undefined;
+    }
+    const options = { importedAt, cacheDir, begunAt: undefined, known: [], ownId: undefined };
+    const known = await readOn(session, program, own, this.#target, options);
+    return (
+      known &&
+      before.map(
+        (one): MadeSession =>
+          one === own
+            ? { known, status: "grown", isAppended: true, issues: [] }
+            : { known: one, status: "unchanged", issues: [] },
+      )
+    );
   }
 
   /**
@@ -145,7 +178,10 @@ export class SessionImporter {
       customType: REDACTION_CUSTOM_TYPE,
       data: { targetIds },
     };
-    const entries = rest.map((one) => (redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : one));
+    const copies = new RedactedCopies(rest.filter(({ id }) => redactedIds.has(id)));
+    const entries = rest.map((one) =>
+      redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : copies.without(one),
+    );
     return { ...imported, entries: [first, record, ...entries] };
   }
 

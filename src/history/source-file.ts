@@ -80,9 +80,14 @@ export function textOfFile({ path }: Pick<SourceFile, "path">): SourceText & { r
   return { path, ...readSourceText(readSourcePieces(path)) };
 }
 
+/** Reads a part of a file that is not compressed. */
+export function readSourceRange(path: string, offset: number, length: number): Uint8Array {
+  return withSource(path, ({ fd }) => readRange(realFileSystem, fd, offset, length));
+}
+
 /** Reads the front of a file that is not compressed. */
 export function readFront(path: string, length: number): Uint8Array {
-  return withSource(path, ({ fd }) => readRange(realFileSystem, fd, 0, length));
+  return readSourceRange(path, 0, length);
 }
 
 function withSource<T>(path: string, read: (file: ScannedFile) => T): T {

@@ -1,4 +1,5 @@
 import type { ImportedSession, SourceName } from "../import/imported-session.ts";
+import type { SourceRecord, SourceText } from "../import/source-text.ts";
 import type { UnknownEntry } from "../schema/entry.ts";
 import type { SideFiles } from "./side-files.ts";
 import type { SourceFile } from "./source-file.ts";
@@ -90,6 +91,22 @@ export interface SourceScene {
 /** What stands beside the files of a session. */
 export type SessionBeside = Partial<Pick<SourceSession, "others" | "title" | "cwd" | "startedAt">>;
 
+/** Reads the end of a program's file. */
+export interface TailReader {
+  /** Converts records from the end of a session's main file. */
+  read(text: SourceText, session: SourceSession, options: ReadOptions): ImportedSession | undefined;
+  /**
+   * Tells whether nothing but the latest of the records before them decides what new records become.
+   *
+   * @param sharedIds - Ids of the entries that the latest records became, here and when they were read alone.
+   */
+  isAlone(
+    fresh: readonly SourceRecord[],
+    old: readonly SourceRecord[],
+    sharedIds: ReadonlySet<string>,
+  ): boolean;
+}
+
 /**
  * All that is particular to one program; everything else in this room is the same for each.
  *
@@ -128,6 +145,8 @@ export interface SourceProgram {
    * @throws {SessionError} If it cannot be read, or has an unknown schema.
    */
   factsInDatabase?(copy: string, path: string): readonly FileFacts[] | undefined;
+  /** Returns the folder that holds all files of a file's session. Default: any of those of the program may hold some. */
+  homeOf?(path: string): string;
   /** Omits files that are the same as others, such as archived or compressed ones. */
   withoutCopies?(files: readonly KnownFile[]): readonly KnownFile[];
   /** Returns what keeps sessions of the same id apart, such as a folder: of several, the largest is imported. */
@@ -144,6 +163,8 @@ export interface SourceProgram {
    * @returns The main session first; none if the files hold no conversation.
    */
   read(session: SourceSession, options: ReadOptions): ImportedSession[];
+  /** How to read on where the last import ended; absent if all of a file must be read. */
+  readonly tail?: TailReader;
   /** Counts the records of a copy that the session lacks. */
   countMissing?(copy: KnownFile, session: SourceSession): number;
 }

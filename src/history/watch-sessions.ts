@@ -64,6 +64,7 @@ export async function* watchSessions(
 
 class WatchRounds implements ImportRound {
   readonly cache: ImportCache;
+  readonly tellsGone = true;
   /** The folders to watch. */
   folders: ReadonlySet<string>;
   readonly #options: ImportSessionsOptions;
@@ -124,6 +125,10 @@ class WatchRounds implements ImportRound {
     const tried = this.#tried.get(key);
     if (tried?.stamp === stamp && Date.now() - tried.atMs < RARELY_MS) return false;
     this.#tried.set(key, { stamp, atMs: Date.now() });
+    return true;
+  }
+
+  mayReadAll(): boolean {
     return true;
   }
 

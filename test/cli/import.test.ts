@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { run } from "../../src/cli/run.ts";
 import { SessionError } from "../../src/schema/errors.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
@@ -460,4 +460,75 @@ test("a session whose source was deleted stays, and list and import say so", asy
   const text = await cli(["list", "--all", "--source", "any"], settings);
   const origins = text.lines.map((line) => line.split("\t").slice(7).join(" "));
   expect(origins.sort()).toEqual(["claude-code", "claude-code", "codex gone"]);
+});
+
+test("a list without sessions says how many of which programs there are, and how to import them", async () => {
+  const { settings, imported } = homeWithSessions();
+  const listed = async () => (await cli(["list", "--all"], settings)).stderr;
+  const before = await listed();
+  expect(before).toMatch(
+    /\nOther programs have \d+ sessions that can be imported: claude-code \d+, codex 1\.\n/,
+  );
+  expect(before).toContain("\nTo import them: sessiontree import --all\n");
+  expect((await imported(["--all"])).code).toBe(0);
+  expect(await listed()).toBe("");
+  expect((await cli(["list", "--all", "--json"], { ...settings, env: { HOME: "/none" } })).stderr).toBe("");
+});
+
+describe("--hook", () => {
+  /** Runs the hook with what an agent writes to it; returns what it passed on to a process of its own, too. */
+  async function hooked(imported: ReturnType<typeof homeWithSessions>["imported"], input: string) {
+    const passedOn: string[] = [];
+    const again = async (text: string) => {
+      passedOn.push(text);
+    };
+    const done = await imported(["--hook"], { stdin: inputOf(input), again });
+    return { ...done, passedOn };
+  }
+
+  async function* inputOf(text: string) {
+    yield text;
+  }
+
+  test("imports the session that an agent names, with its subagents, and says nothing", async () => {
+    const { home, imported, sessions } = homeWithSessions();
+    const input = {
+      transcript_path: join(home, CLAUDE_PATH),
+      session_id: SESSION_ID,
+      hook_event_name: "Stop",
+    };
+    const quiet = { code: 0, stdout: "", stderr: "", passedOn: [] };
+    expect(await hooked(imported, JSON.stringify(input))).toMatchObject(quiet);
+    expect(filesIn(sessions)).toHaveLength(2);
+    expect(await hooked(imported, JSON.stringify({ sessionId: THREAD_ID }))).toMatchObject(quiet);
+    expect(filesIn(sessions)).toHaveLength(3);
+    const begun = { transcript_path: join(home, "not-yet.jsonl") };
+    expect(await hooked(imported, JSON.stringify(begun))).toMatchObject(quiet);
+  });
+
+  test("never fails an agent", async () => {
+    const { imported } = homeWithSessions();
+    for (const input of ["", "[]", "{", '{"transcript_path":""}']) {
+      const { code, stdout, stderr } = await hooked(imported, input);
+      expect([code, stdout], input).toEqual([0, ""]);
+      expect(stderr.split("\n"), input).toHaveLength(2);
+    }
+    expect(await imported(["--hook", "--unknown"])).toMatchObject({ code: 0, stdout: "" });
+    expect(await imported(["--hook"])).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test.each([
+    ["a large session", 6, "Stop"],
+    ["the session of an agent that ends", 1, "SessionEnd"],
+  ])("leaves %s to a process of its own", async (_, megabytes, event) => {
+    const { imported, put, sessions } = homeWithSessions();
+    const prompts = Array.from({ length: megabytes }, (_, i) => user(`q${i}`, null, "x".repeat(1024 * 1024)));
+    const path = put(CLAUDE_PATH, linesOf(prompts));
+    const first = await hooked(imported, JSON.stringify({ transcript_path: path, hook_event_name: event }));
+    expect([first.code, first.stderr, filesIn(sessions)]).toEqual([0, "", []]);
+    const [input = ""] = first.passedOn;
+    const second = await hooked(imported, input);
+    expect(second).toMatchObject({ code: 0, stderr: "", passedOn: [] });
+    expect(filesIn(sessions)).toHaveLength(2);
+  });
 });

@@ -45,6 +45,7 @@ const SINCE = textOption(
 const AGAIN = flag("--again", "also sessions that were deleted here");
 const FRESH = flag("--fresh", "anew, beside what was imported by an older version");
 const WATCH = flag("--watch", "stay, and import what changes, until interrupted");
+const HOOK = flag("--hook", "the session that an agent names on stdin, as agents call their hooks");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
@@ -52,12 +53,13 @@ export const importCommand: Command = {
   details: `Without options: what is there, by program and project, and what would be done.
 What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
 The programs' own files are only read. --dir and --store say where sessions go.`,
-  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, WATCH, DRY_RUN],
+  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, WATCH, HOOK, DRY_RUN],
   examples: [
     ["import", "what is there"],
     ["import --all", "import everything; run it daily, since Claude Code deletes after 30 days"],
     ["import --from codex --since 30d", "what Codex wrote in the last month"],
     ["import --watch", "everything, as soon as it is written"],
+    ["import --hook", "in the settings of an agent: its session, whenever it has answered"],
     ["import --all --dry-run --json", "one JSON object for each session, and nothing written"],
   ],
   run: async (call) => {
@@ -72,6 +74,11 @@ The programs' own files are only read. --dir and --store say where sessions go.`
     const skipped: string[] = [];
     const options = { ...queryOf(call), ...(await targetOf(call)), onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
+    if (get(HOOK)) {
+      const { importFromHook } = await import("../import-hook.ts");
+      await importFromHook(call.io, options);
+      return EXIT_CODES.ok;
+    }
     if (get(WATCH)) {
       if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
         throw new UsageError("--watch goes with neither --again, --fresh nor --dry-run.");

@@ -3,7 +3,11 @@ import { basename, dirname, join } from "node:path";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { type Dollars, dollarsWhenCopied, inheritedDollarsIn } from "../../import/claude-code/cost-state.ts";
 import { importClaudeCode } from "../../import/claude-code/import-claude-code.ts";
+import { blocksOfType } from "../../import/claude-code/message-parts.ts";
+import { isNode } from "../../import/claude-code/record-graph.ts";
+import { isDroppedNote } from "../../import/claude-code/session-notes.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
+import { entryIdOf } from "../../import/session-builder.ts";
 import {
   fieldOf,
   firstFolder,
@@ -13,10 +17,11 @@ import {
   readSourceText,
   type SourceRecord,
 } from "../../import/source-text.ts";
-import { member, textOf } from "../../import/source-values.ts";
+import { member, textIn, textOf } from "../../import/source-values.ts";
 import { fileError } from "../../log/file-errors.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
+import type { JsonRecord } from "../../schema/json.ts";
 import { SideFiles } from "../side-files.ts";
 import { readSourcePieces, textOfFile } from "../source-file.ts";
 import type {
@@ -34,6 +39,7 @@ export const CLAUDE_CODE: SourceProgram = {
   folders: (env, home) => claudeHomes(env, home).map((folder) => join(folder, "projects")),
   factsIn: (text, path) => factsOf(readSourceText(text).records, path),
   wanted: ["cwd", "startedAt", "firstUuid"],
+  homeOf: projectFolderOf,
   keyOf: ({ path }) => projectFolderOf(path),
   beside: ({ env, beside }) => {
     let projects: readonly string[] | undefined;
@@ -46,12 +52,65 @@ export const CLAUDE_CODE: SourceProgram = {
   withOrigins,
   needsKnown: ({ files }) => files.some(({ facts }) => facts.isCopy === true),
   read,
+  tail: {
+    read: (main, { sourceId, files }, { importedAt }) =>
+      importClaudeCode({
+        main,
+        sessionId: sourceId,
+        ...(files[0] !== undefined && { path: files[0].path }),
+        importedAt,
+      }).find((one) => one.sourceId === sourceId),
+    isAlone,
+  },
   countMissing: ({ path }, { files }) =>
     missingUuids(
       path,
       files.map((file) => file.path),
     ),
 };
+
+/** Types of records that become entries by themselves and by the records that they name. */
+const PLAIN_TYPES: ReadonlySet<unknown> = new Set(["user", "assistant", "attachment", "system", "progress"]);
+
+/** Tools that start other agents. */
+const STARTERS: ReadonlySet<unknown> = new Set(["Task", "Agent"]);
+
+/** Tells whether new records follow the latest ones, and need nothing that only earlier ones tell: names, totals, calls, agents. */
+function isAlone(
+  fresh: readonly SourceRecord[],
+  old: readonly SourceRecord[],
+  sharedIds: ReadonlySet<string>,
+): boolean {
+  const start = old.findIndex(({ value }) => sharedIds.has(entryIdOf(textOf(value["uuid"]) ?? "")));
+  const latest = [...(start === -1 ? [] : old.slice(start)), ...fresh];
+  const uuids = new Set(latest.map(({ value }) => value["uuid"]));
+  const calls = new Set(
+    latest.flatMap((record) =>
+      blocksOf(record, "tool_use").flatMap(({ id, name }) => (STARTERS.has(name) ? [] : [id])),
+    ),
+  );
+  const since = textOf(latest[0]?.value["timestamp"]) ?? "";
+  return fresh.every((record) => {
+    const { value } = record;
+    if (!isNode(record)) return isDroppedNote(record);
+    const { type, subtype, parentUuid, timestamp = "", sourceToolAssistantUUID: caller = parentUuid } = value;
+    const { model = "", content } = member(value, "message");
+    const isOwn = value["isSidechain"] !== true && member(value, "toolUseResult")["agentId"] === undefined;
+    const isSummary = subtype === "compact_boundary" || value["isCompactSummary"] === true;
+    if (!PLAIN_TYPES.has(type) || !isOwn || isSummary || !uuids.has(parentUuid) || !uuids.has(caller))
+      return false;
+    // What was copied keeps its time; messages of the program itself say "<synthetic>".
+    if (String(timestamp) < since || (type === "assistant" && !/^[^<]/.test(String(model)))) return false;
+    if (blocksOf(record, "tool_use").some(({ name }) => STARTERS.has(name))) return false;
+    if (/^<task-notification>/.test(textIn(content))) return false;
+    return blocksOf(record, "tool_result").every(({ tool_use_id }) => calls.has(tool_use_id));
+  });
+}
+
+/** Returns the blocks of a type in a record. */
+function blocksOf({ value }: SourceRecord, type: "tool_use" | "tool_result"): JsonRecord[] {
+  return blocksOfType({ message: member(value, "message") }, type);
+}
 
 function claudeHomes({ CLAUDE_CONFIG_DIR: named }: Environment, home: string): string[] {
   if (!named) return [join(home, ".claude"), join(home, ".config", "claude")];

@@ -24,7 +24,10 @@ export function userText({ message }: RecordNode): string {
 }
 
 /** Returns the blocks of a type in a record. */
-export function blocksOfType({ message }: RecordNode, type: "tool_use" | "tool_result"): JsonRecord[] {
+export function blocksOfType(
+  { message }: Pick<RecordNode, "message">,
+  type: "tool_use" | "tool_result",
+): JsonRecord[] {
   return listOf(message["content"])
     .map(fieldsOf)
     .filter((block) => block["type"] === type);

@@ -24,6 +24,11 @@ const DROPPED: ReadonlySet<string> = new Set([
   "tools-used",
 ]);
 
+/** Tells whether a record is one that does not matter to the conversation, whatever else there is. */
+export function isDroppedNote({ value }: SourceRecord): boolean {
+  return DROPPED.has(textOf(value["type"]) ?? "");
+}
+
 /** Priority of a name: the user's before the program's, and the program's before an old summary's. */
 const NAME_RANKS = { summary: 1, "ai-title": 2, "custom-title": 3 } as const;
 

@@ -36,6 +36,8 @@ export interface CliSettings {
   readonly terminal?: CliTerminal;
   /** What comes from stdin. */
   readonly stdin?: CliInput;
+  /** What runs the same command line in a process of its own. */
+  readonly again?: (input: string) => Promise<void>;
   /** How databases are reached; default: one that is empty. */
   readonly stores?: CliStores;
 }
@@ -47,7 +49,7 @@ export const TERMINAL: CliSettings = { columns: 80, env: { NO_COLOR: "1" } };
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];
   const errors: string[] = [];
-  const { columns, ask, onOutput, stdin, untilInterrupted, open, terminal } = settings;
+  const { columns, ask, onOutput, stdin, untilInterrupted, open, terminal, again } = settings;
   const stdout: CliStream = {
     write: (text: string) => {
       out.push(text);
@@ -65,6 +67,7 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
     ...(stdin && { stdin }),
     ...(ask && { ask }),
     ...(untilInterrupted && { untilInterrupted }),
+    ...(again && { again }),
     ...(open && { open }),
     ...(terminal && { terminal }),
   });
