@@ -463,6 +463,19 @@ test("a session whose source was deleted stays, and list and import say so", asy
   expect(origins.sort()).toEqual(["claude-code", "claude-code", "codex gone"]);
 });
 
+test("a list without sessions says how many of which programs there are, and how to import them", async () => {
+  const { settings, imported } = homeWithSessions();
+  const listed = async () => (await cli(["list", "--all"], settings)).stderr;
+  const before = await listed();
+  expect(before).toMatch(
+    /\nOther programs have \d+ sessions that can be imported: claude-code \d+, codex 1\.\n/,
+  );
+  expect(before).toContain("\nTo import them: sessiontree import --all\n");
+  expect((await imported(["--all"])).code).toBe(0);
+  expect(await listed()).toBe("");
+  expect((await cli(["list", "--all", "--json"], { ...settings, env: { HOME: "/none" } })).stderr).toBe("");
+});
+
 describe("--hook", () => {
   /** Runs the hook with what an agent writes to it; returns what it passed on to a process of its own, too. */
   async function hooked(imported: ReturnType<typeof homeWithSessions>["imported"], input: string) {
