@@ -48,7 +48,10 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
 }
 
 /** What a session is known by. */
-export type Nameable = Pick<SessionRow, "path" | "id" | "name" | "firstMessage" | "modified">;
+export type Nameable = Pick<
+  SessionRow,
+  "path" | "id" | "name" | "firstMessage" | "modified" | "parentSession"
+>;
 
 /** How much of a name must match: any words of it, or its beginning at least. */
 export type NameMatch = "words" | "beginning";
@@ -78,6 +81,7 @@ export function fittingName<S extends Nameable>(
   ];
   if (match === "words") {
     ways.push((_session, name) => holdsWords(name));
+    ways.push((session) => holdsWords(titleOf(session)));
     ways.push(({ firstMessage = "" }, name) => holdsWords(`${name} ${beginningOf(firstMessage)}`));
   }
   for (const isMeant of ways) {
@@ -145,7 +149,8 @@ function ambiguous<S extends Nameable>(
   const length = known.length === 0 ? WHOLE_ID : shortIdLength(ids, WHOLE_ID);
   const lines = found.slice(0, MOST_LISTED).map((session) => {
     const day = isoTime(session.modified.getTime()).slice(0, 10);
-    return `  ${session.id.slice(0, length)}  ${day}  ${beginningOf(titleOf(session), LONGEST_TITLE)}`;
+    const fork = session.parentSession === undefined ? "" : "(fork) ";
+    return `  ${session.id.slice(0, length)}  ${day}  ${fork}${beginningOf(titleOf(session), LONGEST_TITLE)}`;
   });
   const more = found.length - lines.length;
   if (more > 0) lines.push(`  and ${counted(more, "other")}`);

@@ -51,6 +51,11 @@ export interface Command {
   run(call: CommandCall): ExitCode | Promise<ExitCode>;
 }
 
+/** The command that a command line names, loaded. */
+export interface LoadedCommand extends ListedCommand {
+  readonly command: Command;
+}
+
 /** Asks for JSON. */
 export const JSON_OUTPUT = flag("--json", "write JSON, one value per line");
 

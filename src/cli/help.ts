@@ -1,7 +1,6 @@
 import type { Command as CommanderCommand, Help } from "commander";
-import { COMMON_PARAMETERS, PRETTY } from "./command.ts";
+import { COMMON_PARAMETERS, type LoadedCommand, PRETTY } from "./command.ts";
 import type { Output } from "./output.ts";
-import type { LoadedCommand } from "./parser.ts";
 import { widthOf, wrap } from "./text/width.ts";
 
 /** Lines and columns of a screen on which the short help of a command fits. */

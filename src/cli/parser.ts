@@ -1,6 +1,6 @@
 import { Argument, Command as CommanderCommand, Option } from "commander";
 import { packageVersion } from "../fs/package-version.ts";
-import { COMMON_PARAMETERS, type Command, type ListedCommand } from "./command.ts";
+import { COMMON_PARAMETERS, type ListedCommand, type LoadedCommand } from "./command.ts";
 import { shortHelp, wholeHelp } from "./help.ts";
 import type { Output } from "./output.ts";
 import type { Parameter } from "./parameters.ts";
@@ -8,11 +8,6 @@ import { wrap } from "./text/width.ts";
 
 /** What was found on the command line for each parameter that was given. */
 export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
-
-/** The command that a command line names, loaded. */
-export interface LoadedCommand extends ListedCommand {
-  readonly command: Command;
-}
 
 /** Called when the command line is understood, with what it says. */
 export type CommandRunner = (given: GivenValues) => Promise<void>;

@@ -221,7 +221,9 @@ function writeTable(
   );
   if (left > 0) note(`${counted(left, "more group")}; the total is that of all.`);
   if (!hasEstimates && total.unpriced > 0)
-    note(`${counted(total.unpriced, "token")} without a stated cost; --prices FILE estimates it.`);
+    note(
+      `${counted(total.unpriced, "token")} without a stated cost; --prices FILE or the package @pydantic/genai-prices estimates it.`,
+    );
 }
 
 /** Words for what the records do not say. */

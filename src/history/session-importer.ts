@@ -16,6 +16,7 @@ import type { KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { readOn } from "./read-on.ts";
 import { readSourceSession } from "./read-session.ts";
+import { RedactedCopies } from "./redacted-copies.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { SessionIds } from "./session-ids.ts";
 import type { SourceSession } from "./source-program.ts";
@@ -177,7 +178,10 @@ export class SessionImporter {
       customType: REDACTION_CUSTOM_TYPE,
       data: { targetIds },
     };
-    const entries = rest.map((one) => (redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : one));
+    const copies = new RedactedCopies(rest.filter(({ id }) => redactedIds.has(id)));
+    const entries = rest.map((one) =>
+      redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : copies.without(one),
+    );
     return { ...imported, entries: [first, record, ...entries] };
   }
 

@@ -14,6 +14,7 @@ import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../schema/import-origin.ts";
 import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
 import { isNameType, nameIn } from "../schema/session-name.ts";
 import { isoTime } from "../schema/times.ts";
+import { RedactedCopies } from "./redacted-copies.ts";
 
 /**
  * What an import did to a session; `deleted` if it was left out because it was deleted here, `gone` if its source was deleted
@@ -136,6 +137,9 @@ class PlanBeside {
   readonly #known: readonly KnownEntry[];
   readonly #byId: ReadonlyMap<string, KnownEntry>;
   readonly #redactedIds: ReadonlySet<string>;
+  /** Ids of entries of the source of which a version was redacted here. */
+  readonly #doneIds: ReadonlySet<string>;
+  readonly #copies: RedactedCopies;
   readonly #imported: ImportedSession;
   readonly #entries: readonly AnySessionEntry[];
   /** Whether an older mapping made the session: then only what follows the last known entry is new. */
@@ -157,6 +161,11 @@ class PlanBeside {
     this.#known = known;
     this.#byId = new Map(known.map((one) => [one.entry.id, one]));
     this.#redactedIds = new Set(known.flatMap(({ entry }) => redactedIdsOf(entry)));
+    this.#doneIds = redactedAmong(
+      known.map(({ entry }) => entry),
+      entries,
+    );
+    this.#copies = new RedactedCopies(entries.filter(({ id }) => this.#doneIds.has(id)));
     this.#imported = imported;
     this.#entries = entries;
     this.#isOld = isOld;
@@ -177,11 +186,11 @@ class PlanBeside {
 
   /** @param isEarlier - Whether a later entry of the source is known. */
   #take(entry: AnySessionEntry, isEarlier: boolean): void {
-    const moved = this.#withReferences(entry);
+    const moved = this.#copies.without(this.#withReferences(entry));
     const versions = this.#versionsOf(entry);
     for (const { entry: version } of versions) this.#ids.add(version.id);
     const last = versions.at(-1);
-    const isDone = this.#redactedIds.has(entry.id) || versions.some((one) => this.#isRedacted(one));
+    const isDone = this.#doneIds.has(entry.id);
     if (last === undefined) {
       const isOutranked = this.#isNamed && this.#imported.madeNameIds.has(entry.id);
       if (isDone || isOutranked || (this.#isOld && isEarlier)) this.#renamed.set(entry.id, moved.parentId);
@@ -203,10 +212,6 @@ class PlanBeside {
     this.#ids.add(entry.id);
     if (entry.id !== id) this.#renamed.set(id, entry.id);
     this.#added.push(entry);
-  }
-
-  #isRedacted({ entry }: KnownEntry): boolean {
-    return this.#redactedIds.has(entry.id);
   }
 
   /** Returns the versions of an entry that are here, the oldest first. */

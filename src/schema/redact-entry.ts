@@ -129,7 +129,8 @@ function keptDetails(entry: AnySessionEntry): JsonRecord {
   return kept.length > 0 ? { details: Object.fromEntries(kept) } : {};
 }
 
-function redactMessage(message: JsonRecord, replacement: string): JsonRecord {
+/** Makes the redacted form of a message. */
+export function redactMessage(message: JsonRecord, replacement: string): JsonRecord {
   const redacted: JsonRecord = { ...keep(message, KEPT_MESSAGE_FIELDS) };
   const { role, content } = message;
   const text = { type: "text", text: replacement };

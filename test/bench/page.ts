@@ -76,7 +76,7 @@ async function measureExported(path: string, measure: string): Promise<Measured>
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-bench-"));
   try {
     const file = join(folder, "page.html");
-    execFileSync(process.execPath, [BIN, "view", path, "--no-open", "-o", file]);
+    execFileSync(process.execPath, [BIN, "view", path, "--no-open", "-o", file], { stdio: "ignore" });
     return await measureAt(pathToFileURL(file).href, measure);
   } finally {
     rmSync(folder, { recursive: true });

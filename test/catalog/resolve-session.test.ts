@@ -118,6 +118,21 @@ describe("words name a session", () => {
     expect(await resolve("sums")).toMatchObject({ id: "other" });
   });
 
+  test("of a first message, before those of sessions that have got a name, and says what is a fork", async () => {
+    const sessionDir = temporaryFolder();
+    const write = (id: string, more: object, name?: string) => {
+      const chain = new Chain(header({ id, ...more })).user("Fix the rounding");
+      put(join(sessionDir, `${id}.jsonl`), (name === undefined ? chain : chain.name(name)).text);
+    };
+    write("a1", {});
+    write("a2", { parentSession: "a1" }, "Another try");
+    const resolve = (wanted: string) => resolveSession(wanted, { sessionDir, cache: false });
+    expect(await resolve("rounding")).toMatchObject({ id: "a1" });
+    expect(await resolve("another rounding")).toMatchObject({ id: "a2" });
+    write("a3", { parentSession: "a1" });
+    await expect(resolve("rounding")).rejects.toThrow(/\n {2}a3 {2}\S+ {2}\(fork\) Fix the rounding/);
+  });
+
   test("of several, which the error lists by the beginnings of their ids", async () => {
     const resolve = sessions({
       "0199-aaaa-1": "Fix login",

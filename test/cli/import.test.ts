@@ -8,6 +8,7 @@ import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/s
 import { meta, numbered, said, THREAD_ID, turn, usage } from "../import/support/codex-records.ts";
 import { FOREIGN_FILES } from "../support/foreign-files.ts";
 import { type CliSettings, cli, jsonLines, NOW_MS, temporaryFolder } from "./support/cli.ts";
+import { bytesIn } from "./support/page-data.ts";
 import { SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
@@ -183,7 +184,7 @@ test("what was imported is listed with its source, searched, viewed, counted, ex
   expect(await ours("list", "--all", "--json")).toContain('"source":"codex"');
   expect(await ours("search", "leak", "--all")).toContain("Find the leak");
   await ours("view", THREAD_ID, "--no-open", "-o", join(folder, "page.html"));
-  expect(readFileSync(join(folder, "page.html"), "utf8")).toContain("Three.");
+  expect(bytesIn(readFileSync(join(folder, "page.html"), "utf8")).toString()).toContain("Three.");
   expect(JSON.parse(await ours("stats", SESSION_ID, "--json"))).toMatchObject({ usage: { output: 20 } });
   expect(await ours("export", SESSION_ID, "--markdown")).toContain("It is the tap.");
   for (const name of filesIn(sessions)) await ours("verify", join(sessions, name), "--schema");
@@ -460,6 +461,19 @@ test("a session whose source was deleted stays, and list and import say so", asy
   const text = await cli(["list", "--all", "--source", "any"], settings);
   const origins = text.lines.map((line) => line.split("\t").slice(7).join(" "));
   expect(origins.sort()).toEqual(["claude-code", "claude-code", "codex gone"]);
+});
+
+test("a list without sessions says how many of which programs there are, and how to import them", async () => {
+  const { settings, imported } = homeWithSessions();
+  const listed = async () => (await cli(["list", "--all"], settings)).stderr;
+  const before = await listed();
+  expect(before).toMatch(
+    /\nOther programs have \d+ sessions that can be imported: claude-code \d+, codex 1\.\n/,
+  );
+  expect(before).toContain("\nTo import them: sessiontree import --all\n");
+  expect((await imported(["--all"])).code).toBe(0);
+  expect(await listed()).toBe("");
+  expect((await cli(["list", "--all", "--json"], { ...settings, env: { HOME: "/none" } })).stderr).toBe("");
 });
 
 describe("--hook", () => {

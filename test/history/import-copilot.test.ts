@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
+import { SessionManager } from "../../src/manager/session-manager.ts";
 import { linesOf } from "../import/support/claude-records.ts";
 import {
   answer,
@@ -81,6 +82,33 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
     places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind, ...numbered(SECOND, 21)]));
     expect(await places.import()).toMatchObject([{ status: "grown", issues: [] }]);
     expect(onlyFile(places).entries.slice(0, entries.length)).toEqual(entries);
+  });
+
+  test("brings back nothing that was redacted here", async () => {
+    const places = new Places();
+    const path = places.put(".copilot/session-store.db", "");
+    const turn = writableDatabase(path, SCHEMA).prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
+    turn.run(COPILOT_ID, 0, "one", "first", timeOf(5));
+    turn.run(COPILOT_ID, 1, "the first secret", "second", timeOf(9));
+    turn.run(COPILOT_ID, 2, "the second secret", "third", timeOf(15));
+    // The first one is an event at the first import; the second one is only in the database.
+    const secret = numbered([prompt("the first secret"), answer("r2", "second")], 6);
+    const later = numbered([event("session.info", { infoType: "rewind", message: "Again." })], 30);
+    const states = [
+      [...secret, ...later],
+      [...rewind, ...later],
+      [...rewind, ...later, ...numbered([prompt("three")], 31)],
+    ];
+    for (const [i, state] of states.entries()) {
+      places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...state]));
+      const [made] = await places.import();
+      expect(made?.status).toBe(i === 0 ? "new" : "grown");
+      const session = SessionManager.open(made?.path ?? "");
+      const secrets = session.getEntries().filter((entry) => JSON.stringify(entry).includes("secret"));
+      expect(secrets).toHaveLength(i === 0 ? 2 : 0);
+      for (const { id } of secrets) session.redact(id);
+      await session.close();
+    }
   });
 
   test("is named where it cannot be read, and the events are imported", async () => {

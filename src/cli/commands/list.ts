@@ -8,7 +8,7 @@ import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { folderName, titleOf } from "../../view/session-title.ts";
 import { shortIdLength, WHOLE_ID } from "../../view/short-id-length.ts";
 import { ago, isoTime } from "../../view/times.ts";
-import { count } from "../../view/words.ts";
+import { count, counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { OPENCLAW, otherFolders } from "../other-folders.ts";
@@ -58,7 +58,7 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     const sessions = stored === undefined ? await listFiles(call) : await listStored(call, stored);
     if (json) for (const session of sessions) out.json(sessionJson(session));
     else if (sessions.length > 0) writeList(call, sessions, isAll);
-    else writeNothing(call, isAll);
+    else await writeNothing(call, isAll);
     return EXIT_CODES.ok;
   },
 };
@@ -113,7 +113,7 @@ function withSources(
 }
 
 /** Says on stderr that the list is empty, and where there may be others. */
-function writeNothing(call: CommandCall, isAll: boolean): void {
+async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const { io, note, stored } = call;
   const { sessionDir, cwd } = sessionScope(call, isAll);
   const ofStore = stored && `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`;
@@ -121,6 +121,22 @@ function writeNothing(call: CommandCall, isAll: boolean): void {
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
   note(`No sessions${plainLine(`.${where}`).slice(1)}.`);
   if (!isAll) note("sessiontree list --all lists those of all projects.");
+  if (stored === undefined && call.dir === undefined) await noteOthers(call);
+}
+
+/** Says which sessions of other programs are there and not imported, so that a new user sees what there is to look at. */
+async function noteOthers({ io, note }: CommandCall): Promise<void> {
+  const { previewImport } = await import("../../history/import-sessions.ts");
+  const numbers = new Map<string, number>();
+  // What cannot be read is told by the import.
+  const options = { env: io.env, ...(io.now !== undefined && { now: io.now }), onSkipped: () => undefined };
+  for (const { source, changed } of await previewImport(options))
+    if (changed > 0) numbers.set(source, (numbers.get(source) ?? 0) + changed);
+  if (numbers.size === 0) return;
+  const all = [...numbers.values()].reduce((sum, number) => sum + number, 0);
+  const each = [...numbers].map(([source, number]) => `${source} ${count(number)}`).join(", ");
+  note(`Other programs have ${counted(all, "session")} that can be imported: ${each}.`);
+  note("To import them: sessiontree import --all");
 }
 
 function writeList(call: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {

@@ -17,7 +17,8 @@ export interface StoredTurn {
   readonly answer: string | undefined;
   /** Tokens of its calls, named as in events. */
   readonly calls: readonly { readonly time: string; readonly tokens: JsonRecord }[];
-  /** Its end, ISO 8601. */
+  /** The end of the turn before it, and its own, ISO 8601. */
+  readonly since: string;
   readonly time: string;
 }
 
@@ -37,13 +38,14 @@ export function turnsWithoutEvents(
     const [prompt, time] = [textOf(said), timeOf(timestamp)];
     return prompt === undefined || time === undefined
       ? []
-      : [{ prompt, answer: textOf(answer), time, calls: [] }];
+      : [{ prompt, answer: textOf(answer), since: "", time, calls: [] }];
   });
   const prompts = promptsIn(records);
   return turns.sort(byTime).flatMap((turn) => {
-    const own = calls.filter(({ time }) => time > before && time <= turn.time);
+    const since = before;
+    const own = calls.filter(({ time }) => time > since && time <= turn.time);
     before = turn.time;
-    return takePrompt(prompts, turn) ? [] : [{ ...turn, calls: own.sort(byTime) }];
+    return takePrompt(prompts, turn) ? [] : [{ ...turn, since, calls: own.sort(byTime) }];
   });
 }
 

@@ -447,9 +447,15 @@ export class ThreadWriter {
       this.#tip = (parentId === null ? undefined : this.#drafts.get(parentId)) ?? this.#tip;
       this.#moveTo(this.#builder.add(id, this.#tip, timestamp, { type, ...fields }, id));
     }
-    const prompts = new Set(known.map(({ message }) => textIn(fieldsOf(message)["content"])));
+    const prompts = known.filter(({ message }) => fieldsOf(message)["role"] === "user");
+    // One that was redacted tells only its time.
+    const isKnown = ({ prompt, since, time }: StoredTurn) =>
+      prompts.some(({ message, timestamp }) => {
+        const isMeanwhile = timestamp > since && timestamp <= time;
+        return isMeanwhile || textIn(fieldsOf(message)["content"]) === prompt;
+      });
     for (const turn of this.#past.turns)
-      if (isRewound(turn.time) && !prompts.has(turn.prompt)) this.#addTurn(turn, record);
+      if (isRewound(turn.time) && !isKnown(turn)) this.#addTurn(turn, record);
     this.#tip = back;
   }
 
