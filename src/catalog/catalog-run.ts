@@ -1,5 +1,14 @@
 import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
-import { assertOptions, CALLBACK, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
+import {
+  assertOptions,
+  CALLBACK,
+  FLAG,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+  TEXTS,
+} from "../schema/options.ts";
 import { callsIn, type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
 import { GramCache } from "./gram-cache.ts";
 import { Pace } from "./pace.ts";
@@ -25,6 +34,7 @@ export const CATALOG_RULES: OptionRules<CatalogOptions> = {
   sessionDir: TEXT,
   places: OBJECT,
   includeImported: FLAG,
+  otherDirs: TEXTS,
   cache: FLAG,
   cacheDir: TEXT,
   onCacheError: CALLBACK,

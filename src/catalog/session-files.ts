@@ -24,6 +24,8 @@ export interface CatalogScope {
   readonly places?: SessionPlaces;
   /** Whether to include sessions imported from other programs, which have a folder of their own. Default false. */
   readonly includeImported?: boolean;
+  /** Flat folders of programs that write this format, too. */
+  readonly otherDirs?: readonly string[];
 }
 
 /** A file that may be a session. */
@@ -83,12 +85,16 @@ export async function findSessionFiles(
   const files: SessionFile[] = [];
   for (const folder of folders) {
     for (const file of sessionFilesIn(folder, report)) {
+      if (scope.otherDirs?.includes(folder) && CHECKPOINT.test(file.name)) continue;
       files.push(file);
       if (pace.isDue) await pace.rest();
     }
   }
   return { folders, files: files.sort(newestFirst) };
 }
+
+/** Copies that OpenClaw makes of its sessions. */
+const CHECKPOINT = /\.checkpoint\.[^.]+\.jsonl$/;
 
 /** Orders files: most recently written first, then by path. */
 export function newestFirst(a: SessionFile, b: SessionFile): number {
@@ -125,7 +131,8 @@ export function foldersOf(scope: CatalogScope, report: SkipReport): string[] {
     if (cwd !== undefined) return projectFolders(cwd, root);
     return namesIn(root, report).map((name) => join(root, name));
   });
-  return sessionDir === undefined ? folders : [absolutePath(sessionDir), ...folders];
+  const others = [...folders, ...(scope.otherDirs ?? [])];
+  return sessionDir === undefined ? others : [absolutePath(sessionDir), ...others];
 }
 
 /** The folders of a project's sessions below a folder: for the given path, and for the real one. */

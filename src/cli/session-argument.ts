@@ -8,7 +8,7 @@ import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";
 
 /** What a call says about where sessions are. */
-interface SessionPlace {
+export interface SessionPlace {
   readonly io: CliIo;
   readonly dir: string | undefined;
 }

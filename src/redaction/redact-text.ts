@@ -60,6 +60,7 @@ const RULES: OptionRules<RedactEverywhereOptions> = {
   sessionDir: TEXT,
   places: OBJECT,
   includeImported: FLAG,
+  otherDirs: TEXTS,
   replacement: TEXT,
   dryRun: FLAG,
   paths: TEXTS,

@@ -533,3 +533,28 @@ describe("--hook", () => {
     expect(filesIn(sessions)).toHaveLength(2);
   });
 });
+
+test("sessions of OpenClaw need no import: list and view show them, and import names what else there is", async () => {
+  const { home, imported, put, settings } = homeWithSessions();
+  const folder = ".openclaw/agents/main/sessions";
+  const header = {
+    type: "session",
+    version: 3,
+    id: "claw",
+    timestamp: "2026-02-10T09:00:00.000Z",
+    cwd: "/code",
+  };
+  put(`${folder}/claw.jsonl`, linesOf([header]));
+  put(`${folder}/claw.checkpoint.0199d8e6.jsonl`, linesOf([{ ...header, id: "copy" }]));
+  put(`${folder}/sessions.json`, "{}");
+  const archive = put(`${folder}/old.jsonl.deleted.2026-01-01`, linesOf([header]));
+  const database = put(".openclaw/agents/main/sessions.sqlite", "");
+  const listed = await cli(["list", "--all", "--source", "openclaw", "--json"], settings);
+  expect(jsonLines(listed)).toMatchObject([
+    { id: "claw", source: "openclaw", path: join(home, folder, "claw.jsonl") },
+  ]);
+  const { stderr } = await imported([]);
+  expect(stderr).toContain("openclaw: 1 session, which need no import");
+  expect(stderr).toContain(archive);
+  expect(stderr).toContain(`${database} is a database of OpenClaw 2026.9`);
+});

@@ -6,6 +6,7 @@ import {
   previewImport,
   type SessionImport,
 } from "../../history/import-sessions.ts";
+import { findOpenClaw } from "../../history/openclaw.ts";
 import { watchSessions } from "../../history/watch-sessions.ts";
 import type { DetectedSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
@@ -18,6 +19,7 @@ import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { isPiped } from "../named-session.ts";
+import { OPENCLAW } from "../other-folders.ts";
 import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
@@ -165,8 +167,10 @@ function isImported(source: DetectedSource): source is SourceName {
   return SOURCE_NAMES.some((name) => name === source);
 }
 
-async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<void> {
+async function showPreview(call: CommandCall, options: ImportSessionsOptions): Promise<void> {
+  const { out } = call;
   const groups = await previewImport(options);
+  noteOpenClaw(call);
   if (groups.length === 0) {
     out.prose("No sessions of other programs were found.");
     return;
@@ -187,6 +191,21 @@ async function showPreview({ out }: CommandCall, options: ImportSessionsOptions)
     );
   }
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
+}
+
+/** Says what there is of a program whose sessions need no import. */
+function noteOpenClaw({ io, note, warn }: CommandCall): void {
+  const { sessions, archives, databases } = findOpenClaw(io.env);
+  if (sessions.length > 0)
+    note(
+      `${OPENCLAW}: ${counted(sessions.length, "session")}, which need no import; "sessiontree list --all --source ${OPENCLAW}" lists them.`,
+    );
+  for (const path of archives)
+    note(`${OPENCLAW}: ${plainLine(path)} is an archive, which a copy named *.jsonl opens.`);
+  for (const path of databases)
+    warn(
+      `${path} is a database of OpenClaw 2026.9 or later, which this version of sessiontree does not read: it reads the sessions of earlier ones.`,
+    );
 }
 
 /** What became of the sessions of a program. */

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { importOriginOf } from "../../catalog/deleted-imports.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
@@ -10,6 +11,7 @@ import { ago, isoTime } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { OPENCLAW, otherFolders } from "../other-folders.ts";
 import { choiceOption, flag, numberOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
@@ -24,6 +26,7 @@ import { shortId } from "../view/short-ids.ts";
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
   ...SOURCE_NAMES,
+  OPENCLAW,
   "any",
 ]);
 
@@ -63,16 +66,19 @@ In a pipe: one line per session, with tabs between id, time of the last message,
 async function listFiles(call: CommandCall): Promise<readonly ListedRow[]> {
   const { get, json } = call;
   const skipped: SkippedFile[] = [];
+  const source = get(SOURCE);
+  const otherDirs = get(ALL) || source === OPENCLAW || source === "any" ? otherFolders(call) : [];
   const found = await withProgress(call, "Reading sessions", (onProgress) =>
     listSessions({
       ...sessionScope(call, get(ALL)),
+      otherDirs,
       onProgress,
       onSkipped: (file) => skipped.push(file),
     }),
   );
   // Only now, since the line that shows how far it is stands on stderr, too.
   skipped.forEach(warnOfSkipped(call));
-  return withSources(found, get(SOURCE), json).slice(0, get(LIMIT));
+  return withSources(found, source, json, otherDirs).slice(0, get(LIMIT));
 }
 
 async function listStored({ get, io }: CommandCall, stored: StoredSessions): Promise<ListedRow[]> {
@@ -91,10 +97,13 @@ function withSources(
   sessions: readonly ListedRow[],
   wanted: string | undefined,
   json: boolean,
+  otherDirs: readonly string[],
 ): readonly ListedRow[] {
   if (wanted === undefined && !json) return sessions;
   const known = sessions.map((session): ListedRow => {
     const origin = session.path === undefined ? undefined : importOriginOf(session.path);
+    const isOther = session.path !== undefined && otherDirs.includes(dirname(session.path));
+    if (isOther) return { ...session, source: OPENCLAW };
     if (origin === undefined) return session;
     const { source, sourcePath } = origin;
     return { ...session, source, sourceGone: sourcePath !== undefined && !existsSync(sourcePath) };

@@ -10,6 +10,7 @@ import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { writePageAt } from "../export/page-file.ts";
+import { otherFolders } from "../other-folders.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
@@ -73,7 +74,7 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
     throw new UsageError("A list of sessions is not written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
   if (isFolder) return { scope: { sessionDir: folder }, name: folder, ...pricesOf(call) };
-  const scope = sessionScope(call, true);
+  const scope = { ...sessionScope(call, true), otherDirs: otherFolders(call) };
   return { scope, name: scope.sessionDir ?? "all projects", ...pricesOf(call) };
 }
 
