@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { deleteSession } from "../../src/catalog/trash.ts";
 import { linesOf } from "../import/support/claude-records.ts";
 import { documentOf, prompt } from "../import/support/opencode-records.ts";
@@ -8,6 +8,10 @@ import { Places } from "./support/places.ts";
 
 beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 /** Sessions of OpenCode, and of Kimi Code's agents, that started each other, some with ids like paths. */

@@ -1,7 +1,7 @@
 import * as nodeFs from "node:fs";
 import { readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport, markDeletedImport } from "../../src/catalog/deleted-imports.ts";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { deleteSession } from "../../src/catalog/trash.ts";
@@ -20,6 +20,10 @@ const ORIGIN = { source: "claude-code", sourceId: SESSION_ID };
 
 beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 function saidIn(session: SessionManager): string[] {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deleteSession } from "../../src/catalog/trash.ts";
 import { IMPORTED_SOURCES } from "../../src/jsonl/foreign-source.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
@@ -148,6 +148,10 @@ const GROWTHS: { readonly [source in (typeof IMPORTED_SOURCES)[number]]: Growth 
 
 beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 /** The files of a home folder, with their contents and times. */
