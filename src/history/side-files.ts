@@ -1,8 +1,18 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { ifPresent } from "../fs/file-system.ts";
+import { leftOut } from "../import/source-text.ts";
 import { parseJson } from "../jsonl/decode.ts";
+import { fileError } from "../log/file-errors.ts";
+import type { SessionIssue } from "../schema/issue.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { type ReportSkipped, readSourceAsText } from "./source-file.ts";
+
+/** Makes what adds files that cannot be read to the issues of a session. */
+export function reportInto(issues: SessionIssue[]): ReportSkipped {
+  return (path, error) => {
+    issues.push(leftOut(fileError(path, "read", error).message));
+  };
+}
 
 /** Reads files that programs keep beside their sessions, each once; reports those that cannot be read. */
 export class SideFiles {

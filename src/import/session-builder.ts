@@ -95,6 +95,8 @@ export class SessionBuilder {
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
   readonly #ids = new Set<string>();
+  /** How many ids of a key are taken, if it came before: damaged files repeat one thousands of times. */
+  readonly #attempts = new Map<string, number>();
   /** For an entry, the one without its own position that was put after it: what follows the first follows the second. */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
@@ -129,7 +131,7 @@ export class SessionBuilder {
   }
 
   /**
-   * Adds an entry.
+   * Adds an entry. A compaction that names no first kept entry gets its own id for that: it keeps none.
    *
    * @param key - Determines its id: a UUID gives its first eight characters, if they are free.
    * @param parent - Undefined for an entry that begins the conversation, even anew; null for a root.
@@ -149,7 +151,10 @@ export class SessionBuilder {
     this.#time = timestamp;
     this.#entries.push(draft);
     this.counts.entries++;
-    if (type === "compaction") this.counts.compactions++;
+    if (type === "compaction") {
+      this.counts.compactions++;
+      draft["firstKeptEntryId"] ??= draft.id;
+    }
     if (isStoredMessage(draft["message"])) this.#count(draft["message"]);
     return draft;
   }
@@ -195,6 +200,7 @@ export class SessionBuilder {
     if (this.tip !== draft) return false;
     this.#entries.pop();
     this.#ids.delete(draft.id);
+    this.#attempts.clear();
     this.#withdrawnIds.add(draft.id);
     this.counts.entries--;
     if (isStoredMessage(draft["message"])) this.#count(draft["message"], -1);
@@ -249,7 +255,9 @@ export class SessionBuilder {
 
   #makeId(key: string, wanted = entryIdOf(key)): string {
     let id = wanted;
-    for (let attempt = 1; this.#ids.has(id); attempt++) id = inventEntryId(key, 0, attempt);
+    let attempt = this.#attempts.get(key) ?? 1;
+    for (; this.#ids.has(id); attempt++) id = inventEntryId(key, 0, attempt);
+    if (attempt > 1) this.#attempts.set(key, attempt);
     this.#ids.add(id);
     return id;
   }

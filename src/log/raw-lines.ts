@@ -32,19 +32,27 @@ export function eachRawLine(
   try {
     const stats = fs.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-    const scanner = new LineScanner(
-      {
-        line: ({ bytes, start, end, offset }) => {
-          take(decodeText(bytes.subarray(start, end)), { offset, length: end - start });
-          return true;
-        },
-        overlong: (span) => take(undefined, span),
-      },
-      { maxLineBytes: DEFAULT_MAX_LINE_BYTES },
-    );
-    for (const piece of readPieces(fs, fd, 0, stats.size)) scanner.feed(piece);
-    scanner.end();
+    rawLinesIn(readPieces(fs, fd, 0, stats.size), take);
   } finally {
     closeQuietly(fs, fd);
   }
+}
+
+/** Reads the lines of bytes in pieces, as `eachRawLine` reads those of a file. */
+export function rawLinesIn(
+  pieces: Iterable<Uint8Array>,
+  take: (line: string | undefined, span: RawSpan) => void,
+): void {
+  const scanner = new LineScanner(
+    {
+      line: ({ bytes, start, end, offset }) => {
+        take(decodeText(bytes.subarray(start, end)), { offset, length: end - start });
+        return true;
+      },
+      overlong: (span) => take(undefined, span),
+    },
+    { maxLineBytes: DEFAULT_MAX_LINE_BYTES },
+  );
+  for (const piece of pieces) scanner.feed(piece);
+  scanner.end();
 }

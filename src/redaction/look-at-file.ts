@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { cachedTexts } from "../catalog/cache-files.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { parseJson, parseRecord } from "../jsonl/decode.ts";
 import type { TextRedactor } from "../jsonl/text-redactor.ts";
-import { eachRawLine } from "../log/raw-lines.ts";
+import { eachRawLine, rawLinesIn } from "../log/raw-lines.ts";
 import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
 import type { TextPlace } from "./text-places.ts";
 
@@ -24,6 +25,9 @@ export interface Sight {
 
 const PAGE_DATA = /<script type="application\/json"[^>]*>([\s\S]*?)<\/script>/;
 
+/** A part of the session in a page: compressed, in base64. */
+const PAGE_BLOCK = /<script type="application\/gzip">([^<]*)<\/script>/g;
+
 /** Beginnings of compressed files, which hold their text in no spelling: zstd and gzip. */
 const COMPRESSED = /\.(?:zst|gz)$/;
 
@@ -35,15 +39,24 @@ const COMPRESSED = /\.(?:zst|gz)$/;
  */
 export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): Sight {
   const sight: Sight = { isFound: false, entryIds: [], standing: new Set(), isOverlong: false };
+  const take = (line: string | undefined) => {
+    if (line === undefined) sight.isOverlong = true;
+    else lookAtLine(line, redactor, sight);
+  };
   if (kind === "page") {
-    for (const line of pageLines(readFileSync(path, "utf8"))) lookAtLine(line, redactor, sight);
+    const page = readFileSync(path, "utf8");
+    take(JSON.stringify(parseJson(PAGE_DATA.exec(page)?.[1] ?? "")?.value) ?? "");
+    try {
+      rawLinesIn(blocksIn(page), take);
+    } catch (error) {
+      // What cannot be decompressed cannot be searched.
+      if (!(error instanceof Error)) throw error;
+      sight.isOverlong = true;
+    }
     return sight;
   }
   if (COMPRESSED.test(path)) return { ...sight, isOverlong: true };
-  eachRawLine(realFileSystem, path, (line) => {
-    if (line === undefined) sight.isOverlong = true;
-    else lookAtLine(line, redactor, sight);
-  });
+  eachRawLine(realFileSystem, path, take);
   if (kind === "cache") sight.isFound ||= cachedTexts(path).some((text) => redactor.isIn(text));
   return sight;
 }
@@ -63,10 +76,7 @@ function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
   if (typeof id === "string" && !isHeader) sight.entryIds.push(id);
 }
 
-/** Yields the lines of the session in a page, and what else the page says of it. */
-function* pageLines(page: string): Generator<string, void> {
-  const { text, base64, ...others } = fieldsOf(parseJson(PAGE_DATA.exec(page)?.[1] ?? "")?.value);
-  yield JSON.stringify(others);
-  const bytes = typeof base64 === "string" ? Buffer.from(base64, "base64").toString("utf8") : "";
-  yield* `${typeof text === "string" ? text : ""}\n${bytes}`.split("\n");
+/** Yields the bytes of the session in a page. */
+function* blocksIn(page: string): Generator<Uint8Array, void> {
+  for (const [, base64 = ""] of page.matchAll(PAGE_BLOCK)) yield gunzipSync(Buffer.from(base64, "base64"));
 }

@@ -17,6 +17,7 @@ import { deleteSession, listTrashed } from "sessiontree/catalog";
 import { memoryStore, redactText } from "sessiontree/stores";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
+import { htmlPage } from "../../src/cli/page/html-page.ts";
 import { importSessions } from "../../src/history/import-sessions.ts";
 import { repairSession } from "../../src/log/repair-session.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../src/schema/redaction.ts";
@@ -68,6 +69,11 @@ function withSecret(text = `It is ${SECRET}.`): SessionManager {
   return session;
 }
 
+/** A page as `view` writes it. */
+function pageOf(bytes: Uint8Array): string {
+  return htmlPage({ fileName: "x", bytes }, { script: "", style: "" });
+}
+
 const pathOf = (session: SessionManager) => session.getSessionFile() ?? "";
 
 test("a text goes from sessions, forks, backups, the trash, caches, pages and leftovers; a second run finds none", async () => {
@@ -83,14 +89,13 @@ test("a text goes from sessions, forks, backups, the trash, caches, pages and le
   await deleteSession(gone);
   await listSessions({ sessionDir: folder });
   const pages = mkdtempSync(join(tmpdir(), "sessiontree-"));
-  const data = JSON.stringify({ fileName: "x", text: readFileSync(path, "utf8") }).replaceAll("<", "\\u003c");
-  writeFileSync(join(pages, "x.html"), `<script type="application/json" id="session">${data}</script>`);
+  writeFileSync(join(pages, "x.html"), pageOf(readFileSync(path)));
 
   const dry = await redactText(SECRET, { sessionDir: folder, dryRun: true });
   expect(dry.changed.map(({ kind }) => kind).sort()).toEqual(
     ["session", "session", "backup", "backup", "temporary", "trash", "cache", "page"].sort(),
   );
-  expect(holders(folder, home)).toHaveLength(8);
+  expect(holders(folder, home)).toHaveLength(7);
 
   const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
   expect([changed.length, standing]).toEqual([8, []]);

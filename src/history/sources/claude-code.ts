@@ -13,16 +13,14 @@ import {
   firstFolder,
   firstText,
   isFolderName,
-  leftOut,
   readSourceText,
   type SourceRecord,
 } from "../../import/source-text.ts";
 import { member, textIn, textOf } from "../../import/source-values.ts";
-import { fileError } from "../../log/file-errors.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { SideFiles } from "../side-files.ts";
+import { reportInto, SideFiles } from "../side-files.ts";
 import { readSourcePieces, textOfFile } from "../source-file.ts";
 import type {
   Environment,
@@ -231,9 +229,7 @@ function read(session: SourceSession, options: ReadOptions): ImportedSession[] {
     const { agentId } = file.facts;
     if (agentId === undefined) return [];
     const issues: SessionIssue[] = [];
-    const beside = new SideFiles((path, error) =>
-      issues.push(leftOut(fileError(path, "read", error).message)),
-    );
+    const beside = new SideFiles(reportInto(issues));
     const meta = beside.valueOf(file.path.replace(/\.jsonl$/, ".meta.json"));
     const text = textOfFile(file);
     return [{ agentId, meta, ...text, issues: [...text.issues, ...issues] }];

@@ -7,13 +7,12 @@ import {
   readClineText,
 } from "../../import/cline/import-cline.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
-import { firstFolder, leftOut } from "../../import/source-text.ts";
+import { firstFolder } from "../../import/source-text.ts";
 import { isoTimeOf, textOf } from "../../import/source-values.ts";
-import { fileError } from "../../log/file-errors.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
-import { SideFiles } from "../side-files.ts";
+import { reportInto, SideFiles } from "../side-files.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type {
   Environment,
@@ -174,7 +173,7 @@ function mainFileOf({ files }: SourceSession): KnownFile | undefined {
 function read(session: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const { files, sourceId, cwd, origins } = session;
   const issues: SessionIssue[] = [];
-  const beside = new SideFiles((path, error) => issues.push(leftOut(fileError(path, "read", error).message)));
+  const beside = new SideFiles(reportInto(issues));
   const main = mainFileOf(session);
   const { manifest = "", compaction = "", viewRows = "" } = besideOf(main?.path ?? "");
   const documentOf = ({ path }: KnownFile) => ({ path, ...readClineText(readSourceAsText(path)) });

@@ -4,12 +4,11 @@ import { importCopilot } from "../../import/copilot/import-copilot.ts";
 import type { CopilotRows } from "../../import/copilot/stored-turns.ts";
 import { firstFolder, firstText, leftOut, readSourceText } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
-import { fileError } from "../../log/file-errors.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { messageOf } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { DatabaseCopies } from "../database-copies.ts";
-import { SideFiles } from "../side-files.ts";
+import { reportInto, SideFiles } from "../side-files.ts";
 import { readSourcePieces, textOfFile } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 import { canReadDatabases, withDatabase } from "../sqlite.ts";
@@ -29,9 +28,7 @@ export const COPILOT: SourceProgram = {
   read: ({ files, sourceId }, { importedAt, ownId, known, cacheDir }) =>
     files.flatMap((file) => {
       const issues: SessionIssue[] = [];
-      const beside = new SideFiles((path, error) =>
-        issues.push(leftOut(fileError(path, "read", error).message)),
-      );
+      const beside = new SideFiles(reportInto(issues));
       const { path } = file;
       const workspace = isEvents(path) ? beside.textOf(workspaceOf(path)) : "";
       const rows = hasRewind(path) ? storedRows(path, sourceId, cacheDir, issues) : undefined;

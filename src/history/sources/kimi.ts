@@ -1,13 +1,12 @@
 import { basename, dirname, join } from "node:path";
 import type { ImportedSession } from "../../import/imported-session.ts";
 import { importKimi, readKimiText } from "../../import/kimi/import-kimi.ts";
-import { firstFolder, leftOut } from "../../import/source-text.ts";
+import { firstFolder } from "../../import/source-text.ts";
 import { isoTimeOf, member } from "../../import/source-values.ts";
-import { fileError } from "../../log/file-errors.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
-import { SideFiles } from "../side-files.ts";
+import { reportInto, SideFiles } from "../side-files.ts";
 import { readSourcePieces } from "../source-file.ts";
 import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
 
@@ -54,7 +53,7 @@ function factsIn(text: string, path: string): FileFacts[] {
 
 function read({ files, sourceId, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const issues: SessionIssue[] = [];
-  const beside = new SideFiles((path, error) => issues.push(leftOut(fileError(path, "read", error).message)));
+  const beside = new SideFiles(reportInto(issues));
   const [file] = files;
   const sessions = importKimi({
     sessionId: sourceId,

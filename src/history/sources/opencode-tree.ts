@@ -1,12 +1,11 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ifPresent } from "../../fs/file-system.ts";
-import { leftOut } from "../../import/source-text.ts";
 import { parseRecord } from "../../jsonl/decode.ts";
-import { fileError } from "../../log/file-errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { readSourceAsText } from "../source-file.ts";
+import { reportInto } from "../side-files.ts";
+import { type ReportSkipped, readSourceAsText } from "../source-file.ts";
 import type { StoredSession } from "./opencode-facts.ts";
 
 /** Tells whether a document is the file of a session of before version 1.2, whose messages are in other files. */
@@ -17,9 +16,7 @@ export function isSessionFile(document: unknown): document is JsonRecord {
 /** Reads the messages of a session and their parts from their files; what cannot be read is left out, with an issue. */
 export function readTree(path: string, info: JsonRecord): StoredSession {
   const issues: SessionIssue[] = [];
-  const report = (file: string, error: unknown) => {
-    issues.push(leftOut(fileError(file, "read", error).message));
-  };
+  const report = reportInto(issues);
   const messages = filesIn(messageFolder(path), report).flatMap((file) => {
     const message = recordIn(file, report);
     if (message === undefined) return [];
@@ -36,9 +33,6 @@ export function firstMessage(path: string): JsonRecord[] {
   return info === undefined ? [] : [{ info }];
 }
 
-/** Takes a file that is left out, and why. */
-type Report = (path: string, error: unknown) => void;
-
 /** Returns the folder of all sessions, messages and parts, in which a session's file is two folders deep. */
 function storageOf(path: string): string {
   return dirname(dirname(dirname(path)));
@@ -49,7 +43,7 @@ function messageFolder(path: string): string {
 }
 
 /** Returns the files of a folder in the order in which they were made. */
-function filesIn(folder: string, report: Report): string[] {
+function filesIn(folder: string, report: ReportSkipped): string[] {
   try {
     const names = ifPresent(() => readdirSync(folder)) ?? [];
     return names
@@ -62,7 +56,7 @@ function filesIn(folder: string, report: Report): string[] {
   }
 }
 
-function recordIn(path: string, report: Report): JsonRecord | undefined {
+function recordIn(path: string, report: ReportSkipped): JsonRecord | undefined {
   try {
     const record = parseRecord(readSourceAsText(path));
     if (record === undefined) report(path, new Error("it is no JSON object"));

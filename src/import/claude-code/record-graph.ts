@@ -186,8 +186,10 @@ function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): voi
     }
     if (node !== undefined && path.has(node)) {
       const first = firstOfCircle(node);
-      const before = nodes.findLast(({ position }) => position < first.position);
-      first.parent = isBelow(before, first, parentIn) ? undefined : before;
+      const before = nodes[nodes.indexOf(first) - 1];
+      // What was checked earlier is above nothing of this path.
+      const isLoose = before !== undefined && (checked.has(before) || !isBelow(before, first, parentIn));
+      first.parent = isLoose ? before : undefined;
       const message = "The record is its own ancestor; it was hung on the record before it.";
       issues.push(issueAt("PARENT_CYCLE", message, first.record));
     }

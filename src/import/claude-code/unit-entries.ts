@@ -264,15 +264,14 @@ function emitCompaction(
     const draft = builder.add(node.uuid, parent, timeOf(node), body);
     return { first: draft, last: draft };
   }
+  const kept = preserved.head === undefined ? undefined : entryOf(preserved.head);
   const draft = builder.add(node.uuid, parent, timeOf(node), {
     type: "compaction",
     summary: text,
-    firstKeptEntryId: "",
+    firstKeptEntryId: kept?.id,
     tokensBefore: countOf(metadata["preTokens"]),
     details,
   });
-  const kept = preserved.head === undefined ? undefined : entryOf(preserved.head);
-  draft["firstKeptEntryId"] = kept?.id ?? draft.id;
   return { first: draft, last: draft };
 }
 

@@ -323,14 +323,13 @@ class AgentImport {
     const body = {
       type: "compaction",
       summary: textOf(summary) ?? (textIn(message["content"]) || "Context compacted by Cline."),
-      firstKeptEntryId: "",
+      firstKeptEntryId: undefined,
       tokensBefore: countOf(tokensBefore),
       details: { source: "cline" },
       ...(countOf(cost) > 0 && { usage: usageOf({ cost }) }),
       retainedTail: tail.map((one) => (one.role === "assistant" ? { ...one, usage: usageOf() } : one)),
     };
-    const draft = this.#add(key, message["ts"] ?? generatedAt, body);
-    draft["firstKeptEntryId"] = draft.id;
+    this.#add(key, message["ts"] ?? generatedAt, body);
   }
 
   #add(key: string, time: unknown, body: EntryBody): Draft {

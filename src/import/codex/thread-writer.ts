@@ -204,10 +204,10 @@ export class ThreadWriter {
     const { replacement_history: items } = payload;
     const replaced = readReplacement(items, told, { provider, model: this.state.model }, timestamp);
     const hasItems = Array.isArray(items);
-    const draft = this.#add(this.keyOf({ id: payload["compaction_response_id"], message: told }), record, {
+    this.#add(this.keyOf({ id: payload["compaction_response_id"], message: told }), record, {
       type: "compaction",
       summary: told || replaced.summary || "Context compacted by Codex.",
-      firstKeptEntryId: "",
+      firstKeptEntryId: undefined,
       tokensBefore: this.state.contextTokens,
       details: {
         source: "codex",
@@ -217,7 +217,6 @@ export class ThreadWriter {
       ...(call !== undefined && call.usage.totalTokens > 0 && { usage: call.usage }),
       retainedTail: hasItems ? replaced.messages : saidInOrder(this.state),
     });
-    draft["firstKeptEntryId"] = draft.id;
   }
 
   /** Removes the answer that is the summary, which is in the thread like any other before it is used. */

@@ -373,15 +373,14 @@ export class ThreadWriter {
       this.#keep("session.compaction_complete", data, record);
       return;
     }
-    const draft = this.#add(keyOf(record), record, {
+    this.#add(keyOf(record), record, {
       type: "compaction",
       summary,
-      firstKeptEntryId: "",
+      firstKeptEntryId: kept?.id,
       tokensBefore: typeof preCompactionTokens === "number" ? preCompactionTokens : 0,
       details: { source: "copilot", trigger, checkpointNumber, checkpointPath },
       ...(usage.totalTokens > 0 && { usage }),
     });
-    draft["firstKeptEntryId"] = (kept ?? draft).id;
   }
 
   #addError({ message, errorType, statusCode, errorCode }: JsonRecord, record: SourceRecord): void {

@@ -129,15 +129,13 @@ function emitCompaction(
   builder: SessionBuilder,
 ): Draft {
   const { message, firstKept } = node;
-  const draft = builder.add(keyOf(node), parent, message["timestamp"], {
+  return builder.add(keyOf(node), parent, message["timestamp"], {
     type: "compaction",
     summary: textIn(message["content"]),
-    firstKeptEntryId: "",
+    firstKeptEntryId: firstKept && drafts.get(firstKept)?.id,
     tokensBefore: tokensBefore(node),
     details: { source: "gemini" },
   });
-  draft["firstKeptEntryId"] = (firstKept && drafts.get(firstKept)?.id) ?? draft.id;
-  return draft;
 }
 
 /** Returns the size of the context according to the previous answer. */

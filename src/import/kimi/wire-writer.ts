@@ -200,16 +200,15 @@ export class WireWriter {
     if (call !== undefined) this.#claim(call);
     this.#endStep();
     const said = saidInOrder(this.#state);
-    const draft = this.#add(this.#keyOf(record), record["time"], {
+    this.#add(this.#keyOf(record), record["time"], {
       type: "compaction",
       summary: textOf(summary) ?? textOf(contextSummary) ?? "Context compacted by Kimi Code.",
-      firstKeptEntryId: "",
+      firstKeptEntryId: undefined,
       tokensBefore: countOf(tokensBefore),
       details: { source: "kimi", ...(countOf(tokensAfter) > 0 && { tokensAfter }) },
       ...(call !== undefined && { usage: call.usage }),
       retainedTail: said.slice(Math.max(0, said.length - countOf(kept))),
     });
-    draft["firstKeptEntryId"] = draft.id;
   }
 
   /** Changes how much the model is to think; that it thinks says nothing about how much. */

@@ -178,12 +178,11 @@ class OpenCodeImport {
     const draft = this.#builder.add(key, state.last, createdMs(asked), {
       type: "compaction",
       summary: summaryIn(summary),
-      firstKeptEntryId: "",
+      firstKeptEntryId: this.#stateOf(kept).first?.id,
       tokensBefore: state.contextTokens,
       details: { source: "opencode", trigger: part["auto"] === true ? "auto" : "manual" },
       usage: usageOfTokens(fieldsOf(tokens), cost),
     });
-    draft["firstKeptEntryId"] = this.#stateOf(kept).first?.id ?? draft.id;
     // While it was being written, it was an answer like any other, to a message with a part like any other.
     const before = [this.#writer.keyOf(summary), ...asked.parts.map((_, n) => partKey(key, n))];
     for (const one of before) this.#builder.withdraw(entryIdOf(one));

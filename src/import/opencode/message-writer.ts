@@ -24,6 +24,8 @@ export class MessageWriter {
   readonly #projectId: string;
   /** Outputs that the program has cleared to save room. */
   #cleared: { readonly result: Draft; readonly timeMs: number }[] = [];
+  /** When the first of them was cleared, Unix milliseconds. */
+  #clearedMs = Number.POSITIVE_INFINITY;
 
   constructor(builder: SessionBuilder, projectId: string) {
     this.#builder = builder;
@@ -86,6 +88,7 @@ export class MessageWriter {
    * @returns The last entry.
    */
   clearOutputs(after: Draft | undefined, timeMs: number): Draft | undefined {
+    if (this.#clearedMs > timeMs) return after;
     let last = after;
     for (const one of this.#cleared) {
       if (one.timeMs > timeMs) continue;
@@ -94,6 +97,10 @@ export class MessageWriter {
       last = this.#builder.add(`opencode cleared ${id}`, last, one.timeMs, body);
     }
     this.#cleared = this.#cleared.filter((one) => one.timeMs > timeMs);
+    this.#clearedMs = this.#cleared.reduce(
+      (first, one) => Math.min(first, one.timeMs),
+      Number.POSITIVE_INFINITY,
+    );
     return last;
   }
 
@@ -115,7 +122,10 @@ export class MessageWriter {
     const state = member(part, "state");
     const { end, compacted } = member(state, "time");
     const draft = this.#builder.addMessage(`${key} result ${toolCallId}`, last, end, result);
-    if (typeof compacted === "number" && !isDeleted) this.#cleared.push({ result: draft, timeMs: compacted });
+    if (typeof compacted === "number" && !isDeleted) {
+      this.#cleared.push({ result: draft, timeMs: compacted });
+      this.#clearedMs = Math.min(this.#clearedMs, compacted);
+    }
     const sessionId = part["tool"] === "task" ? textOf(member(state, "metadata")["sessionId"]) : undefined;
     if (sessionId === undefined) return draft;
     const link = custom(SUBAGENT_CUSTOM_TYPE, { agentId: sessionId, toolCallId, sessionId });

@@ -46,6 +46,8 @@ class QwenImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #graph: ReturnType<typeof linkRecords>;
+  readonly #folder: ReturnType<typeof firstFolder>;
+  readonly #version: string | undefined;
   /** Records by agent, those of the main agent first. */
   readonly #lanes = new Map<string, RecordNode[]>([[MAIN, []]]);
 
@@ -54,6 +56,8 @@ class QwenImport {
     this.#sourceId = firstText(input.records, "sessionId") ?? input.sourceId ?? "unknown";
     this.#ownId = input.ownId ?? this.#sourceId;
     this.#graph = linkRecords(input.records);
+    this.#folder = firstFolder(fieldOf(input.records, "cwd"));
+    this.#version = firstText(input.records, "version");
     for (const node of this.#graph.nodes) {
       const agentId = isSidechain(node) ? (textOf(node.value["agentId"]) ?? "unknown") : MAIN;
       const lane = this.#lanes.get(agentId);
@@ -63,27 +67,27 @@ class QwenImport {
   }
 
   run(): ImportedSession[] {
+    const agents = new Set(this.#lanes.keys());
     return Array.from(this.#lanes, ([agentId, nodes]) => {
       const isSaid = nodes.some(({ type }) => type === "user" || type === "assistant");
-      return isSaid ? [this.#importLane(agentId, nodes)] : [];
+      return isSaid ? [this.#importLane(agentId, nodes, agents)] : [];
     }).flat();
   }
 
-  #importLane(agentId: string, nodes: readonly RecordNode[]): ImportedSession {
+  #importLane(agentId: string, nodes: readonly RecordNode[], agents: ReadonlySet<string>): ImportedSession {
     const { records, issues } = this.#input;
-    const folder = firstFolder(fieldOf(records, "cwd"));
     const id = agentId === MAIN ? this.#ownId : subagentSessionId(this.#ownId, agentId);
     const builder = new SessionBuilder(this.#input, {
       source: "qwen",
       sourceId: agentId === MAIN ? this.#sourceId : subagentSourceId(this.#sourceId, agentId),
-      sourceVersion: firstText(records, "version"),
+      sourceVersion: this.#version,
       id,
-      cwd: folder.cwd,
+      cwd: this.#folder.cwd,
       startedAt: nodes[0]?.value["timestamp"],
       parent: agentId === MAIN ? this.#parent(nodes) : { sourceId: this.#sourceId, relation: "subagent" },
     });
     if (agentId === MAIN) {
-      builder.issues.push(...issues, ...this.#graph.issues, ...folder.issues);
+      builder.issues.push(...issues, ...this.#graph.issues, ...this.#folder.issues);
       builder.counts.records = records.length - this.#graph.nodes.length + nodes.length;
       builder.drop("repeated", this.#graph.repeated);
       builder.drop("record without an id", records.length - this.#graph.nodes.length - this.#graph.repeated);
@@ -93,7 +97,7 @@ class QwenImport {
       const link = { agentId, ...(nickname !== undefined && { nickname }) };
       builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
     }
-    emitThread(nodes, { builder, agents: new Set(this.#lanes.keys()) });
+    emitThread(nodes, { builder, agents });
     return builder.finish();
   }
 

@@ -243,18 +243,17 @@ class ThreadEmitter {
   #emitCompaction(node: RecordNode, payload: JsonRecord, above: Draft | undefined): Emitted {
     const [summary = {}, ...rest] = listOf(payload["compressedHistory"]).map(fieldsOf);
     const kept = isThanks(rest[0]) ? rest.slice(1) : rest;
+    const firstKept = kept.length === 0 ? undefined : this.#firstKept(node, kept);
     const report = this.#reportOf(node);
     const { originalTokenCount, newTokenCount } = member(payload, "info");
     const draft = this.#builder.add(node.uuid, above, timeOf(node), {
       type: "compaction",
       summary: textIn(summary["parts"]),
-      firstKeptEntryId: "",
+      firstKeptEntryId: firstKept?.id,
       tokensBefore: typeof originalTokenCount === "number" ? originalTokenCount : 0,
       details: { source: "qwen", ...(typeof newTokenCount === "number" && { postTokens: newTokenCount }) },
       ...(report !== undefined && { usage: report.usage }),
     });
-    const firstKept = kept.length === 0 ? undefined : this.#firstKept(node, kept);
-    draft["firstKeptEntryId"] = (firstKept ?? draft).id;
     if (kept.length > 0 && firstKept === undefined) {
       const timestamp = Date.parse(isoTimeOf(timeOf(node)) ?? "") || 0;
       const contents = kept.map(({ role, parts }) => ({
