@@ -558,3 +558,38 @@ test("sessions of OpenClaw need no import: list and view show them, and import n
   expect(stderr).toContain(archive);
   expect(stderr).toContain(`${database} is a database of OpenClaw 2026.9`);
 });
+
+test("--lost lists prompts of deleted sessions, and keeps them once", async () => {
+  const { imported, put, settings } = homeWithSessions();
+  const prompt = (sessionId: string, display: string, timestamp: number) => ({
+    display,
+    pastedContents: {},
+    timestamp,
+    project: "/code",
+    sessionId,
+  });
+  const lines = [
+    prompt(SESSION_ID, "kept", NOW_MS),
+    prompt("lost", "first", NOW_MS),
+    prompt("lost", "second", NOW_MS + 1),
+  ];
+  put(".claude/history.jsonl", `${linesOf(lines)}{"torn`);
+  expect(jsonLines(await imported(["--lost", "--json"]))).toEqual([
+    {
+      sourceId: "lost",
+      cwd: "/code",
+      created: "2026-02-10T12:00:00.000Z",
+      prompts: 2,
+      firstPrompt: "first",
+      path: null,
+    },
+  ]);
+  const [line = ""] = (await imported(["--lost", "--all"])).lines;
+  const text = readFileSync(line.split("\t")[4] ?? "", "utf8");
+  expect(text).toMatch(/Only the prompts of this session are left.*"first".*"second"/s);
+  expect(await imported(["--lost"])).toMatchObject({
+    stdout: "",
+    stderr: "No prompts of deleted sessions were found.\n",
+  });
+  expect((await cli(["verify", line.split("\t")[4] ?? ""], settings)).code).toBe(0);
+});

@@ -6,6 +6,7 @@ import {
   previewImport,
   type SessionImport,
 } from "../../history/import-sessions.ts";
+import { findLost, keepLost } from "../../history/lost-sessions.ts";
 import { findOpenClaw } from "../../history/openclaw.ts";
 import { watchSessions } from "../../history/watch-sessions.ts";
 import type { DetectedSource } from "../../import/detect-source.ts";
@@ -13,7 +14,7 @@ import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts"
 import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";
-import { plainLine } from "../../view/plain.ts";
+import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { dateAndTime, parseDuration } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -48,6 +49,7 @@ const AGAIN = flag("--again", "also sessions that were deleted here");
 const FRESH = flag("--fresh", "anew, beside what was imported by an older version");
 const WATCH = flag("--watch", "stay, and import what changes, until interrupted");
 const HOOK = flag("--hook", "the session that an agent names on stdin, as agents call their hooks");
+const LOST = flag("--lost", "prompts of sessions that Claude Code has deleted; with --all, keeps them");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
@@ -55,7 +57,7 @@ export const importCommand: Command = {
   details: `Without options: what is there, by program and project, and what would be done.
 What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
 The programs' own files are only read. --dir and --store say where sessions go.`,
-  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, WATCH, HOOK, DRY_RUN],
+  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, WATCH, HOOK, LOST, DRY_RUN],
   examples: [
     ["import", "what is there"],
     ["import --all", "import everything; run it daily, since Claude Code deletes after 30 days"],
@@ -79,6 +81,10 @@ The programs' own files are only read. --dir and --store say where sessions go.`
     if (get(HOOK)) {
       const { importFromHook } = await import("../import-hook.ts");
       await importFromHook(call.io, options);
+      return EXIT_CODES.ok;
+    }
+    if (get(LOST)) {
+      await showLost(call, options);
       return EXIT_CODES.ok;
     }
     if (get(WATCH)) {
@@ -191,6 +197,27 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
     );
   }
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
+}
+
+/** Lists sessions of which only prompts are left; with `--all`, keeps them. */
+async function showLost(
+  { get, json, out, note }: CommandCall,
+  options: ImportSessionsOptions,
+): Promise<void> {
+  const isKept = get(ALL) && !get(DRY_RUN);
+  const all = findLost(options);
+  for (const lost of all) {
+    const path = isKept ? await keepLost(lost, options) : null;
+    const { sessionId, startedAt, cwd, prompts, firstPrompt } = lost;
+    if (json)
+      out.json({ sourceId: sessionId, cwd, created: startedAt, prompts: prompts.length, firstPrompt, path });
+    else
+      out.line(
+        tabSeparated([sessionId, startedAt, counted(prompts.length, "prompt"), cwd, path ?? firstPrompt]),
+      );
+  }
+  if (all.length === 0) note("No prompts of deleted sessions were found.");
+  else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
 }
 
 /** Says what there is of a program whose sessions need no import. */

@@ -1,0 +1,81 @@
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { isDeletedImport } from "../catalog/deleted-imports.ts";
+import { importPrompts, textOfPrompt, timeOfPrompt } from "../import/claude-code/import-prompts.ts";
+import { sessionIdOf } from "../import/session-builder.ts";
+import { readSourceText, type SourceRecord } from "../import/source-text.ts";
+import { isoTimeOf, textOf } from "../import/source-values.ts";
+import { cacheFor, type ImportSessionsOptions } from "./import-sessions.ts";
+import { importTarget } from "./import-target.ts";
+import { SideFiles } from "./side-files.ts";
+import { copiesFor, findSourceSessions, reportTo } from "./source-query.ts";
+import { programOf } from "./source-table.ts";
+import { syncSession } from "./sync-session.ts";
+
+/** A session of Claude Code of which only prompts are left. */
+export interface LostSession {
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** File that has the prompts. */
+  readonly path: string;
+  readonly prompts: readonly SourceRecord[];
+  readonly firstPrompt: string;
+}
+
+/**
+ * Finds the sessions of Claude Code whose prompts its `history.jsonl` still has, though they have no transcript, were
+ * not imported, and were not deleted here; earliest first.
+ */
+export function findLost(options: ImportSessionsOptions): LostSession[] {
+  const { env = process.env, store, storeName, earlierDirs, project } = options;
+  const copies = copiesFor(options);
+  const found = findSourceSessions({ ...options, sources: ["claude-code"] }, cacheFor(options), copies);
+  copies.remove();
+  const known = new Set(found.map(({ sourceId }) => sourceId));
+  const target = importTarget(store, storeName, earlierDirs);
+  const beside = new SideFiles(reportTo(options));
+  const homes = (programOf("claude-code")?.folders(env, env["HOME"] || homedir()) ?? []).map(dirname);
+  return homes
+    .map((home) => join(home, "history.jsonl"))
+    .flatMap((path) => sessionsIn(beside.textOf(path), path))
+    .filter(({ sessionId, cwd }) => {
+      const isHere = target.find(sessionIdOf(sessionId)) !== undefined;
+      const isDeleted = isDeletedImport({ source: "claude-code", sourceId: sessionId });
+      return !known.has(sessionId) && !isHere && !isDeleted && (project === undefined || cwd === project);
+    })
+    .sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
+}
+
+function sessionsIn(text: string, path: string): LostSession[] {
+  const groups = new Map<string, SourceRecord[]>();
+  for (const record of readSourceText(text).records) {
+    const id = textOf(record.value["sessionId"]) ?? textOf(record.value["session_id"]);
+    if (id === undefined || textOfPrompt(record) === "") continue;
+    groups.set(id, [...(groups.get(id) ?? []), record]);
+  }
+  return Array.from(groups, ([sessionId, prompts]) => ({
+    sessionId,
+    cwd: textOf(prompts[0]?.value["project"]) ?? "",
+    startedAt: (prompts[0] && isoTimeOf(timeOfPrompt(prompts[0]))) ?? "",
+    path,
+    prompts,
+    firstPrompt: prompts[0] === undefined ? "" : textOfPrompt(prompts[0]),
+  }));
+}
+
+/**
+ * Keeps what is left of a session as a session of prompts.
+ *
+ * @returns Its path, or its id in a store.
+ * @throws {SessionError} `WRITE_FAILED`
+ */
+export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string> {
+  const { store, storeName, earlierDirs, now = Date.now } = options;
+  const target = importTarget(store, storeName, earlierDirs);
+  const imported = importPrompts({ ...lost, importedAt: new Date(now()).toISOString() });
+  const location = target.locationOf(imported.header);
+  await syncSession(target, location, imported.header, imported, () => true);
+  return location;
+}
