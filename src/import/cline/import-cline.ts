@@ -11,6 +11,7 @@ import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from ".
 import { custom, type Draft, type EntryBody, SessionBuilder, sessionIdOf } from "../session-builder.ts";
 import { firstFolder, issueAt } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
+import { subagentSessionId } from "../subagent-ids.ts";
 import { MessageReader, type SentMessage } from "./cline-messages.ts";
 import {
   assignCalls,
@@ -126,8 +127,7 @@ function agentOf({ document, path, issues = [] }: ClineDocument, sessionId: stri
     fields: fieldsOf(document),
     messages: clineMessagesOf(document),
     sourceId: agentId === undefined ? sessionId : `${sessionId}__${agentId}`,
-    // The main agent's id is not its prefix, because a prefix of that id would then match both.
-    id: sessionIdOf(agentId === undefined ? sessionId : `${agentId}.${sessionId}`),
+    id: agentId === undefined ? sessionIdOf(sessionId) : subagentSessionId(sessionId, agentId),
     agentId,
   };
 }

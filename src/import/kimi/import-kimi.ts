@@ -4,6 +4,7 @@ import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from ".
 import { custom, SessionBuilder, sessionIdOf } from "../session-builder.ts";
 import { firstFolder, issueAt, readRecords, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
+import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
 import { answerPart, callBlock, errorOf } from "./kimi-parts.ts";
 import { WireWriter } from "./wire-writer.ts";
 
@@ -60,14 +61,13 @@ function isSpoken({ type }: JsonRecord): boolean {
   return type === "context.append_message" || type === "context.append_loop_event";
 }
 
-/** Derives a subagent's name from its session, because agents of two sessions share ids. */
 function sourceIdOf(sessionId: string, agentId: unknown): string {
-  return agentId === MAIN || typeof agentId !== "string" ? sessionId : `${sessionId}.${agentId}`;
+  const isMain = agentId === MAIN || typeof agentId !== "string";
+  return isMain ? sessionId : subagentSourceId(sessionId, agentId);
 }
 
-/** The main agent's id is not the prefix of a subagent's, because a prefix of that id would then match both. */
-function idOf(sessionId: string, agentId: unknown): string {
-  return sessionIdOf(agentId === MAIN ? sessionId : `${String(agentId)}.${sessionId}`);
+function idOf(sessionId: string, agentId: string): string {
+  return agentId === MAIN ? sessionIdOf(sessionId) : subagentSessionId(sessionId, agentId);
 }
 
 function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonRecord[]): ImportedSession {

@@ -246,12 +246,12 @@ test("an agent has a session of its own, linked to the call that passed its prom
   const [main, ...others] = cli(messages, { subagents: [agent("a1"), agent("a2")] });
   const links = main?.entries.flatMap((entry) => (entry.type === "custom" ? [entry.data] : [])).slice(1);
   expect(links).toEqual([
-    { agentId: "a1", toolCallId: "c1", sessionId: "a1.17_ab" },
-    { agentId: "a2", toolCallId: "c2", sessionId: "a2.17_ab" },
+    { agentId: "a1", toolCallId: "c1", sessionId: "agent-a1.17_ab" },
+    { agentId: "a2", toolCallId: "c2", sessionId: "agent-a2.17_ab" },
   ]);
   expect(others.map(({ session }) => [session.header.id, session.parent])).toEqual([
-    ["a1.17_ab", { sourceId: "17_ab", relation: "subagent" }],
-    ["a2.17_ab", { sourceId: "17_ab", relation: "subagent" }],
+    ["agent-a1.17_ab", { sourceId: "17_ab", relation: "subagent" }],
+    ["agent-a2.17_ab", { sourceId: "17_ab", relation: "subagent" }],
   ]);
   expect(others[0]?.path[1]).toMatchObject({ data: { agentId: "a1", toolCallId: "c1" } });
 });
