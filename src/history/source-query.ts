@@ -3,6 +3,7 @@ import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { fileError } from "../log/file-errors.ts";
 import { absolutePath } from "../log/session-paths.ts";
+import { SessionError } from "../schema/errors.ts";
 import { DatabaseCopies } from "./database-copies.ts";
 import { readFileFacts } from "./file-facts.ts";
 import { findSourceFiles } from "./find-source-files.ts";
@@ -49,10 +50,14 @@ export function findSourceSessions(
 ): SourceSession[] {
   const report = reportTo(query);
   const files: KnownFile[] = [];
-  for (const file of findSourceFiles(pathsOf(query), report)) {
+  const paths = pathsOf(query);
+  const named = new Set(query.paths === undefined ? [] : paths);
+  for (const file of findSourceFiles(paths, report)) {
     // What else holds a session matters, even while its file is not looked at.
-    const all = isWanted(file.path) ? factsOf(file, report, cache, copies) : cache.lastFactsOf(file);
-    for (const facts of all) {
+    const isLookedAt = isWanted(file.path);
+    const all = isLookedAt ? factsOf(file, report, cache, copies) : cache.lastFactsOf(file);
+    if (isLookedAt && all?.length === 0 && named.has(file.path)) report(file.path, holdsNone(file.path));
+    for (const facts of all ?? []) {
       const isMeant = query.paths !== undefined || programOf(facts.source)?.isOnlyNamed !== true;
       if (isMeant) files.push({ ...file, facts });
     }
@@ -86,12 +91,13 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   };
 }
 
+/** Returns undefined if the file cannot be read. */
 function factsOf(
   file: SourceFile,
   report: ReportSkipped,
   cache: ImportCache,
   copies: DatabaseCopies,
-): readonly FileFacts[] {
+): readonly FileFacts[] | undefined {
   const known = cache.factsOf(file);
   if (known !== undefined) return known;
   try {
@@ -100,8 +106,13 @@ function factsOf(
     return facts;
   } catch (error) {
     report(file.path, error);
-    return [];
+    return undefined;
   }
+}
+
+function holdsNone(path: string): SessionError {
+  const message = `${path} holds no session that can be imported. If it should, it may be cut off: take a whole copy.`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 /** Returns the sessions that a query selects. */

@@ -218,6 +218,17 @@ test("what was imported has a folder of its own, in which every command looks; -
   }
 });
 
+test("a named file that holds no session, such as a document that was cut off, is told of and fails", async () => {
+  const { folder, settings } = homeWithSessions();
+  const torn = join(folder, "export.json");
+  writeFileSync(torn, '{"info":{"id":"ses_1","title":"A wall"},"messages":[{"info":{"id":"msg_1","ro');
+  const done = await cli(["import", torn], settings);
+  expect([done.code, done.stderr]).toEqual([
+    1,
+    expect.stringContaining("holds no session that can be imported"),
+  ]);
+});
+
 test("what was deleted stays deleted, which an import says; --again brings it back", async () => {
   const { settings, imported, sessions } = homeWithSessions();
   await imported(["--all"]);
