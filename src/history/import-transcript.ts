@@ -34,8 +34,10 @@ export async function importTranscript(
   options: ImportSessionsOptions,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<TranscriptImport> {
-  const cache = cacheFor(options);
   const file = path === undefined ? undefined : absolutePath(path);
+  const folders = foldersFor(file, options);
+  if (folders === undefined) return { isTooLarge: false, imports: [] };
+  const cache = cacheFor(options);
   const imports: SessionImport[] = [];
   let isTooLarge = false;
   const isAllowed = (bytes: number) => {
@@ -44,7 +46,7 @@ export async function importTranscript(
   };
   const round = importRound(
     undefined,
-    { ...options, paths: foldersFor(file, options) },
+    { ...options, paths: folders },
     {
       cache,
       tellsGone: false,
@@ -69,13 +71,14 @@ function sizeOf({ files }: SourceSession): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Returns the files and folders in which the files of a session may be. */
-function foldersFor(path: string | undefined, options: ImportSessionsOptions): string[] {
+/** Returns the files and folders in which the files of a session may be; undefined if a file holds none yet. */
+function foldersFor(path: string | undefined, options: ImportSessionsOptions): string[] | undefined {
   const { env = process.env } = options;
   if (path === undefined) return sourceFolders(env);
   const program = programOfFile(path, options);
-  const home = program?.homeOf?.(path);
-  return home === undefined ? [path, ...(program?.folders(env, env["HOME"] || homedir()) ?? [])] : [home];
+  if (program === undefined) return undefined;
+  const home = program.homeOf?.(path);
+  return home === undefined ? [path, ...program.folders(env, env["HOME"] || homedir())] : [home];
 }
 
 /** Returns the program of a file, by all of it, since a first line may be long. */

@@ -516,6 +516,8 @@ describe("--hook", () => {
     expect(filesIn(sessions)).toHaveLength(3);
     const begun = { transcript_path: join(home, "not-yet.jsonl") };
     expect(await hooked(imported, JSON.stringify(begun))).toMatchObject(quiet);
+    writeFileSync(begun.transcript_path, "");
+    expect(await hooked(imported, JSON.stringify(begun))).toMatchObject(quiet);
   });
 
   test("never fails an agent", async () => {
