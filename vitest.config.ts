@@ -9,14 +9,21 @@ const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
 
 /**
- * What a short run leaves out: compiling the documents' API reference, other packages' types and suites, servers for a chat,
- * whether the suite for stores notices wrong ones, and PGlite, whose start takes seconds for each file.
+ * What a short run leaves out: compiling the documents and their API reference, the examples as programs, other packages' types
+ * and suites, servers for a chat, whether the suite for stores notices wrong ones, PGlite, whose start takes seconds for each
+ * file, what waits for clocks, threads and collected garbage, and sources that must not take long however large.
  */
 const ONLY_FULL = [
   "test/adapters/langgraph-validation.test.ts",
-  "test/contract/{api-reference,chat-app}.test.ts",
-  "test/fault/{full-disk,stress}.test.ts",
+  "test/cli/deep-data.test.ts",
+  "test/contract/{api-reference,chat-app,docs,docs-checks,documented-names,first-agent,public-names}.test.ts",
+  "test/examples/{main-job,session-examples}.test.ts",
+  "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
+  "test/history/{hostile-sources,import-processes,import-threads}.test.ts",
+  "test/log/{entries-let-go,replace-file,weak-cache}.test.ts",
+  "test/mcp/clients.test.ts",
   "test/postgres/**",
+  "test/property/tree-scale.test.ts",
   "test/stores/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
