@@ -1,5 +1,6 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
+import { folderName } from "../../view/session-title.ts";
 import { timeRange } from "../../view/time-range.ts";
 import { duration } from "../../view/times.ts";
 import { sumUsage } from "../../view/usage-tally.ts";
@@ -132,17 +133,19 @@ function SessionFacts() {
   const all = useMemo(() => sumUsage(modelCalls(session)), [session]);
   const [firstMs, lastMs] = useMemo(() => timeRange(tree), [tree]);
   const source = sourceOf(session);
+  const cwd = header?.cwd ?? "";
+  // What is asked first stands first: a narrow window cuts the end off.
   const facts: readonly (readonly [text: string, hint: string])[] = [
-    [dateAndTimeOf(header?.timestamp), "When it was begun"],
-    [lastMs > firstMs ? duration(lastMs - firstMs) : "", "From its first entry to its last, with all pauses"],
     [
       all.count === 0 && all.cost === null ? "" : `cost ${dollars(all.cost)}`,
       all.cost === null
         ? "No record says what its calls of models cost"
         : "What its calls of models cost, on all branches",
     ],
+    [lastMs > firstMs ? duration(lastMs - firstMs) : "", "From its first entry to its last, with all pauses"],
+    [folderName(cwd), `The folder of its project: ${cwd}`],
     [source === undefined ? "" : `from ${source}`, "The program that it was imported from"],
-    [header?.cwd ?? "", "The folder of its project"],
+    [dateAndTimeOf(header?.timestamp), "When it was begun"],
   ];
   const shown = facts.filter(([text]) => text !== "");
   return (
