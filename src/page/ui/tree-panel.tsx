@@ -85,7 +85,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         jump={jump}
         list={{
           role: "tree",
-          "aria-activedescendant": treeRowId(rows[activeAt]?.ordinal ?? NONE),
+          active: { index: activeAt, id: treeRowId(rows[activeAt]?.ordinal ?? NONE) },
           onKeyDown,
         }}
         render={(row, index) => (

@@ -25,7 +25,8 @@ interface VirtualListProps<T> {
   /** What else the list is, to assistive technology, and what its keys do. */
   readonly list?: {
     readonly role: "tree";
-    readonly "aria-activedescendant": string;
+    /** The item that keys act on: its place, and the id of its element. */
+    readonly active: { readonly index: number; readonly id: string };
     readonly onKeyDown: (event: KeyboardEvent) => void;
   };
 }
@@ -70,9 +71,19 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   });
   const shown = virtualizer.getVirtualItems();
   const Frame = props.list === undefined ? "section" : "div";
+  const { active, ...attributes } = props.list ?? {};
+  // An item that is out of sight has no element to name.
+  const isActiveShown = shown.some(({ index }) => index === active?.index);
   return (
     // What scrolls must be reachable by keyboard.
-    <Frame class={props.class} aria-label={props.label} ref={scroller} tabIndex={0} {...props.list}>
+    <Frame
+      class={props.class}
+      aria-label={props.label}
+      aria-activedescendant={isActiveShown ? active?.id : undefined}
+      ref={scroller}
+      tabIndex={0}
+      {...attributes}
+    >
       <div role="presentation" class="virtual-space" style={{ height: `${virtualizer.getTotalSize()}px` }}>
         <div
           role="presentation"
