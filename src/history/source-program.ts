@@ -40,6 +40,11 @@ export interface KnownFile extends SourceFile {
   readonly facts: FileFacts;
 }
 
+/** Returns the file of the main agent among those of a session; undefined if only those of subagents are there. */
+export function mainFileOf(files: readonly KnownFile[]): KnownFile | undefined {
+  return files.find(({ facts }) => facts.agentId === undefined);
+}
+
 /** A session of another program, with its files; plain data, to pass to threads. */
 export interface SourceSession {
   readonly source: SourceName;

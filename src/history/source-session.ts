@@ -1,13 +1,14 @@
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import { SideFiles } from "./side-files.ts";
 import { type ReportSkipped, stampOf } from "./source-file.ts";
-import type {
-  Environment,
-  KnownFile,
-  SessionBeside,
-  SourceProgram,
-  SourceScene,
-  SourceSession,
+import {
+  type Environment,
+  type KnownFile,
+  mainFileOf,
+  type SessionBeside,
+  type SourceProgram,
+  type SourceScene,
+  type SourceSession,
 } from "./source-program.ts";
 import { SOURCE_PROGRAMS } from "./source-table.ts";
 
@@ -50,7 +51,7 @@ function makeSession(
   besideOf: (main: KnownFile, files: readonly KnownFile[]) => SessionBeside = () => ({}),
 ): SourceSession {
   const files = group.sort(byBeginning);
-  const main = files.find(({ facts }) => facts.agentId === undefined) ?? files[0];
+  const main = mainFileOf(files) ?? files[0];
   if (main === undefined) throw new Error("A session has a file.");
   const { source, sessionId, cwd = "", startedAt = "" } = main.facts;
   const more = besideOf(main, files);

@@ -22,13 +22,14 @@ import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { reportInto, SideFiles } from "../side-files.ts";
 import { readSourcePieces, textOfFile } from "../source-file.ts";
-import type {
-  Environment,
-  FileFacts,
-  KnownFile,
-  ReadOptions,
-  SourceProgram,
-  SourceSession,
+import {
+  type Environment,
+  type FileFacts,
+  type KnownFile,
+  mainFileOf,
+  type ReadOptions,
+  type SourceProgram,
+  type SourceSession,
 } from "../source-program.ts";
 
 /** Transcripts of Claude Code, with those of subagents in files of their own. */
@@ -195,14 +196,14 @@ function isCopied(records: readonly SourceRecord[], first: number): boolean {
 
 /** Finds the files that sessions may have been copied from: older ones with the same first record. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
-  const mains = sessions.flatMap((session) => mainFileOf(session) ?? []);
+  const mains = sessions.flatMap((session) => mainFileOf(session.files) ?? []);
   const byFirst = new Map<string | undefined, KnownFile[]>();
   for (const file of mains) {
     const { firstUuid } = file.facts;
     byFirst.set(firstUuid, [...(byFirst.get(firstUuid) ?? []), file]);
   }
   return sessions.map((session) => {
-    const main = mainFileOf(session);
+    const main = mainFileOf(session.files);
     if (main?.facts.isCopy !== true) return session;
     const { firstUuid, begunAt = "" } = main.facts;
     const isBefore = ({ path, facts }: KnownFile) =>
@@ -217,13 +218,9 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   });
 }
 
-function mainFileOf({ files }: SourceSession): KnownFile | undefined {
-  return files.find(({ facts }) => facts.agentId === undefined);
-}
-
 function read(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const { files, sourceId } = session;
-  const mainFile = mainFileOf(session);
+  const mainFile = mainFileOf(session.files);
   const main = mainFile === undefined ? { records: [], issues: [] } : textOfFile(mainFile);
   const subagents = files.flatMap((file) => {
     const { agentId } = file.facts;

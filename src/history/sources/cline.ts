@@ -14,13 +14,14 @@ import { digestOf } from "../../schema/ids.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { reportInto, SideFiles } from "../side-files.ts";
 import { readSourceAsText } from "../source-file.ts";
-import type {
-  Environment,
-  FileFacts,
-  KnownFile,
-  ReadOptions,
-  SourceProgram,
-  SourceSession,
+import {
+  type Environment,
+  type FileFacts,
+  type KnownFile,
+  mainFileOf,
+  type ReadOptions,
+  type SourceProgram,
+  type SourceSession,
 } from "../source-program.ts";
 
 /** Sessions of Cline's command line, and tasks of Cline, Roo Code and Kilo in editors. */
@@ -153,7 +154,7 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const last = new Map<string, KnownFile>();
   const byStart = [...sessions].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   return byStart.map((session) => {
-    const main = mainFileOf(session);
+    const main = mainFileOf(session.files);
     const { firstUuid } = main?.facts ?? {};
     if (main === undefined || firstUuid === undefined) return session;
     const origin = last.get(firstUuid);
@@ -166,15 +167,11 @@ function keyOf({ startedAt, sourceId }: SourceSession): string {
   return `${startedAt} ${sourceId}`;
 }
 
-function mainFileOf({ files }: SourceSession): KnownFile | undefined {
-  return files.find(({ facts }) => facts.agentId === undefined);
-}
-
 function read(session: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const { files, sourceId, cwd, origins } = session;
   const issues: SessionIssue[] = [];
   const beside = new SideFiles(reportInto(issues));
-  const main = mainFileOf(session);
+  const main = mainFileOf(session.files);
   const { manifest = "", compaction = "", viewRows = "" } = besideOf(main?.path ?? "");
   const documentOf = ({ path }: KnownFile) => ({ path, ...readClineText(readSourceAsText(path)) });
   const forkedFrom = origins[0]?.facts.sessionId;
