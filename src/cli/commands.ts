@@ -38,7 +38,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "context",
-    summary: "Show what the model sees at the leaf of a session, or saw before an answer",
+    summary: "Show what the model sees, or saw before an answer",
     load: async () => (await import("./commands/context.ts")).contextCommand,
   },
   {
@@ -58,7 +58,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "mcp",
-    summary: "Let agents ask about past sessions, over the Model Context Protocol",
+    summary: "Answer agents that ask about past sessions, over MCP",
     load: async () => (await import("./commands/mcp.ts")).mcpCommand,
   },
   {
@@ -98,7 +98,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "export",
-    summary: "Export a session as JSONL, Markdown, HTML or a drawing of the tree",
+    summary: "Export a session as JSONL, Markdown, HTML or a drawing",
     load: async () => (await import("./commands/export.ts")).exportCommand,
   },
   {
@@ -108,7 +108,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "import",
-    summary: "Import sessions of Claude Code, Codex, Gemini CLI and other agents",
+    summary: "Import sessions of Claude Code, Codex and other agents",
     load: async () => (await import("./commands/import.ts")).importCommand,
   },
   {
