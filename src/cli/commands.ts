@@ -22,7 +22,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   listed("view", "Open a session, or a list of sessions, in the browser", () => import("./commands/view.ts")),
   listed(
     "context",
-    "Show what the model sees at the leaf of a session, or saw before an answer",
+    "Show what the model sees, or saw before an answer",
     () => import("./commands/context.ts"),
   ),
   listed("diff", "Compare two branches of a session", () => import("./commands/diff.ts")),
@@ -32,11 +32,7 @@ export const COMMANDS: readonly ListedCommand[] = [
     "Show entries as they are appended, until interrupted",
     () => import("./commands/watch.ts"),
   ),
-  listed(
-    "mcp",
-    "Let agents ask about past sessions, over the Model Context Protocol",
-    () => import("./commands/mcp.ts"),
-  ),
+  listed("mcp", "Answer agents that ask about past sessions, over MCP", () => import("./commands/mcp.ts")),
   listed("verify", "Check every line of session files", () => import("./commands/verify.ts")),
   listed("repair", "Repair a damaged session file", () => import("./commands/repair.ts")),
   listed(
@@ -50,7 +46,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   listed("clone", "Copy a session, to continue in the copy", () => import("./commands/clone.ts")),
   listed(
     "export",
-    "Export a session as JSONL, Markdown, HTML or a drawing of the tree",
+    "Export a session as JSONL, Markdown, HTML or a drawing",
     () => import("./commands/export.ts"),
   ),
   listed(
@@ -60,7 +56,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   ),
   listed(
     "import",
-    "Import sessions of Claude Code, Codex, Gemini CLI and other agents",
+    "Import sessions of Claude Code, Codex and other agents",
     () => import("./commands/import.ts"),
   ),
   listed(
