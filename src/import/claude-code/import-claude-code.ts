@@ -34,7 +34,7 @@ export interface ClaudeCodeInput {
  * A file with only a subagent's records yields only that session; one without messages yields none.
  *
  * @returns The main session first.
- * @remarks Cost: O(records). Source: docs/import.md#claude-code
+ * @remarks Cost: O(records). Source: docs/import-records.md#claude-code
  */
 export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   const { main } = input;

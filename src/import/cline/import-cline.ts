@@ -65,7 +65,7 @@ const VERSION = 1;
  * A condensed history becomes a compaction. Messages keep their ids in forks, so that they count once.
  *
  * @returns The main session first; none if there are no messages.
- * @remarks Cost: O(messages). Source: docs/import.md#cline-roo-code-and-kilo
+ * @remarks Cost: O(messages). Source: docs/import-records.md#cline-roo-code-and-kilo
  */
 export function importCline(input: ClineInput): ImportedSession[] {
   const main = agentOf(input, input.sessionId);

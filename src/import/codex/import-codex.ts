@@ -28,7 +28,7 @@ export interface CodexInput {
  * contain the history that it shares with its parent, that history comes from the parent's file.
  *
  * @returns Undefined if the files contain no conversation.
- * @remarks Cost: O(records). Source: docs/import.md#codex
+ * @remarks Cost: O(records). Source: docs/import-records.md#codex
  */
 export function importCodex(input: CodexInput): ImportedSession | undefined {
   const own = input.rollouts.map(readRollout).sort(byBeginning);

@@ -40,7 +40,7 @@ const VERSION = 1;
  * stand among those of the main agent.
  *
  * @returns The main session first; none if nobody said anything.
- * @remarks Cost: O(events). Source: docs/import.md#github-copilot-cli
+ * @remarks Cost: O(events). Source: docs/import-records.md#github-copilot-cli
  */
 export function importCopilot(input: CopilotInput): ImportedSession[] {
   return input.records.some(({ value: { type } }) => type === "user.message" || type === "assistant.message")

@@ -41,7 +41,7 @@ export function readGeminiText(text: string): SourceText {
  * A rollback keeps the old messages as a branch, and a compressed history becomes a compaction.
  *
  * @returns Undefined if the file contains no conversation.
- * @remarks Cost: O(records). Source: docs/import.md#gemini-cli
+ * @remarks Cost: O(records). Source: docs/import-records.md#gemini-cli
  */
 export function importGemini(input: GeminiInput): ImportedSession | undefined {
   const texts = [input, ...(input.others ?? [])].sort(byEnd);

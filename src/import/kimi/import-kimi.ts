@@ -51,7 +51,7 @@ export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>):
  * An undo keeps the turns as a branch. Tokens are those of `usage.record`, which every call has.
  *
  * @returns The main session first; none if the logs contain no conversation.
- * @remarks Cost: O(records). Source: docs/import.md#kimi-code
+ * @remarks Cost: O(records). Source: docs/import-records.md#kimi-code
  */
 export function importKimi(input: KimiInput): ImportedSession[] {
   const wires = input.wires.filter(({ records }) => records.some(({ value }) => isSpoken(value)));

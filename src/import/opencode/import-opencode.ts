@@ -36,7 +36,7 @@ export interface OpenCodeInput {
  *
  * @returns Undefined if the document contains no conversation.
  * @throws {SessionError} `NOT_A_SESSION` if its messages have the form of a newer version.
- * @remarks Cost: O(messages and parts). Source: docs/import.md#opencode
+ * @remarks Cost: O(messages and parts). Source: docs/import-records.md#opencode
  */
 export function importOpenCode(input: OpenCodeInput): ImportedSession | undefined {
   const { messages, issues } = readMessages(input.document, input.deleted ?? []);

@@ -31,7 +31,7 @@ const STORAGE_VERSION = 1;
  * `main`, else of the branch written to last, is the leaf. What pi would refuse is reported, and read as far as it goes.
  *
  * @returns Undefined if the file holds no entries.
- * @remarks Cost: O(records). Source: docs/import.md#version-4-of-pi
+ * @remarks Cost: O(records). Source: docs/import-records.md#version-4-of-pi
  */
 export function importPi4(input: Pi4Input): ImportedSession | undefined {
   return input.records.some(({ value }) => value["kind"] === "entry")

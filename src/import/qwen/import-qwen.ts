@@ -35,7 +35,7 @@ const MAIN = "";
  *
  * @returns The main session first; none if nothing was said.
  * @throws {SessionError} `VERSION_TOO_NEW` if the records are of a managed session, whose log is another format.
- * @remarks Cost: O(records). Source: docs/import.md#qwen-code
+ * @remarks Cost: O(records). Source: docs/import-records.md#qwen-code
  */
 export function importQwen(input: QwenInput): ImportedSession[] {
   const { records, path } = input;
