@@ -84,7 +84,7 @@ const SCROLLING: ReadonlyMap<
  *
  * @param isConversation - Whether entries are in sight, among which arrows, Home and End lead.
  */
-export function commandOf(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
+function commandOf(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
   const { target, key } = event;
   const isWriting = target instanceof HTMLInputElement;
