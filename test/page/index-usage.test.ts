@@ -14,6 +14,7 @@ function listed(href: string, fields: Partial<ListedSession> = {}): ListedSessio
     title: href,
     messageCount: 1,
     issueCount: 0,
+    isFork: false,
     ...times,
     ...fields,
   };
