@@ -6,12 +6,13 @@ import { UsageError } from "./usage-error.ts";
 export const YES = flag("--yes", "do not ask");
 
 /**
- * Asks the person at the terminal whether something is to be done.
+ * Asks the person at the terminal whether something is to be done; with `--yes` it is.
  *
  * @param question - Says what will be done; the last line ends with a question mark.
  * @throws {UsageError} If nobody is there.
  */
-export async function confirm({ io }: CommandCall, question: string): Promise<boolean> {
+export async function confirm({ get, io }: CommandCall, question: string): Promise<boolean> {
+  if (get(YES)) return true;
   if (io.ask === undefined) {
     throw new UsageError("Cannot ask for confirmation without a terminal; add --yes to confirm.");
   }

@@ -48,8 +48,8 @@ export interface CliIo {
   readonly env: { readonly [name: string]: string | undefined };
   /** Folder where relative paths start. */
   readonly cwd: string;
-  /** Returns Unix milliseconds; default: the clock. */
-  readonly now?: () => number;
+  /** Returns Unix milliseconds. */
+  readonly now: () => number;
   /** Asks the person at the terminal; returns the empty text if there is no answer. Missing without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
   /** What a picker is drawn on; missing without a terminal. */
@@ -63,3 +63,6 @@ export interface CliIo {
   /** Returns a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
   readonly untilInterrupted?: () => AbortSignal;
 }
+
+/** The same as a caller may leave it: without a clock, the system's counts. */
+export type CallerIo = Omit<CliIo, "now"> & Partial<Pick<CliIo, "now">>;

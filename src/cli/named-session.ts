@@ -1,3 +1,4 @@
+import { buffer } from "node:stream/consumers";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionView } from "../manager/session-view.ts";
@@ -92,7 +93,7 @@ export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSes
       const manager = await import("../manager/session-manager.ts");
       // A copy of it is asked for, and is written even without a conversation.
       const reading = mode && { mode, createAtOnce: true };
-      return manager.SessionManager.open(path, { ...reading, ...(now && { now }) });
+      return manager.SessionManager.open(path, { ...reading, now });
     },
     bytes: async function* () {
       const { bytesOfFile } = await import("../stores/file-store.ts");
@@ -137,9 +138,7 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
       '"-" reads a session from standard input; pipe one in, as in "sessiontree tree - < FILE".',
     );
   }
-  const pieces: Uint8Array[] = [];
-  for await (const piece of stdin) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces);
+  return buffer(stdin);
 }
 
 /** The error for what would change the session that comes from stdin. */

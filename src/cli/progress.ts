@@ -27,7 +27,7 @@ export async function withProgress<T>(
   what: string,
   work: (report: ProgressReport) => Promise<T>,
 ): Promise<T> {
-  const { stdout, stderr, env, now = Date.now } = io;
+  const { stdout, stderr, env, now } = io;
   const isSeen = !json && stdout.isTTY === true && stderr.isTTY === true && env["TERM"] !== "dumb";
   if (!isSeen) return work(() => undefined);
   const out = new Output(stderr, env);

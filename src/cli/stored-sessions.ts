@@ -24,20 +24,14 @@ export interface ListedRow extends SessionRow {
   readonly sourceGone?: boolean;
 }
 
+const postgres = () => import("../postgres/open-postgres-store.ts");
+
 /** PostgreSQL, loaded when a call asks for it. */
 const POSTGRES: CliStores = {
-  open: async (url) => {
-    const { openPostgresStore } = await import("../postgres/open-postgres-store.ts");
-    return openPostgresStore(url);
-  },
-  migrate: async (url, to) => {
-    const { migratePostgres } = await import("../postgres/open-postgres-store.ts");
-    return migratePostgres(url, to === undefined ? {} : { to });
-  },
-  migrationSql: async (url, to) => {
-    const { postgresMigrationSql } = await import("../postgres/open-postgres-store.ts");
-    return postgresMigrationSql(url, to === undefined ? {} : { to });
-  },
+  open: async (url) => (await postgres()).openPostgresStore(url),
+  migrate: async (url, to) => (await postgres()).migratePostgres(url, to === undefined ? {} : { to }),
+  migrationSql: async (url, to) =>
+    (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to }),
 };
 
 /** Returns the way to databases. */
@@ -119,7 +113,10 @@ export class StoredSessions {
     const { id } = row;
     const { now } = this.#io;
     const location = this.locationOf(id);
-    const bytes = () => this.#bytesOf(id);
+    const store = () => this.store();
+    const bytes = async function* () {
+      yield* (await store()).exportBytes(id);
+    };
     return {
       location,
       path: undefined,
@@ -128,19 +125,14 @@ export class StoredSessions {
         const { SessionView } = await import("../manager/session-view.ts");
         return SessionView.inMemory(bytes(), location.text, SAFE_NAME.test(id) ? id : "session");
       },
-      open: async (mode = undefined) =>
-        (await this.store()).open(id, { ...(mode && { mode }), ...(now && { now }) }),
+      open: async (mode = undefined) => (await store()).open(id, { ...(mode && { mode }), now }),
       bytes,
       row: async () => row,
       delete: async () => {
-        await deleteStored(await this.store(), id);
+        await deleteStored(await store(), id);
         return "permanent";
       },
     };
-  }
-
-  async *#bytesOf(id: string): AsyncGenerator<Uint8Array, void> {
-    yield* (await this.store()).exportBytes(id);
   }
 
   async #latest(): Promise<SessionRow> {

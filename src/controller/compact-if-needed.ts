@@ -1,10 +1,10 @@
 import type { CompactionSkipReason } from "../compaction/plan.ts";
 import { settingsForModel, settingsForWindow } from "../compaction/settings.ts";
-import type { TokenCounter } from "../compaction/tokens.ts";
 import {
   type ContextUsageEstimate,
   estimateProjectedContextTokens,
   shouldCompact,
+  type TokenCounter,
 } from "../compaction/tokens.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";

@@ -3,7 +3,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
-import { ModelsInUse, usageOf } from "../view/usage.ts";
+import { ModelsInUse, tokensIn, usageOf } from "../view/usage.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "../view/usage-tally.ts";
 import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
@@ -164,7 +164,7 @@ class EntryTally {
 
   counts() {
     const { total, byModel } = this.usage;
-    const input = total.input + total.cacheRead + total.cacheWrite;
+    const input = tokensIn(total);
     return {
       entries: this.entries,
       messages: { total: sum(this.#roles), byRole: Object.fromEntries(this.#roles) },

@@ -69,6 +69,7 @@ function SessionPage({ embedded, entries, areLinksKnown }: SessionPageProps) {
   return (
     <App
       live={live}
+      path={embedded.path}
       indexUrl={embedded.indexUrl}
       opening={embedded.leafId === undefined ? session.leaf : session.tree.find(embedded.leafId)}
     />

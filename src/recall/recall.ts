@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { fittingName, onlyOne } from "../catalog/resolve-session.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { PriceFunction } from "../catalog/usage-groups.ts";
+import { beginningOf } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
 import { Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
@@ -14,7 +15,7 @@ import {
   switchArgument,
 } from "./argument.ts";
 import { cleanText, type HideSecrets } from "./clean.ts";
-import { cut, RecalledSession } from "./recalled-session.ts";
+import { RecalledSession } from "./recalled-session.ts";
 import { findRunningSession, type RunningSession } from "./running-session.ts";
 import type { SessionSource } from "./session-source.ts";
 
@@ -151,7 +152,7 @@ export class Recall {
 
   /** Writes a message as one clean line that is not too long. */
   cleanLine(text: string): string {
-    return cut(cleanText(text, this.hide).replace(/\s+/g, " "), MOST_OF_MESSAGE);
+    return beginningOf(cleanText(text, this.hide), MOST_OF_MESSAGE);
   }
 
   /** Writes in one line which session something is of. */
@@ -165,7 +166,7 @@ export class Recall {
     const clean = (text: string) => cleanText(text, this.hide);
     // Stores keep a beginning, which may end in the middle of a secret.
     const whole = firstMessage.length < 200 ? firstMessage : firstMessage.replace(/\s\S*$/, "");
-    return cut(titleOf({ name: clean(name), firstMessage: clean(whole) }), MOST_OF_TITLE);
+    return beginningOf(titleOf({ name: clean(name), firstMessage: clean(whole) }), MOST_OF_TITLE);
   }
 }
 

@@ -67,7 +67,7 @@ interface Compacted {
 }
 
 /** `sessiontree compact`: explains what a compaction would do, and can do it without a model. */
-export const compactCommand: Command = {
+export const command: Command = {
   details: `Shows where the context is cut, what is summarised and what is kept. Without --dry-run it appends a summary made without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it says why.`,
   parameters: [SESSION, KEEP, DRY_RUN],
   examples: [

@@ -63,7 +63,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 }
 
 /** `sessiontree context`: shows what a model sees. */
-export const contextCommand: Command = {
+export const command: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone.
 
 Above them stands the size of the context, the number that stats and the page show. If a model counted it, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.

@@ -22,7 +22,7 @@ interface Target {
 }
 
 /** `sessiontree copy`: copies sessions between folders and databases. */
-export const copyCommand: Command = {
+export const command: Command = {
   details: `A copy has the id and the bytes of the original. Nothing is overwritten: a session whose id exists already is skipped, and the exit code is 1. With --store, ids and names are looked up in that database; a path is always a file.`,
   parameters: [SESSIONS, TO],
   examples: [

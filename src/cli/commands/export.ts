@@ -18,13 +18,10 @@ const LEAF = textOption(
 );
 const FULL = flag("--full", "everything: all branches; in a drawing, every entry");
 const IMAGES = flag("--images", "embed images in the Markdown instead of a note");
-const FILE = {
-  ...textOption("--output <file>", "write to this new file instead of stdout"),
-  form: "-o, --output <file>",
-};
+const FILE = textOption("-o, --output <file>", "write to this new file instead of stdout");
 
 /** `sessiontree export`: writes a session in another form. */
-export const exportCommand: Command = {
+export const command: Command = {
   details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawings show the whole tree; a drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
   examples: [

@@ -29,7 +29,7 @@ const TAIL = numberOption(
 const MOST_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
-export const showCommand: Command = {
+export const command: Command = {
   details: `An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
   parameters: [SESSION, ENTRY, TAIL],
   examples: [

@@ -1,6 +1,5 @@
 import { plainLine } from "../../view/plain.ts";
-import type { GraphNode } from "./graph.ts";
-import { treeGraph } from "./graph.ts";
+import { type GraphNode, treeGraph } from "./graph.ts";
 import type { ExportSource } from "./source.ts";
 
 const COLOURS: { readonly [tone in GraphNode["tone"]]: string } = {

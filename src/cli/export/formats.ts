@@ -20,18 +20,19 @@ export interface ExportFormat {
   readonly render: (source: ExportSource) => Iterable<string | Uint8Array>;
 }
 
-/** Makes the option that chooses a format, and may name the file to write. */
-function formatOption(name: string, description: string): ExportFormat["option"] {
+/** Describes a format, whose option may name the file to write. */
+function exportFormat(
+  name: string,
+  description: string,
+  isWhole: boolean,
+  render: ExportFormat["render"],
+): ExportFormat {
   const form = `--${name} [file]`;
-  return {
-    kind: "option",
-    form,
-    description,
-    parse: (value) => {
-      if (value === "") throw new UsageError(`${form} must not be empty.`);
-      return typeof value === "string" ? value : value === true;
-    },
+  const parse = (value: unknown) => {
+    if (value === "") throw new UsageError(`${form} must not be empty.`);
+    return typeof value === "string" ? value : value === true;
   };
+  return { name, option: { kind: "option", form, description, parse }, isWhole, render };
 }
 
 /** Writes a session as a page that holds everything and loads nothing. */
@@ -41,34 +42,9 @@ function* html({ session, leaf }: ExportSource): Generator<string, void> {
 
 /** All formats, in the order in which the help lists them. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
-  {
-    name: "jsonl",
-    option: formatOption("jsonl", "a session file of the branch; of all branches with --full"),
-    isWhole: false,
-    render: jsonl,
-  },
-  {
-    name: "markdown",
-    option: formatOption("markdown", "a transcript of the branch"),
-    isWhole: false,
-    render: markdown,
-  },
-  {
-    name: "html",
-    option: formatOption("html", "a page for the browser, with all branches"),
-    isWhole: true,
-    render: html,
-  },
-  {
-    name: "mermaid",
-    option: formatOption("mermaid", "the tree as a Mermaid flowchart"),
-    isWhole: true,
-    render: mermaid,
-  },
-  {
-    name: "dot",
-    option: formatOption("dot", "the tree for Graphviz"),
-    isWhole: true,
-    render: dot,
-  },
+  exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, jsonl),
+  exportFormat("markdown", "a transcript of the branch", false, markdown),
+  exportFormat("html", "a page for the browser, with all branches", true, html),
+  exportFormat("mermaid", "the tree as a Mermaid flowchart", true, mermaid),
+  exportFormat("dot", "the tree for Graphviz", true, dot),
 ];

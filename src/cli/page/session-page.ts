@@ -39,9 +39,10 @@ export function sessionPage(session: PagedSession, options: SessionPageOptions =
   const { leafId, server, indexUrl, mostBytes = MOST_BYTES } = options;
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
   if (size > mostBytes) throw tooLarge(path ?? fileName, size);
-  if (server !== undefined) return htmlPage({ fileName, leafId, server, indexUrl });
+  if (server !== undefined) return htmlPage({ path, fileName, leafId, server, indexUrl });
   const bytes = bytesOf(session);
-  return htmlPage({ fileName, leafId, known: knownOf(namedSessions(path, [bytes])), indexUrl, bytes });
+  const known = knownOf(namedSessions(path, [bytes]));
+  return htmlPage({ path, fileName, leafId, known, indexUrl, bytes });
 }
 
 function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {

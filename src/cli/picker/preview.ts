@@ -1,6 +1,5 @@
 import { SessionView } from "../../manager/session-view.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
-import { NONE } from "../../tree/entry-tree.ts";
 import { kindOf, type Tone } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import type { PreviewLine } from "./state.ts";
@@ -19,12 +18,8 @@ const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", 
  */
 export function previewOf(path: string): PreviewLine[] {
   const session = SessionView.at(path);
-  const { tree } = session;
-  const ordinals: number[] = [];
-  for (let at = session.leaf; at !== NONE && ordinals.length < MOST_ENTRIES; at = tree.parentAt(at))
-    ordinals.push(at);
   const lines: PreviewLine[] = [];
-  session.readEntries(ordinals.reverse(), (_, entry) => {
+  session.readEntries(session.pathTo(session.leaf, MOST_ENTRIES), (_, entry) => {
     const line = previewLine(entry);
     if (line !== undefined) lines.push(line);
   });

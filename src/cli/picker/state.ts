@@ -172,6 +172,7 @@ function keyPressed(state: PickerState, key: PickerKey, page: number): PickerSte
 function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep {
   if (typeof key === "object") return filtered(state, state.filter + key.text);
   const session = highlighted(state);
+  const about = ({ path }: FileRow, mode: PickerMode) => ({ state: { ...state, cursor: path, mode } });
   switch (key) {
     case "up":
       return { state: moved(state, -1) };
@@ -190,13 +191,11 @@ function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep
     case "rub-out-all":
       return filtered(state, "");
     case "back":
-      return state.contents === undefined
-        ? { state, task: { kind: "leave" } }
-        : { state: namesOnly(state), task: { kind: "search", query: "", scope: state.scope } };
+      return state.contents === undefined ? { state, task: { kind: "leave" } } : namesOnly(state);
     case "contents":
       return state.contents === undefined
         ? filtered({ ...state, contents: NOT_YET_FOUND }, state.filter)
-        : { state: namesOnly(state), task: { kind: "search", query: "", scope: state.scope } };
+        : namesOnly(state);
     case "toggle":
       return toggled(state);
     case "enter":
@@ -204,16 +203,9 @@ function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep
     case "rename":
       if (session === undefined) return { state };
       // From now on it is this one, whatever else is found.
-      return {
-        state: {
-          ...state,
-          cursor: session.path,
-          mode: { kind: "rename", path: session.path, text: plainLine(session.name ?? "") },
-        },
-      };
+      return about(session, { kind: "rename", path: session.path, text: plainLine(session.name ?? "") });
     case "delete":
-      if (session === undefined) return { state };
-      return { state: { ...state, cursor: session.path, mode: { kind: "delete", path: session.path } } };
+      return session === undefined ? { state } : about(session, { kind: "delete", path: session.path });
     case "leave":
       return { state };
   }
@@ -253,8 +245,12 @@ function filtered(state: PickerState, filter: string): PickerStep {
   };
 }
 
-function namesOnly(state: PickerState): PickerState {
-  return { ...state, contents: undefined, cursor: undefined };
+/** Ends a search in what was said. */
+function namesOnly(state: PickerState): PickerStep {
+  return {
+    state: { ...state, contents: undefined, cursor: undefined },
+    task: { kind: "search", query: "", scope: state.scope },
+  };
 }
 
 /** The state with an entry that was found, unless something else is looked for by now. */

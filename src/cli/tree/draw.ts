@@ -109,7 +109,7 @@ export class TreeWriter {
     const timeText = isNarrow ? "" : `${time}  `;
     const used = widthOf(`${gutter}. ${idText} ${kindText}${timeText}${labelMark}${leafMark}`);
     const text = truncate(excerpt.text, Math.max(0, width - used));
-    const textPaint = excerpt.isError ? colours.red : isQuiet(tone) ? colours.dim : plain;
+    const textPaint = excerpt.isError ? colours.red : isQuiet(tone) ? colours.dim : String;
     return [
       `${painted(colours.dim, gutter)}${paint(BULLETS[tone])} ${colours.dim(idText)} `,
       painted(paint, kindText),
@@ -148,10 +148,6 @@ export class TreeWriter {
 /** Colours a text; of none, no colour is left behind. */
 function painted(paint: (text: string) => string, text: string): string {
   return text === "" ? "" : paint(text);
-}
-
-function plain(text: string): string {
-  return text;
 }
 
 function isQuiet(tone: Tone): boolean {

@@ -6,6 +6,8 @@ import type { LinkedSession } from "./linked-sessions.ts";
 export interface EmbeddedSession {
   /** Name of the file, without its folder. */
   readonly fileName: string;
+  /** Its path where the page was made; its name if it has none. */
+  readonly path: string;
   /** The entry at whose path the page opens; undefined for the session's leaf. */
   readonly leafId: string | undefined;
   /** Other sessions that exist, by the path or id by which this one names them; a server is asked for them. */
@@ -33,6 +35,7 @@ export function readEmbedded(json: string): EmbeddedSession {
   };
   return {
     fileName: textOf(fields["fileName"]),
+    path: textOf(fields["path"]) || textOf(fields["fileName"]),
     leafId: textOf(fields["leafId"]) || undefined,
     known: readKnown(fields["known"]),
     server: server.bytesUrl === "" ? undefined : server,
