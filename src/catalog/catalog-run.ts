@@ -9,11 +9,11 @@ import {
   TEXT,
   TEXTS,
 } from "../schema/options.ts";
-import { callsIn, type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
+import { callsIn, type FileSummary, fileRow, summarizeFile } from "./file-summary.ts";
 import { GramCache } from "./gram-cache.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
-import type { FileMark } from "./scanned-file.ts";
+import { type FileMark, isUnchanged } from "./scanned-file.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { compareRows, type FileRow } from "./session-row.ts";
@@ -73,7 +73,7 @@ export class CatalogRun {
     this.files = files;
     this.#folders = folders;
     this.#cache = new SummaryCache(options);
-    this.grams = new GramCache(this.#cache.folder, (error) => this.#cache.reportError(error));
+    this.grams = new GramCache(this.#cache.folder, options.onCacheError);
     this.#belongs = belongsTo(options);
     this.#isFiltered = options.cwd !== undefined;
     this.#needsCalls = needsCalls;

@@ -5,7 +5,15 @@ import { type Findings, summarizeSource } from "./full-summary.ts";
 import { ListScan } from "./list-scan.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
-import { closeFile, type FileMark, openToScan, piecesOf, type ScannedFile } from "./scanned-file.ts";
+import {
+  closeFile,
+  type FileMark,
+  isUnchanged,
+  markOf,
+  openToScan,
+  piecesOf,
+  type ScannedFile,
+} from "./scanned-file.ts";
 import { decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
 import { type FileRow, sessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
@@ -32,11 +40,6 @@ export interface KnownEnd {
 const TAIL_BYTES = 48;
 
 const LF = 0x0a;
-
-/** Tells whether a file is unchanged. */
-export function isUnchanged(a: FileMark, b: FileMark): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
-}
 
 /**
  * Summarises a file, reading only what is new.
@@ -172,7 +175,7 @@ async function scanFrom(
 }
 
 function fileSummary(
-  { size, mtimeMs, ino, birthtimeMs }: ScannedFile,
+  file: ScannedFile,
   { summary, calls, issueCount, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
@@ -181,7 +184,7 @@ function fileSummary(
   const end = isResumable ? { lastId, tail } : undefined;
   const bytes = calls && encodeCalls(calls);
   const known = bytes && (() => bytes);
-  return { size, mtimeMs, ino, birthtimeMs, summary, calls: known, issueCount, end, isWhole };
+  return { ...markOf(file), summary, calls: known, issueCount, end, isWhole };
 }
 
 function tailBefore(file: ScannedFile, end: number, length: number): string {

@@ -4,7 +4,7 @@ import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { messageOf } from "../schema/errors.ts";
 import { purgeCache } from "./cache-files.ts";
-import { isKeptAt } from "./gram-cache.ts";
+import { isKeptAt } from "./scanned-file.ts";
 import { defaultCacheFolder } from "./user-folders.ts";
 
 /** Cache folders that this process has used, apart from the default one. */

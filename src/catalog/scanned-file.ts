@@ -1,5 +1,5 @@
-import { readSync, type Stats } from "node:fs";
-import { NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
+import { readSync, statSync } from "node:fs";
+import { ifPresent, NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
 import { despiteReplacement } from "../log/replace-file.ts";
 
 /** The facts that show whether a file has changed since it was last read. */
@@ -12,8 +12,28 @@ export interface FileMark {
 }
 
 /** Returns the mark of a file. */
-export function markOf({ size, mtimeMs, ino, birthtimeMs }: Stats): FileMark {
+export function markOf({ size, mtimeMs, ino, birthtimeMs }: FileMark): FileMark {
   return { size, mtimeMs, ino, birthtimeMs };
+}
+
+/** Tells whether a file is unchanged. */
+export function isUnchanged(a: FileMark, b: FileMark): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
+}
+
+/** Tells whether the file at a path is unchanged. */
+export function isUnchangedAt(path: string, mark: FileMark): boolean {
+  const stats = ifPresent(() => statSync(path));
+  return stats !== undefined && isUnchanged(stats, mark);
+}
+
+/** Whether what is known of a file still stands in it: it is unchanged or has grown, and was not replaced. */
+export function isKeptAt(path: string, mark: FileMark): boolean {
+  const stats = ifPresent(() => statSync(path));
+  if (stats === undefined) return false;
+  // Some systems number no files.
+  const hasGrown = stats.size > mark.size && stats.ino === mark.ino && mark.ino !== 0;
+  return hasGrown || isUnchanged(stats, mark);
 }
 
 /** A file that is open for reading, with its state when it was opened. */
