@@ -25,11 +25,7 @@ const MOST_SWEPT = 20;
 /** Tells whether what is known of a file stays in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
 
-/**
- * Lists what a cache file keeps of sessions, text by text.
- *
- * @returns Empty if it is no file of rows that this version understands.
- */
+/** Lists what a cache file keeps of sessions, text by text; nothing if it is no file of rows that this version understands. */
 export function cachedTexts(path: string): string[] {
   const rows = CACHE_FILE.test(basename(path)) ? readCached(path, SUMMARIES)?.files : undefined;
   return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
@@ -43,17 +39,12 @@ export function cachedTexts(path: string): string[] {
  * unreadable files, and those that a process is writing, too, since nobody knows what is in them: its work is lost.
  *
  * @throws The system's error.
- * @remarks Cost: O(bytes of the cache).
  */
 export function purgeCache(cacheFolder: string, isKept: KeepTest): void {
   for (const path of removeLeftovers(cacheFolder, 0)) purgeFile(path, isKept);
 }
 
-/**
- * Removes outdated rows from some of the cache files that nobody has read for a day.
- *
- * @param isBeingRead - Whether the caller maintains a file already.
- */
+/** Removes outdated rows from some of the cache files that nobody has read for a day, and that the caller does not maintain. */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
   let left = MOST_SWEPT;
   for (const path of removeLeftovers(cacheFolder, LEFTOVER_AFTER_MS)) {

@@ -79,13 +79,7 @@ export class CatalogRun {
     this.#needsCalls = needsCalls;
   }
 
-  /**
-   * Finds the files.
-   *
-   * @param needsCalls - Whether the calls of models are asked for.
-   * @throws {TypeError} If an option is invalid.
-   * @throws {SessionError} `ABORTED`
-   */
+  /** Finds the files of a run. */
   static async start(options: CatalogOptions, needsCalls = false): Promise<CatalogRun> {
     assertOptions<CatalogOptions>(options, CATALOG_RULES);
     if (options.places !== undefined) assertOptions<SessionPlaces>(options.places, PLACES_RULES);
@@ -99,7 +93,6 @@ export class CatalogRun {
    * Returns a file's row; undefined if the file is outside the scope, or, reported, no session or unreadable.
    *
    * @returns The row itself if it is known: thousands of promises would take longer than all the rest.
-   * @throws {SessionError} `ABORTED`
    */
   infoOf(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
@@ -108,11 +101,7 @@ export class CatalogRun {
     return this.#read(file, this.#cache.get(file)).then((found) => found && this.#rowOf(file, found));
   }
 
-  /**
-   * Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`.
-   *
-   * @throws {SessionError} `ABORTED`
-   */
+  /** Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`. */
   callsOf(file: SessionFile): CountedSession | undefined | Promise<CountedSession | undefined> {
     this.pace.check();
     const known = this.#current(file);
@@ -128,7 +117,6 @@ export class CatalogRun {
   /**
    * Returns the files of the scope's sessions in the order of a list: latest message first.
    *
-   * @throws {SessionError} `ABORTED`
    * @remarks Cost: that of a list.
    */
   async filesLatestFirst(): Promise<SessionFile[]> {

@@ -133,11 +133,7 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   }
 }
 
-/**
- * Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed.
- *
- * @param origin - Undefined if it was not imported.
- */
+/** Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed. */
 export async function deleteMarked(
   origin: ImportOrigin | undefined,
   deleteIt: () => void | Promise<void>,
@@ -158,11 +154,7 @@ function warn(message: string): void {
   process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
 }
 
-/**
- * Tells whether a session of another program was deleted here.
- *
- * @throws {UnreadableMarks}
- */
+/** Tells whether a session of another program was deleted here, if that can be read. */
 export function isDeletedImport(origin: ImportOrigin): boolean {
   try {
     return realFileSystem.statSync(markOf(origin), { throwIfNoEntry: false }) !== undefined;

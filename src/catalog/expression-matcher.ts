@@ -41,11 +41,7 @@ export function expressionMatcher(source: string, caseSensitive: boolean): TextM
     });
 }
 
-/**
- * Makes the pattern of a regular expression; empty matches do not count.
- *
- * @returns A pattern that throws a `TypeError` if the expression takes too long.
- */
+/** Makes the pattern of a regular expression, which throws a `TypeError` if it takes too long; empty matches do not count. */
 export function expressionPattern({ source, flags }: RegExp): TextPattern {
   const scripts = limitedScripts({ source, flags: `${flags.replace(/[dgy]/g, "")}g` });
   const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];

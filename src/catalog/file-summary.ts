@@ -47,7 +47,6 @@ const LF = 0x0a;
  * @param known - What was found when the file was shorter.
  * @param needsCalls - Whether the calls of models are asked for; those that are known are kept up to date anyway.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
- * @throws {SessionError} `ABORTED`
  * @throws The system's error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes), or O(new bytes) if the file has only grown.
  */
@@ -78,7 +77,6 @@ export async function summarizeFile(
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @returns Undefined if the file is no session.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
- * @throws {SessionError} `ABORTED`
  * @throws The system's error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes), scanned rather than parsed if the file is in order.
  */

@@ -38,12 +38,7 @@ interface LoadedFolder<Known> {
   unsaved: number;
 }
 
-/**
- * Reads what is kept of a folder.
- *
- * @returns Undefined if there is nothing, or nothing that this version understands.
- * @throws The system's error if the file is there and cannot be read.
- */
+/** Reads what is kept of a folder; undefined if there is nothing, or nothing that this version understands. */
 export function readCached<Known extends FileMark>(
   path: string,
   kind: CacheKind<Known>,

@@ -21,7 +21,6 @@ export function noteCacheFolder(folder: string): void {
  * A cache that cannot be cleaned becomes a process warning: the change to the session has already taken effect.
  *
  * @param path - Absolute; the file may be gone.
- * @remarks Cost: O(bytes of the caches).
  */
 export function forgetSession(path: string): void {
   const [folder, name] = [realPath(dirname(path)), basename(path)];

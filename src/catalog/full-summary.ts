@@ -38,8 +38,6 @@ export interface Findings {
  *
  * @param source - Undefined if it is no session.
  * @param needsCalls - Whether the calls of models are asked for.
- * @throws {SessionError} `ABORTED`
- * @remarks Cost: O(bytes), parsed.
  */
 export async function summarizeSource(
   source: LineSource | undefined,

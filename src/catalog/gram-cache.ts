@@ -45,10 +45,7 @@ export class GramCache {
   /** Whether filters are kept. */
   readonly isKept: boolean;
 
-  /**
-   * @param cacheFolder - Where filters are kept; undefined for nowhere.
-   * @param onError - As that of a `FolderCache`.
-   */
+  /** @param cacheFolder - Where filters are kept; undefined for nowhere. */
   constructor(cacheFolder: string | undefined, onError?: (error: unknown) => void) {
     this.#known = new FolderCache(FILTERS, cacheFolder, onError);
     this.isKept = cacheFolder !== undefined;
@@ -69,12 +66,7 @@ export class GramCache {
     known.unsaved += mark.size;
   }
 
-  /**
-   * Saves the filters of folders in which enough is new, or a file was replaced or removed, so that nothing of a text that is
-   * gone stays.
-   *
-   * @param files - All files of the folders.
-   */
+  /** Saves the filters of folders in which enough is new, or a file was replaced or removed, so that nothing of a text that is gone stays. */
   async save(files: readonly SessionFile[]): Promise<void> {
     const { loaded } = this.#known;
     if (loaded.size === 0) return;

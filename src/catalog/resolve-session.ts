@@ -56,11 +56,7 @@ export type Nameable = Pick<
 /** How much of a name must match: any words of it, or its beginning at least. */
 export type NameMatch = "words" | "beginning";
 
-/**
- * Returns the sessions that a text names, by the best kind of match that any of them has.
- *
- * @returns Empty if nothing matches.
- */
+/** Returns the sessions that a text names, by the best kind of match that any of them has. */
 export function fittingName<S extends Nameable>(
   sessions: readonly S[],
   text: string,

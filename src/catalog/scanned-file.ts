@@ -47,13 +47,7 @@ const PIECE_BYTES = 512 * 1024;
 /** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
 let spare: Buffer | undefined;
 
-/**
- * Opens a file for reading.
- *
- * @returns A file to close with `closeFile`.
- * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
- * @throws The system's error if the file is missing or cannot be read.
- */
+/** Opens a plain file for reading, until `closeFile`. */
 export function openToScan(path: string): ScannedFile {
   const fd = despiteReplacement(realFileSystem, path, () => openForReading(realFileSystem, path));
   try {

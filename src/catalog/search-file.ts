@@ -32,7 +32,6 @@ export interface FoundHit extends EntryHit {
  *   without their branch, unless the plan asks for it.
  * @param onFilter - Called with the filter of the file's grams, if all bytes were read.
  * @throws {TooSlowError} If an expression takes too long.
- * @throws {SessionError} `ABORTED`
  */
 export async function* findInFile(
   file: ScannedFile,

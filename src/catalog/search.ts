@@ -123,7 +123,6 @@ export function searchSessions(
  *
  * @throws {SessionError} `INVALID_QUERY`, at once; `NOT_A_SESSION` or `ABORTED`, from the iteration.
  * @throws The system's error if the file is missing or cannot be read.
- * @remarks Cost: O(bytes).
  */
 export function searchSession(
   path: string,
@@ -133,12 +132,7 @@ export function searchSession(
   return searchAt(path, planFor(query, options), options);
 }
 
-/**
- * Searches the lines of a session, wherever they are, as `searchSessions` searches files.
- *
- * @throws {SessionError} `INVALID_QUERY`, at once; `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), parsed.
- */
+/** Searches the lines of a session, wherever they are, as `searchSessions` searches files. */
 export function searchLines(
   source: LineSource,
   query: string,
@@ -147,11 +141,7 @@ export function searchLines(
   return searchSource(source, planFor(query, options), options);
 }
 
-/**
- * Plans a search, with a bound on the time of a regular expression.
- *
- * @throws {SessionError} `INVALID_QUERY`
- */
+/** Plans a search, with a bound on the time of a regular expression. */
 export function planFor(query: string, options: QueryOptions & SearchFilters): SearchPlan {
   return planSearch(parseQuery(query, options), options, Date.now(), expressionMatcher);
 }

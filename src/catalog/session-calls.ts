@@ -57,11 +57,7 @@ export class CallRecorder {
     this.#entriesSeen++;
   }
 
-  /**
-   * Adds an entry.
-   *
-   * @param id - Undefined if the entry has none of its own.
-   */
+  /** Adds an entry; the id is undefined if it has none of its own. */
   add(entry: JsonRecord, id: string | undefined, entryMs: number | undefined): void {
     if (this.isAtFront) this.#readFront(entry, entryMs);
     this.#entriesSeen++;
@@ -94,11 +90,7 @@ export class CallRecorder {
   }
 }
 
-/**
- * Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry.
- *
- * @returns Undefined if it tells nothing.
- */
+/** Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry; undefined if nothing. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
   const told = toldIn(entry);
   return told && JSON.stringify([id, entryMs, told]);

@@ -76,7 +76,6 @@ export function factsOfHeader({ id, cwd, parentSession, timestamp, title }: Sess
  * Reads what an entry adds to the facts of its session.
  *
  * @param entryMs - Time of the entry, for a message without one.
- * @remarks Cost: O(text).
  */
 export function factsAdded(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
   if (isNameType(type)) return { type, sessionName: nameIn(record) ?? null };

@@ -97,7 +97,6 @@ interface Node extends CallsOfSession {
  *
  * @returns The groups, by time, else the most expensive first, each session's subagents behind it; and the sum of all.
  * @throws {SessionError} `PRICE_FAILED`
- * @remarks Cost: O(calls).
  */
 export function groupCalls(
   sessions: readonly CallsOfSession[],

@@ -28,11 +28,7 @@ export interface CliTerminal {
 export interface CliStores {
   /** Opens the store at an address. */
   open(url: string): Promise<SessionStore>;
-  /**
-   * Makes its tables, or changes them.
-   *
-   * @param to - Version to go to; undefined for the newest.
-   */
+  /** Makes its tables, or changes them to those of a version; of the newest if none is named. */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
   /** Returns the statements that `migrate` would run now; none if there is nothing to do. */
   migrationSql(url: string, to: number | undefined): Promise<string[]>;

@@ -26,22 +26,13 @@ export interface NamedSession {
    * @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE`
    */
   read(): Promise<SessionView>;
-  /**
-   * Opens it, to append to it or to watch it.
-   *
-   * @throws {UsageError} If it comes from stdin.
-   * @throws {SessionError} As `read`.
-   */
+  /** Opens it, to append to it or to watch it; a session from stdin is refused. */
   open(mode?: "read-only"): Promise<SessionManager>;
   /** Yields its bytes, in pieces that are valid until the next is asked for. */
   bytes(): AsyncIterable<Uint8Array>;
   /** Returns what a list says of it; undefined if it is no session. */
   row(): Promise<SessionRow | undefined>;
-  /**
-   * Deletes it; from a database for good.
-   *
-   * @throws {SessionError} As `deleteSession` and `SessionStore.delete`.
-   */
+  /** Deletes it; from a database for good. */
   delete(options: { readonly permanent: boolean; readonly force: boolean }): Promise<"trash" | "permanent">;
 }
 

@@ -94,11 +94,7 @@ function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }
 
-/**
- * Returns the database that a call is about; undefined if it is about files.
- *
- * @throws {UsageError} If the command works on files alone.
- */
+/** Returns the database that a call is about, which not every command may be; undefined if it is about files. */
 function addressFor(
   { name, command }: LoadedCommand,
   given: GivenValues,

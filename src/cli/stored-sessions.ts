@@ -53,11 +53,7 @@ export class StoredSessions {
     this.#io = io;
   }
 
-  /**
-   * Returns the store, open.
-   *
-   * @throws {SessionError} `STORE_UNAVAILABLE`
-   */
+  /** Returns the store, open. */
   store(): Promise<SessionStore> {
     this.#store ??= storesOf(this.#io).open(this.#url);
     return this.#store;
@@ -96,11 +92,7 @@ export class StoredSessions {
     return storesOf(this.#io).migrationSql(this.#url, to);
   }
 
-  /**
-   * Closes what was opened. Idempotent.
-   *
-   * @param hasFailed - Whether what could not be written is given up.
-   */
+  /** Closes what was opened; if the call has failed, what could not be written is given up. Idempotent. */
   async close(hasFailed: boolean): Promise<void> {
     const opened = this.#store;
     this.#store = undefined;

@@ -58,13 +58,7 @@ function pathsOfTool(name: unknown, fileOps: FileOperations): Set<string> | unde
   }
 }
 
-/**
- * Adds the lists of an earlier summary; its modified files count as edited.
- *
- * @param summary - A compaction or branch summary entry; one that an extension wrote has details of its own kind and
- *   is passed over.
- * @param fileOps - Receives the paths.
- */
+/** Adds the lists of an earlier summary, unless an extension wrote it; its modified files count as edited. */
 export function addFileListsOf(summary: unknown, fileOps: FileOperations): void {
   const { details, fromHook } = fieldsOf(summary);
   if (fromHook === true) return;

@@ -125,11 +125,7 @@ function failed(
   return new SessionError("SUMMARY_FAILED", message, { details: { kind, ...details }, cause });
 }
 
-/**
- * Refuses to start if the signal was aborted.
- *
- * @throws {SessionError} `ABORTED`
- */
+/** Refuses to start if the signal was aborted. */
 export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw cancelled(kind, signal.reason);
 }

@@ -81,11 +81,7 @@ export async function compact(
   return writeSummary(preparation, summarize, options);
 }
 
-/**
- * Does what `compact` does, within bounds.
- *
- * @throws {SessionError} As `compact`.
- */
+/** Does what `compact` does, within bounds. */
 export async function writeSummary(
   preparation: CompactionPreparation,
   summarize: Summarize,
@@ -148,11 +144,7 @@ export function compactionResult(
   };
 }
 
-/**
- * Refuses a preparation without content.
- *
- * @throws {SessionError} `NOTHING_TO_COMPACT`
- */
+/** Refuses a preparation without content. */
 export function assertSomethingToCompact(preparation: CompactionPreparation): void {
   const { messagesToSummarize, turnPrefixMessages, previousSummary } = preparation;
   if (messagesToSummarize.length + turnPrefixMessages.length > 0 || previousSummary) return;

@@ -33,8 +33,6 @@ const LEAST_ROOM = 64;
  * tokens, plus the file lists, whose length is known.
  *
  * `compactWithoutModel` stays within this; a model may not.
- *
- * @remarks Cost: O(size of the messages).
  */
 export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): SummarySize {
   const { messagesToSummarize, turnPrefixMessages, previousSummary = "", fileOps } = replaced;
@@ -57,7 +55,6 @@ export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): S
  * The reserve stays free if it can; else the request must fit, at least.
  *
  * @returns Undefined if what is kept leaves no room for a summary.
- * @remarks Cost: O(size of the messages).
  */
 export function roomForSummary(
   planned: Replaced & { readonly estimatedTokensAfter: number; readonly settings: CompactionLimits },

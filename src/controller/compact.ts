@@ -100,12 +100,7 @@ export class Compactor {
     this.#fruitless = 0;
   }
 
-  /**
-   * Waits until a running compaction ends, in whatever way.
-   *
-   * @returns False if that compaction itself calls, which would wait for ever.
-   * @throws {SessionError} `ABORTED`
-   */
+  /** Waits until a running compaction ends, in whatever way; false if that compaction itself calls, which would wait for ever. */
   async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
     while (this.#running !== undefined) {
       if (this.#inside.getStore() === true) return false;
@@ -114,11 +109,7 @@ export class Compactor {
     return true;
   }
 
-  /**
-   * Plans, asks the hooks, has the summary written, and appends it.
-   *
-   * @throws {SessionError} `NOTHING_TO_COMPACT`, or what `attempt` throws.
-   */
+  /** Compacts as `attempt` does; having nothing to compact is an error. */
   async run(request: CompactionRequest): Promise<CompletedCompaction> {
     const done = await this.attempt(request);
     if (typeof done !== "string") return done;

@@ -33,11 +33,7 @@ export function joinSignals(leaving: AbortSignal, signal: AbortSignal | undefine
   return signal === undefined ? leaving : AbortSignal.any([signal, leaving]);
 }
 
-/**
- * Returns an entry that must exist.
- *
- * @throws {SessionError} `ENTRY_NOT_FOUND`
- */
+/** Returns an entry that must exist. */
 export function requireEntry(session: SessionManager, id: string): SessionEntry {
   const entry = session.getEntry(id);
   if (entry === undefined) throw entryNotFound(id);

@@ -35,11 +35,7 @@ export class CurrentSession {
     return this.#leaving.signal;
   }
 
-  /**
-   * Refuses to continue with what was prepared for a session that was left since.
-   *
-   * @throws {SessionError} `STALE_LEAF`, or `SESSION_CLOSED` after the end.
-   */
+  /** Refuses to continue with what was prepared for a session that was left since. */
   assertNotLeft(from: SessionManager): void {
     if (this.#hasEnded) throw closed();
     if (from === this.#session && !this.#isBeingLeft) return;

@@ -60,11 +60,7 @@ export async function switchSession(
   return goTo(host, "resume", from, next);
 }
 
-/**
- * Asks the handlers whether the session may be left.
- *
- * @throws {SessionError} `STALE_LEAF` if it is being left already, or was left while they ran.
- */
+/** Asks the handlers whether the session may be left; throws `STALE_LEAF` if it is being left already, or was left while they ran. */
 export async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
   { current, hooks }: ControllerHost,
   name: Name,

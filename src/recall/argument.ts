@@ -6,11 +6,7 @@ export interface Argument<T> {
   /** JSON Schema of the value. */
   readonly schema: JsonObject;
   readonly isRequired: boolean;
-  /**
-   * Reads the value.
-   *
-   * @throws {TypeError} If it is of a wrong type, or out of its bounds.
-   */
+  /** Reads the value; throws a `TypeError` if it is of a wrong type, or out of its bounds. */
   parse(value: unknown): T;
 }
 
@@ -129,11 +125,7 @@ function textReader(name: string): (value: unknown) => string {
   };
 }
 
-/**
- * Reads the values of a call.
- *
- * @throws {TypeError} If it has an argument that there is not.
- */
+/** Reads the values of a call, which has none but those. */
 export function readArguments(
   all: readonly Argument<unknown>[],
   values: { readonly [name: string]: unknown },

@@ -72,11 +72,7 @@ export class RecalledSession implements ViewSource {
     return [...tree.path(active.has(ordinal) ? this.view.leaf : (this.#tips[ordinal] ?? ordinal))];
   }
 
-  /**
-   * Finds an entry by its id, the beginning of it, or its label.
-   *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`
-   */
+  /** Finds an entry by its id, the beginning of it, or its label. */
   ordinalOf(name: string): number {
     try {
       return this.tree.find(this.view.findEntry(name));

@@ -14,11 +14,7 @@ export interface RunningSession {
   readonly note: string | undefined;
 }
 
-/**
- * Finds the running session: the one that the environment names, else those of the project that changed within the last minute.
- *
- * @param rows - Sessions of the project.
- */
+/** Finds the running session: the one that the environment names, else those of the project that changed within the last minute. */
 export function findRunningSession(
   rows: readonly SessionRow[],
   env: { readonly [name: string]: string | undefined },

@@ -70,9 +70,7 @@ export function readsCalls({ filters }: SearchPlan): boolean {
   return filters.failed === true || filters.path !== undefined;
 }
 
-/**
- * Returns texts that must stand in the entry's line, or with `readsCalls` anywhere in the session; empty if there are none.
- */
+/** Returns texts that must stand in the entry's line, or with `readsCalls` anywhere in the session; empty if there are none. */
 export function requiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
   const { tools = [], path = "" } = filters;
   const name = path.split(/[/\\]/).findLast((step) => step !== "" && step !== "." && step !== "..");

@@ -22,7 +22,6 @@ export interface TreeMarks {
  *
  * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all are.
  * @returns 1 for each; the caller may add more.
- * @remarks Cost: O(entries).
  */
 export function chooseRows(
   { tree, leaf, kinds, labelled }: TreeMarks,

@@ -70,11 +70,7 @@ class Fields {
   }
 }
 
-/**
- * Takes an entry apart for reading; undefined stands for a damaged body.
- *
- * @remarks Cost: O(size of the entry).
- */
+/** Takes an entry apart for reading; undefined stands for a damaged body. */
 export function contentOf(entry: AnySessionEntry | undefined): EntryContent {
   if (entry === undefined || entry.type === "damaged") {
     const text = "This entry cannot be read. It keeps its position in the tree.";

@@ -91,11 +91,7 @@ export interface EntryKinds {
   readonly failures: ReadonlySet<number>;
 }
 
-/**
- * Reads what all entries are, and which of them failed.
- *
- * @remarks Cost: O(session).
- */
+/** Reads what all entries are, and which of them failed. */
 export function readKinds(session: ViewSource): EntryKinds {
   const kinds: EntryKind[] = [];
   const failures = new Set<number>();

@@ -132,11 +132,7 @@ function linesOf(text: string, end = text.length): string[] {
     .filter(Boolean);
 }
 
-/**
- * The line of an output that says most about an error: the last that names one, else the last that tells anything.
- *
- * @param lines - The last ones.
- */
+/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
 function telling(lines: readonly string[], text: string): string {
   const own = lines.filter((line) => !WRAPPING.test(line));
   const last = errorsIn(lines);

@@ -30,8 +30,6 @@ const MOST_FILES = 1000;
 /**
  * Returns the files that a call of a tool names: read, written or searched; those that a shell command names are not told apart
  * from its other words, and left out, but for patches.
- *
- * @remarks Cost: O(text of the arguments).
  */
 export function filesOfCall({ name, input }: Pick<StoredCall, "name" | "input">): TouchedFile[] {
   const fields = fieldsOf(input);

@@ -22,7 +22,6 @@ export interface Trunk {
  * Finds the straight line through every entry.
  *
  * @param leaf - Ordinal of the leaf, or NONE.
- * @remarks Cost: O(entries); no recursion.
  */
 export function findTrunk(tree: EntryTree, leaf: number): Trunk {
   const order = parentsFirst(tree);

@@ -114,11 +114,7 @@ interface AskedAnswer {
   readonly model: ModelChoice | undefined;
 }
 
-/**
- * Goes to the entry of which the call speaks.
- *
- * @returns The answer before which it stands; undefined if it stands at an entry.
- */
+/** Goes to the entry of which the call speaks; returns the answer before which that is, undefined if it is at an entry. */
 function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView): AskedAnswer | undefined {
   const [leaf, before] = [get(LEAF), get(BEFORE)];
   if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");

@@ -203,10 +203,8 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
 }
 
 /**
- * Chooses the columns that leave room for a name, those before others first.
- *
- * @param widths - 0 for a column that is not wanted.
- * @returns Places of the columns; the first is always among them.
+ * Chooses the columns that leave room for a name, those before others first; the first is always among them. A width of 0 is
+ * that of a column that is not wanted.
  */
 function fittingColumns(widths: readonly number[], width: number): Set<number> {
   const shown = new Set<number>();

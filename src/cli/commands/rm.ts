@@ -79,11 +79,7 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
   });
 }
 
-/**
- * Finds the sessions that are named, each once.
- *
- * @throws {UsageError} If some are files, and others in a database.
- */
+/** Finds the sessions that are named, each once: all in files, or all in a database. */
 async function namedSessions({ findKeptSession, get, io }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
   // What nobody is asked about is not found by a word of its name.

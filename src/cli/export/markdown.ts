@@ -25,8 +25,6 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 /**
  * Writes a branch as a transcript in Markdown: what session it is, then a heading for each turn with what was said,
  * called and returned. State of extensions, labels as entries and usage records are left out.
- *
- * @remarks Cost: O(bytes of the branch).
  */
 export function* markdown(source: ExportSource): Generator<string, void> {
   const { session, leaf, withImages } = source;

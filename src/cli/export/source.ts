@@ -21,12 +21,7 @@ export interface NumberedEntry {
 /** Entries whose bodies are held at a time. */
 const BATCH = 64;
 
-/**
- * Returns entries with their bodies, a few at a time, so that a session of any size takes little memory.
- *
- * @param ordinals - Which, in the order in which they are returned.
- * @remarks Cost: O(bytes of their lines).
- */
+/** Yields entries with their bodies, in the order of the ordinals, a few at a time, so that a session of any size takes little memory. */
 export function* numberedEntries(session: SessionView, ordinals: Int32Array): Generator<NumberedEntry, void> {
   for (let start = 0; start < ordinals.length; start += BATCH) {
     const batch: NumberedEntry[] = [];

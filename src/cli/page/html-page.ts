@@ -13,11 +13,7 @@ const FOLDER = import.meta.url.endsWith(".ts")
   ? new URL("../../../node_modules/.cache/sessiontree/page/", import.meta.url)
   : new URL("./page/", import.meta.url);
 
-/**
- * Reads the page.
- *
- * @throws {Error} If the program runs from the sources and the page has not been built.
- */
+/** Reads the page, which must have been built if the program runs from the sources. */
 export function readPageAsset(): PageAsset {
   const [script, style] = [new URL("page.js", FOLDER), new URL("style.css", FOLDER)];
   if (!existsSync(script) || !existsSync(style)) {
@@ -90,11 +86,7 @@ export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset())
   );
 }
 
-/**
- * Makes the page of a list of sessions, for a server that has the sessions, too.
- *
- * @param data - What the page reads, as JSON can hold it.
- */
+/** Makes the page of a list of sessions, for a server that has the sessions, too. */
 export function htmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
   return documentOf({ dataId: "sessions", data, isServed: true }, asset);
 }

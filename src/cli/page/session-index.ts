@@ -55,11 +55,7 @@ export interface IndexUsage {
   readonly damaged: number;
 }
 
-/**
- * Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents.
- *
- * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
- */
+/** Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents. */
 export async function indexUsage(
   scope: CatalogScope,
   options: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
@@ -101,12 +97,7 @@ export interface IndexHit {
   readonly match: TextMatch;
 }
 
-/**
- * Searches the contents of sessions; the hits that fit best come first.
- *
- * @param signal - Ends the search; what was found by then is given up.
- * @throws {SessionError} `ABORTED` or `INVALID_QUERY`
- */
+/** Searches the contents of sessions, until the signal; the hits that fit best come first. */
 export async function searchIndex(
   scope: CatalogScope,
   query: string,

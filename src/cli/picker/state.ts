@@ -96,11 +96,7 @@ export function emptyPicker(scope: PickerScope): PickerState {
   };
 }
 
-/**
- * Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first.
- *
- * @remarks Cost: O(text of their rows).
- */
+/** Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first. */
 export function matchesOf({ sessions, filter, contents }: PickerState): readonly FileRow[] {
   if (contents === undefined) return bestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
@@ -120,12 +116,7 @@ export function highlighted(state: PickerState): FileRow | undefined {
   return matches[cursorIn(matches, state)];
 }
 
-/**
- * Takes an event in.
- *
- * @returns A new state, and what is to be done.
- * @remarks Cost: O(sessions), O(n log n) when some are found.
- */
+/** Takes an event in, and returns a new state and what is to be done. */
 export function step(state: PickerState, event: PickerEvent): PickerStep {
   switch (event.kind) {
     case "found": {

@@ -26,8 +26,6 @@ const LONGEST_FACT = 60;
 /**
  * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
  * body.
- *
- * @remarks Cost: O(size of the entry).
  */
 export function detailsOf(entry: AnySessionEntry | undefined): EntryDetails {
   const { parts, others } = contentOf(entry);
