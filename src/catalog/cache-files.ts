@@ -19,7 +19,6 @@ const LEFTOVER_AFTER_MS = 60_000;
 /** How often rows of folders that nobody lists are checked. */
 const SWEEP_EVERY_MS = 24 * 3600 * 1000;
 
-/** The most folders that are checked at a time. */
 const MOST_SWEPT = 20;
 
 /** Tells whether what is known of a file stays in a cache. */

@@ -79,7 +79,6 @@ export class CatalogRun {
     this.#needsCalls = needsCalls;
   }
 
-  /** Finds the files of a run. */
   static async start(options: CatalogOptions, needsCalls = false): Promise<CatalogRun> {
     assertOptions<CatalogOptions>(options, CATALOG_RULES);
     if (options.places !== undefined) assertOptions<SessionPlaces>(options.places, PLACES_RULES);

@@ -28,9 +28,7 @@ export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"
   readonly isWhole: boolean;
 }
 
-/** How a file ended when it was read. */
 export interface KnownEnd {
-  /** Id of the last entry. */
   readonly lastId: string;
   /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
   readonly tail: string;
@@ -102,7 +100,6 @@ export function callsIn({ calls }: FileSummary): SessionCalls | undefined {
   return bytes && decodeCalls(bytes);
 }
 
-/** The findings of one reading, and the last bytes of the file. */
 interface Found extends Findings {
   readonly tail: string;
 }

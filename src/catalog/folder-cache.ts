@@ -17,7 +17,6 @@ const CACHE_VERSION = 6;
 
 /** One kind of knowledge of session files, and how it is kept: in one file for each folder of sessions. */
 export interface CacheKind<Known extends FileMark> {
-  /** How the names of such files end. */
   readonly suffix: string;
   encode(files: ReadonlyMap<string, Known>): BesideJson & { readonly columns: object };
   /** Reads what `encode` made; undefined if any of it is invalid. */
@@ -51,7 +50,6 @@ export function readCached<Known extends FileMark>(
   return files && { folder, files };
 }
 
-/** Writes what is kept of a folder, synchronously. */
 export function writeCachedNow<Known extends FileMark>(
   path: string,
   cached: CachedFolder<Known>,
@@ -72,7 +70,6 @@ function contentOf<Known extends FileMark>({ folder, files }: CachedFolder<Known
  * A folder's file is replaced as a whole: if two processes do so at once, one wins, and only work is lost.
  */
 export class FolderCache<Known extends FileMark> {
-  /** The folders that were asked for. */
   readonly loaded = new Map<string, LoadedFolder<Known>>();
   readonly #kind: CacheKind<Known>;
   readonly #cacheFolder: string | undefined;

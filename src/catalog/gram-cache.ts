@@ -42,7 +42,6 @@ export const FILTERS: CacheKind<KnownFilter> = {
 /** Filters of session files, kept between runs beside the summaries. A filter holds for as long as its file is unchanged. */
 export class GramCache {
   readonly #known: FolderCache<KnownFilter>;
-  /** Whether filters are kept. */
   readonly isKept: boolean;
 
   /** @param cacheFolder - Where filters are kept; undefined for nowhere. */
@@ -58,7 +57,6 @@ export class GramCache {
     return isCurrent && known.birthtimeMs === mark.birthtimeMs ? known.filter : undefined;
   }
 
-  /** Stores the filter of a file. */
   put(file: SessionFile, mark: FileMark, filter: Uint8Array): void {
     const known = this.#known.of(file.folder);
     if (known === undefined) return;

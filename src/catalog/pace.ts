@@ -23,7 +23,6 @@ export class Pace {
     return monotonicMs() - this.#since > SLICE_MS;
   }
 
-  /** Resolves after a turn of the event loop. */
   async rest(): Promise<void> {
     this.check();
     await nextTurn();

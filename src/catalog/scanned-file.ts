@@ -11,17 +11,14 @@ export interface FileMark {
   readonly birthtimeMs: number;
 }
 
-/** Returns the mark of a file. */
 export function markOf({ size, mtimeMs, ino, birthtimeMs }: FileMark): FileMark {
   return { size, mtimeMs, ino, birthtimeMs };
 }
 
-/** Tells whether a file is unchanged. */
 export function isUnchanged(a: FileMark, b: FileMark): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
 }
 
-/** Tells whether the file at a path is unchanged. */
 export function isUnchangedAt(path: string, mark: FileMark): boolean {
   const stats = ifPresent(() => statSync(path));
   return stats !== undefined && isUnchanged(stats, mark);
@@ -60,7 +57,6 @@ export function openToScan(path: string): ScannedFile {
   }
 }
 
-/** Closes a file that `openToScan` has opened. */
 export function closeFile(file: ScannedFile): void {
   realFileSystem.closeSync(file.fd);
 }

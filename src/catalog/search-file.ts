@@ -83,11 +83,9 @@ export function branchesOf({ tree, storedLeaf }: SessionIndex): (entryId: string
   };
 }
 
-/** How hits get their branch. */
 interface BranchReading<Hit> {
   /** Whether hits of one session may come apart; all are then read first. */
   readonly isMixed: boolean;
-  /** Names the session of a hit. */
   readonly sessionOf: (hit: Hit) => string;
   /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
   readonly read: (hit: Hit) => Promise<((entryId: string) => HitBranch) | undefined>;

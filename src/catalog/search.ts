@@ -85,7 +85,6 @@ export interface FileHit extends SearchHit {
   readonly offset: number;
 }
 
-/** The most hits that are ranked. */
 const MOST_RANKED = 10_000;
 
 /**
@@ -146,7 +145,6 @@ export function planFor(query: string, options: QueryOptions & SearchFilters): S
   return planSearch(parseQuery(query, options), options, Date.now(), expressionMatcher);
 }
 
-/** Returns how many hits are wanted. */
 function limitOf(plan: SearchPlan, { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions): number {
   return findsNothing(plan) ? 0 : Math.floor(limit);
 }
@@ -278,7 +276,6 @@ function mayHold({ grams: kept, pace }: CatalogRun, file: SessionFile, grams: In
   return filter === undefined || hasGrams(filter, grams);
 }
 
-/** Whether a file is of the program that was asked for. */
 function isFrom(path: string, { filters: { source } }: SearchPlan): boolean {
   return source === undefined || isFromSource(importOriginOf(path), source);
 }

@@ -16,7 +16,6 @@ export interface SessionCalls {
   readonly isSubagent: boolean;
   /** How many of the entries were read that may say so. */
   readonly frontEntries: number;
-  /** The model that answered last. */
   readonly answering: ModelNames | undefined;
 }
 
@@ -73,7 +72,6 @@ export class CallRecorder {
     });
   }
 
-  /** What was found so far. */
   get found(): SessionCalls {
     const [calls, source, isSubagent] = [this.#calls, this.#source, this.#isSubagent];
     const frontEntries = Math.min(this.#entriesSeen, FRONT_ENTRIES);

@@ -28,7 +28,6 @@ export interface CatalogScope {
   readonly otherDirs?: readonly string[];
 }
 
-/** A file that may be a session. */
 export interface SessionFile extends FileMark {
   readonly path: string;
   readonly folder: string;
@@ -86,7 +85,6 @@ export async function findSessionFiles(
   return { folders, files: files.sort(newestFirst) };
 }
 
-/** Copies that OpenClaw makes of its sessions. */
 const CHECKPOINT = /\.checkpoint\.[^.]+\.jsonl$/;
 
 /** Orders files: most recently written first, then by path. */

@@ -39,7 +39,6 @@ export class SummaryCache {
     return this.#known.of(file.folder)?.files.get(file.name);
   }
 
-  /** Stores the summary of a file. */
   put(file: SessionFile, found: FileSummary): void {
     const known = this.#known.of(file.folder);
     if (known === undefined || known.files.get(file.name) === found) return;

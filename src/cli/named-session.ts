@@ -5,7 +5,6 @@ import type { SessionView } from "../manager/session-view.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where a session is. */
 export interface SessionLocation {
   /** For people: its path, or its id and the database. */
   readonly text: string;
@@ -36,7 +35,6 @@ export interface NamedSession {
   delete(options: { readonly permanent: boolean; readonly force: boolean }): Promise<"trash" | "permanent">;
 }
 
-/** Names the session that comes from stdin. */
 const PIPED = "-";
 
 /** Other names of stdin: no files, whatever stands there. */
@@ -132,7 +130,6 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
   return buffer(stdin);
 }
 
-/** The error for what would change the session that comes from stdin. */
 export function onlyReadable(): UsageError {
   return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
 }

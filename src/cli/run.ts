@@ -123,7 +123,6 @@ async function openStored(
   return new stored.StoredSessions(address, io);
 }
 
-/** What a call works with and writes to. */
 interface Surroundings {
   readonly io: CliIo;
   readonly stored: StoredSessions | undefined;

@@ -34,7 +34,6 @@ const POSTGRES: CliStores = {
     (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to }),
 };
 
-/** Returns the way to databases. */
 export function storesOf({ stores = POSTGRES }: CliIo): CliStores {
   return stores;
 }
@@ -53,7 +52,6 @@ export class StoredSessions {
     this.#io = io;
   }
 
-  /** Returns the store, open. */
   store(): Promise<SessionStore> {
     this.#store ??= storesOf(this.#io).open(this.#url);
     return this.#store;
@@ -76,18 +74,15 @@ export class StoredSessions {
     return this.#named(onlyOne(found, name, { isHere, notFound }));
   }
 
-  /** Says where a session is. */
   locationOf(id: string): SessionLocation {
     const store = this.address;
     return { text: `${id} in ${store}`, json: { id, store } };
   }
 
-  /** Makes the database's tables, or changes them: see `CliStores`. */
   migrate(to: number | undefined): Promise<{ readonly from: number; readonly to: number }> {
     return storesOf(this.#io).migrate(this.#url, to);
   }
 
-  /** Returns the statements that `migrate` would run now. */
   migrationSql(to: number | undefined): Promise<string[]> {
     return storesOf(this.#io).migrationSql(this.#url, to);
   }

@@ -19,7 +19,6 @@ export interface FileLists {
 const READ_TAG = "read-files";
 const MODIFIED_TAG = "modified-files";
 
-/** Makes empty file operations. */
 export function createFileOps(): FileOperations {
   return { read: new Set(), written: new Set(), edited: new Set() };
 }

@@ -81,7 +81,6 @@ export async function compact(
   return writeSummary(preparation, summarize, options);
 }
 
-/** Does what `compact` does, within bounds. */
 export async function writeSummary(
   preparation: CompactionPreparation,
   summarize: Summarize,
@@ -144,7 +143,6 @@ export function compactionResult(
   };
 }
 
-/** Refuses a preparation without content. */
 export function assertSomethingToCompact(preparation: CompactionPreparation): void {
   const { messagesToSummarize, turnPrefixMessages, previousSummary } = preparation;
   if (messagesToSummarize.length + turnPrefixMessages.length > 0 || previousSummary) return;

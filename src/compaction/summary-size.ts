@@ -3,7 +3,6 @@ import { computeFileLists, type FileOperations, formatFileOperations } from "./f
 import type { CompactionLimits } from "./settings.ts";
 import { estimateAll, estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
-/** What a summary replaces. */
 export interface Replaced {
   readonly messagesToSummarize: readonly AgentMessage[];
   readonly turnPrefixMessages: readonly AgentMessage[];
@@ -11,13 +10,9 @@ export interface Replaced {
   readonly fileOps: FileOperations;
 }
 
-/** Sizes of a summary and of what it replaces, in tokens. */
 export interface SummarySize {
-  /** Estimate for the summarised messages and the previous summary. */
   readonly replacedTokens: number;
-  /** Expected size of the new summary's text. */
   readonly textTokens: number;
-  /** Size of the file lists at its end. */
   readonly fileListTokens: number;
 }
 

@@ -5,11 +5,9 @@ import { SessionError } from "../schema/errors.ts";
 export interface BranchSnapshot {
   readonly session: SessionManager;
   readonly leafId: string | null;
-  /** The latest compaction of the branch. */
   readonly compactionId: string | undefined;
 }
 
-/** Records the state of a session. */
 export function takeSnapshot(session: SessionManager): BranchSnapshot {
   return { session, leafId: session.getLeafId(), compactionId: latestCompactionId(session) };
 }

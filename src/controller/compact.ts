@@ -48,7 +48,6 @@ export interface CompletedCompaction extends CompactionResult {
  */
 export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
-/** A requested compaction. */
 export interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;
@@ -90,7 +89,6 @@ export class Compactor {
     this.#host = host;
   }
 
-  /** How many compactions in a row did not make the context smaller. */
   get fruitless(): number {
     return this.#fruitless;
   }
@@ -197,7 +195,6 @@ export class Compactor {
     }
   }
 
-  /** Returns the compaction that a handler made, if any. */
   async #askHooks(attempt: Attempt): Promise<ExtensionCompaction | undefined> {
     const { preparation, branchEntries, signal, request } = attempt;
     const { instructions, reason, willRetry } = request;

@@ -2,10 +2,8 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHooks } from "./hooks.ts";
 
-/** A session that is about to replace another one. */
 export interface Replacement {
   readonly reason: "new" | "resume" | "fork";
-  /** The session that it was prepared for. */
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;

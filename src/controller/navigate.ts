@@ -32,7 +32,6 @@ export interface NavigateTreeResult {
   summaryEntry?: BranchSummaryEntry;
 }
 
-/** A planned navigation. */
 type TreePreparation = SessionHookEvents["session_before_tree"]["preparation"];
 
 interface ReadySummary extends ExtensionBranchSummary {

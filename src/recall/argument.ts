@@ -3,16 +3,13 @@ import type { JsonObject } from "../schema/json.ts";
 /** Something that a tool can be told: how it is described, and how its value is read. */
 export interface Argument<T> {
   readonly name: string;
-  /** JSON Schema of the value. */
   readonly schema: JsonObject;
   readonly isRequired: boolean;
   /** Reads the value; throws a `TypeError` if it is of a wrong type, or out of its bounds. */
   parse(value: unknown): T;
 }
 
-/** The values of a call. */
 export interface Arguments {
-  /** Returns the value of an argument. */
   get<T>(argument: Argument<T>): T;
 }
 
@@ -139,7 +136,6 @@ export function readArguments(
   return { get: (argument) => argument.parse(values[argument.name]) };
 }
 
-/** Returns the JSON Schema of some arguments. */
 export function schemaOf(all: readonly Argument<unknown>[]): JsonObject {
   return {
     type: "object",

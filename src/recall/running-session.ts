@@ -8,7 +8,6 @@ const RECENT_MS = 60_000;
 
 /** The session in which the question is asked: what is found there, the caller knows. */
 export interface RunningSession {
-  /** Tells whether a session is the running one. */
   readonly is: (row: Pick<SessionRow, "id">) => boolean;
   /** Says which session was left out; undefined if none was. */
   readonly note: string | undefined;

@@ -35,11 +35,9 @@ const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
 const NAMES_ERROR =
   /(?:error|exception|fatal|panic(?:ked)?|conflict)\b[^:]{0,60}:\s*\S|\b(?:no such file|not found|permission denied|assert)/i;
 
-/** A line that tells of a failure. */
 const TELLS_FAILURE =
   /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[✖✗×]/i;
 
-/** What can be told of a failure in a line. */
 interface Failure {
   /** The tool and what it was called for, or the command; empty for an answer of the model. */
   readonly what: string;

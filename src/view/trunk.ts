@@ -10,7 +10,6 @@ import { newestTips, parentsFirst } from "./ancestry.ts";
 export interface Trunk {
   /** The child that goes straight on, by ordinal; NONE where there is no child. */
   readonly next: Int32Array;
-  /** The root that goes straight on. */
   readonly root: number;
   /** All entries, parents before children. */
   readonly order: Int32Array;

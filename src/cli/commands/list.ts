@@ -31,11 +31,7 @@ const SOURCE = choiceOption("--source <program>", 'only sessions imported from t
 ]);
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
-
-/** Titles of the columns. */
 const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
-
-/** Part of the width that the project may take. */
 const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;

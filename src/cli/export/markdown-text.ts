@@ -9,7 +9,6 @@ const FENCE_IN_LIST = /^(\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+)((?:`{3,}|~{3,}).*)$/;
 /** Of what stands behind a fence only this much is taken over: some readers take more of it for a table. */
 const LANGUAGE = /^ *[\w+#.-]+/;
 
-/** The line below the head of a table. */
 const TABLE = /^[\s|:-]*-[\s|:-]*$/;
 
 const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;

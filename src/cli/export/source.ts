@@ -8,7 +8,6 @@ export interface ExportSource {
   readonly leaf: number;
   /** Whether everything is wanted: all branches, or every entry of a drawing. */
   readonly isFull: boolean;
-  /** Whether images go into the text. */
   readonly withImages: boolean;
 }
 
@@ -18,7 +17,6 @@ export interface NumberedEntry {
   readonly entry: AnySessionEntry | undefined;
 }
 
-/** Entries whose bodies are held at a time. */
 const BATCH = 64;
 
 /** Yields entries with their bodies, in the order of the ordinals, a few at a time, so that a session of any size takes little memory. */

@@ -24,14 +24,12 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-/** Another session that a page can lead to. */
 export interface KnownSession {
   readonly path: string;
   /** Address of its page; undefined where no server has it. */
   readonly href?: string;
 }
 
-/** What a page is made of. */
 export interface PageSource {
   /** The session file, byte by byte; of a page that a server has, its size, since it is fetched. */
   readonly bytes: Uint8Array | number;
@@ -43,7 +41,6 @@ export interface PageSource {
   readonly known?: ReadonlyMap<string, KnownSession>;
   /** Where a server has the bytes, and tells what is appended; only a page with one may send requests. */
   readonly server?: { readonly bytesUrl: string; readonly eventsUrl: string } | undefined;
-  /** Address of the list of sessions. */
   readonly indexUrl?: string | undefined;
 }
 
@@ -51,12 +48,10 @@ export interface PageSource {
 interface PageDocument {
   readonly dataId: "session" | "sessions";
   readonly data: object;
-  /** Bytes of a session. */
   readonly bytes?: Uint8Array;
   readonly isServed: boolean;
 }
 
-/** Bytes of a session that are compressed together. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /** As much smaller as level 6 makes them, nearly, in a third of the time. */

@@ -11,10 +11,8 @@ import { countFailures } from "../../view/count-failures.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { htmlIndex } from "./html-page.ts";
 
-/** Entries that a search through contents returns at most. */
 const MOST_HITS = 500;
 
-/** Makes the page that lists sessions, latest first. */
 export async function indexPage(
   scope: CatalogScope,
   name: string,
@@ -38,7 +36,6 @@ interface IndexAddresses {
 
 /** What one model's calls in a session used on a day, those of its subagents included. */
 export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
-  /** Address of the session's page. */
   readonly session: string;
   readonly day: string | null;
   readonly model: string | null;
@@ -83,11 +80,9 @@ export async function indexUsage(
   };
 }
 
-/** An entry that holds what was searched for. */
 export interface IndexHit {
   /** Address of the entry on the page of its session. */
   readonly href: string;
-  /** Address of the session's page. */
   readonly session: string;
   readonly role: string;
   /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */

@@ -4,7 +4,6 @@ import { kindOf, type Tone } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import type { PreviewLine } from "./state.ts";
 
-/** Entries that are looked at, from the leaf up. */
 const MOST_ENTRIES = 200;
 
 /** What a preview shows: results of tools and settings say little. */
