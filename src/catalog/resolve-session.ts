@@ -9,6 +9,7 @@ import { isoTime } from "../view/times.ts";
 import { counted } from "../view/words.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
+import { kinshipMark } from "./kinship.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { FileRow, SessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
@@ -137,8 +138,8 @@ function ambiguous<S extends Nameable>(
   const length = known.length === 0 ? WHOLE_ID : shortIdLength(ids, WHOLE_ID);
   const lines = found.slice(0, MOST_LISTED).map((session) => {
     const day = isoTime(session.modified.getTime()).slice(0, 10);
-    const fork = session.parentSession === undefined ? "" : "(fork) ";
-    return `  ${session.id.slice(0, length)}  ${day}  ${fork}${beginningOf(titleOf(session), LONGEST_TITLE)}`;
+    const title = `${kinshipMark(session)}${beginningOf(titleOf(session), LONGEST_TITLE)}`;
+    return `  ${session.id.slice(0, length)}  ${day}  ${title}`;
   });
   const more = found.length - lines.length;
   if (more > 0) lines.push(`  and ${counted(more, "other")}`);

@@ -22,7 +22,12 @@ export interface SessionCalls {
 const LF = 0x0a;
 
 /** The entries that may say where a session is from: imports write them first. */
-const FRONT_ENTRIES = 3;
+export const FRONT_ENTRIES = 3;
+
+/** Tells whether an entry says that its session is one of a subagent; the other side of the link names the subagent's session. */
+export function saysSubagent(entry: JsonRecord): boolean {
+  return entry["customType"] === SUBAGENT_CUSTOM_TYPE && fieldsOf(entry["data"])["sessionId"] === undefined;
+}
 
 /** Gathers the calls of a session from its entries, one by one in file order. */
 export class CallRecorder {
@@ -82,9 +87,7 @@ export class CallRecorder {
     // A fork that was made here begins later than the entries that it has copied.
     if (this.#entriesSeen === 0 && entryMs === this.#createdMs)
       this.#source = importOriginIn(entry)?.source ?? null;
-    const { sessionId } = fieldsOf(entry["data"]);
-    // The other side of the link names the subagent's session.
-    if (entry["customType"] === SUBAGENT_CUSTOM_TYPE && sessionId === undefined) this.#isSubagent = true;
+    if (saysSubagent(entry)) this.#isSubagent = true;
   }
 }
 

@@ -19,7 +19,7 @@ export interface SessionRow {
   readonly messageCount: number;
   /** Text of the first user message that has text, or how it begins; absent if there is none. */
   readonly firstMessage?: string;
-  /** How many lines are damaged, repeated or out of place; absent if none is, or nobody looked. */
+  /** How many issues it has; absent if no line is damaged, repeated or out of place, or nobody looked. */
   readonly issueCount?: number;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { importOriginOf } from "../../catalog/deleted-imports.ts";
+import { kinshipMark } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
@@ -194,7 +195,9 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       const rest = text.slice(front.length);
       return colours.red(front) + (name === undefined ? rest : colours.bold(rest));
     };
-    out.line(textBehind(`${facts}${origin}`, `${mark}${titleOf(session)}`, out, paint));
+    out.line(
+      textBehind(`${facts}${origin}`, `${mark}${kinshipMark(session)}${titleOf(session)}`, out, paint),
+    );
   });
 }
 

@@ -35,6 +35,8 @@ export interface PageSource {
   readonly bytes: Uint8Array | number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
+  /** Absolute path of the file; undefined if the session has none. */
+  readonly path?: string | undefined;
   /** The entry at whose path the page opens; default: the session's leaf. */
   readonly leafId?: string | undefined;
   /** Sessions that exist, by the name that this one uses for them. */

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { collectCalls } from "../../catalog/collect-usage.ts";
+import { kinshipOf } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { type FileHit, searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
@@ -22,7 +23,8 @@ export async function indexPage(
   const rows = sessions.map((session) => {
     const { path, id, cwd, created, modified, messageCount, issueCount = 0 } = session;
     const title = titleOf(session);
-    return { href: hrefOf(path), path, id, cwd, title, created, modified, messageCount, issueCount };
+    const known = { path, id, cwd, title, created, modified, messageCount, issueCount };
+    return { href: hrefOf(path), ...known, isFork: kinshipOf(session) === "fork" };
   });
   return htmlIndex({ name, ...urls, sessions: rows });
 }
@@ -48,8 +50,6 @@ export interface IndexUsage {
     readonly [href: string]: { readonly source: string | null; readonly startedBy?: string };
   };
   readonly groups: readonly IndexUsageGroup[];
-  /** How many sessions have damaged lines, so that calls on those lines are in no sum. */
-  readonly damaged: number;
 }
 
 /** Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents. */
@@ -59,7 +59,7 @@ export async function indexUsage(
   hrefOf: (path: string) => string,
 ): Promise<IndexUsage> {
   const { signal, ...prices } = options;
-  const { sessions, damaged } = await collectCalls({ ...scope, signal });
+  const { sessions } = await collectCalls({ ...scope, signal });
   const listed = sessions.filter(({ isOutside = false }) => !isOutside);
   const hrefs = new Map(listed.map(({ row }) => [row, hrefOf(row.path ?? row.id)]));
   const starters = startersOf(sessions);
@@ -76,7 +76,6 @@ export async function indexUsage(
       const { day = null, model = null, session } = by;
       return { session: hrefAt(session) ?? "", day, model, ...sums };
     }),
-    damaged: damaged.length,
   };
 }
 

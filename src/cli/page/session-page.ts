@@ -48,7 +48,7 @@ export function sessionPage(session: PagedSession, options: SessionPageOptions =
       hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
     ]),
   );
-  return htmlPage({ fileName, leafId, known, server, indexUrl, bytes });
+  return htmlPage({ path, fileName, leafId, known, server, indexUrl, bytes });
 }
 
 function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
