@@ -42,7 +42,6 @@ export async function importFromHook(io: CliIo, options: ImportSessionsOptions):
     throw new UsageError(`${transcript.path} holds no session to import.`);
 }
 
-/** Imports a transcript in a process of its own. */
 async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Promise<void> {
   await again?.(JSON.stringify({ transcript_path: path, session_id: sourceId, [APART]: true }));
 }

@@ -13,11 +13,7 @@ const FOLDER = import.meta.url.endsWith(".ts")
   ? new URL("../../../node_modules/.cache/sessiontree/page/", import.meta.url)
   : new URL("./page/", import.meta.url);
 
-/**
- * Reads the page.
- *
- * @throws {Error} If the program runs from the sources and the page has not been built.
- */
+/** Reads the page, which must have been built if the program runs from the sources. */
 export function readPageAsset(): PageAsset {
   const [script, style] = [new URL("page.js", FOLDER), new URL("style.css", FOLDER)];
   if (!existsSync(script) || !existsSync(style)) {
@@ -28,14 +24,12 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-/** Another session that a page can lead to. */
 export interface KnownSession {
   readonly path: string;
   /** Address of its page; undefined where no server has it. */
   readonly href?: string;
 }
 
-/** What a page is made of. */
 export interface PageSource {
   /** The session file, byte by byte; undefined for a page that fetches it from a server. */
   readonly bytes?: Uint8Array | undefined;
@@ -51,7 +45,6 @@ export interface PageSource {
   readonly server?:
     | { readonly bytesUrl: string; readonly knownUrl: string; readonly eventsUrl: string }
     | undefined;
-  /** Address of the list of sessions. */
   readonly indexUrl?: string | undefined;
 }
 
@@ -59,12 +52,10 @@ export interface PageSource {
 interface PageDocument {
   readonly dataId: "session" | "sessions";
   readonly data: object;
-  /** Bytes of a session. */
   readonly bytes?: Uint8Array | undefined;
   readonly isServed: boolean;
 }
 
-/** Bytes of a session that are compressed together. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /** As much smaller as level 6 makes them, nearly, in a third of the time. */
@@ -86,11 +77,7 @@ export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset())
   return documentOf({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
 }
 
-/**
- * Makes the page of a list of sessions, for a server that has the sessions, too.
- *
- * @param data - What the page reads, as JSON can hold it.
- */
+/** Makes the page of a list of sessions, for a server that has the sessions, too. */
 export function htmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
   return documentOf({ dataId: "sessions", data, isServed: true }, asset);
 }

@@ -14,11 +14,9 @@ export interface SessionPageOptions {
   /** Where a server has the bytes, and tells what is appended; default: they are in the page. */
   readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
-  /** Size of the largest file of which a page is made. */
   readonly mostBytes?: number;
 }
 
-/** A session of which a page is made. */
 export interface PagedSession {
   /** Absolute path of its file; undefined if it has none. */
   readonly path: string | undefined;
