@@ -44,7 +44,7 @@ const ALONE = [
 const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**"];
 
 /** What Windows, or Wine, decides: everything that reads and writes the files of sessions. */
-const ON_WINDOWS = ["test/{catalog,fault,fs,log,manager,merge}/**/*.test.ts"];
+const ON_WINDOWS = ["test/{history,jsonl,stores}/**/*.test.ts"];
 
 /** What says nothing about Windows there, or would take minutes: other systems' files, memory, and kills of child processes. */
 const NOT_ON_WINDOWS = [
