@@ -17,9 +17,20 @@ import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
-import { type Answer, answerOf, attachedImages, type CallResult, resultOf } from "./content.ts";
+import {
+  type Answer,
+  addUsage,
+  answerOf,
+  apiOf,
+  attachedImages,
+  type CallResult,
+  providerOf,
+  restOf,
+  resultOf,
+  type UsageSums,
+  usageOfTokens,
+} from "./content.ts";
 import type { StoredTurn } from "./stored-turns.ts";
-import { addUsage, apiOf, providerOf, restOf, type UsageSums, usageOfTokens } from "./usage.ts";
 
 /** What the agents of a session share. */
 export interface SharedState {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { copySession } from "../copy-session.ts";
 import { memoryStore } from "../remote-store.ts";
 import type { SessionStore } from "../session-store.ts";
+import { copySession } from "../session-store.ts";
 import {
   all,
   cut,
