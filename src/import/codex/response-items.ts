@@ -13,7 +13,7 @@ import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 
 /** Role of an item in the conversation. */
-type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
+export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
 
 /** Classifies an item. */
 export function itemRole(item: JsonRecord): ItemRole {

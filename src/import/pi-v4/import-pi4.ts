@@ -113,8 +113,8 @@ class Pi4Import {
         this.#branches.set(String(value["lane"]), { tip: value["leafId"] }, moment);
         break;
       case "fact":
-        if (value["fact"] === "name") this.#note(record, value["name"]);
-        else this.#note(record, value["label"], value["targetId"]);
+        if (value["fact"] === "name") this.#note(value, value["name"]);
+        else this.#note(value, value["label"], value["targetId"]);
         break;
       case "usage":
         this.#rows.take(value, this.#time);
@@ -125,7 +125,7 @@ class Pi4Import {
         break;
       case "value":
       case "list":
-        this.#takeValue(record);
+        this.#takeValue(value);
         break;
       default: {
         const message = `Records of the kind ${JSON.stringify(kind)} are unknown; this one was left out.`;
@@ -195,28 +195,17 @@ class Pi4Import {
   }
 
   /** Takes a value or a list of dialect B. */
-  #takeValue({ value: record }: SourceRecord): void {
+  #takeValue(record: JsonRecord): void {
     const { namespace, op, seq, value } = record;
     const key = String(record["key"]);
-    const isSet = op === "set";
+    const set = op === "set" ? value : undefined;
     const moment = { seq, time: this.#time };
-    switch (namespace) {
-      case "pi.branch.tip":
-        if (isSet) this.#branches.set(key, { tip: value }, moment);
-        else this.#branches.delete(key);
-        break;
-      case "pi.lane.config":
-        this.#branches.set(key, { config: isSet ? value : undefined }, moment);
-        break;
-      case "pi.session.name":
-        this.#note({ value: record }, isSet ? value : undefined);
-        break;
-      case "pi.entry.label":
-        this.#note({ value: record }, isSet ? value : undefined, key);
-        break;
-      default:
-        if (!this.#operations.takeValue(record)) this.#keep(record);
-    }
+    if (namespace === "pi.branch.tip" && op !== "set") this.#branches.delete(key);
+    else if (namespace === "pi.branch.tip") this.#branches.set(key, { tip: value }, moment);
+    else if (namespace === "pi.lane.config") this.#branches.set(key, { config: set }, moment);
+    else if (namespace === "pi.session.name") this.#note(record, set);
+    else if (namespace === "pi.entry.label") this.#note(record, set, key);
+    else if (!this.#operations.takeValue(record)) this.#keep(record);
   }
 
   /** Keeps what an application wrote beside the entries. */
@@ -225,7 +214,7 @@ class Pi4Import {
   }
 
   /** Adds a name, or the label of an entry; undefined clears it. */
-  #note({ value: { seq } }: Pick<SourceRecord, "value">, text: unknown, targetId?: unknown): void {
+  #note({ seq }: JsonRecord, text: unknown, targetId?: unknown): void {
     const name = typeof text === "string" ? text : "";
     const body =
       targetId === undefined
