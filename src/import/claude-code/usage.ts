@@ -23,7 +23,9 @@ export function usageOfMessage(nodes: readonly RecordNode[]): Usage {
     if (usage.output >= most.output) most = usage;
     cost = Math.max(cost, countOf(value["costUSD"]));
   }
-  const arrived = nodes.some(isAborted) ? nodes.map(({ message }) => textIn(message["content"])).join("") : "";
+  const arrived = nodes.some(isAborted)
+    ? nodes.map(({ message }) => textIn(message["content"])).join("")
+    : "";
   const output = Math.max(most.output, Math.round(arrived.length / 4));
   const totalTokens = most.totalTokens + output - most.output;
   return { ...most, output, totalTokens, cost: { ...most.cost, total: cost } };
