@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { importOriginOf } from "../../catalog/deleted-imports.ts";
+import { kinshipMark } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
@@ -31,11 +32,7 @@ const SOURCE = choiceOption("--source <program>", 'only sessions imported from t
 ]);
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
-
-/** Titles of the columns. */
 const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
-
-/** Part of the width that the project may take. */
 const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;
@@ -198,15 +195,15 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       const rest = text.slice(front.length);
       return colours.red(front) + (name === undefined ? rest : colours.bold(rest));
     };
-    out.line(textBehind(`${facts}${origin}`, `${mark}${titleOf(session)}`, out, paint));
+    out.line(
+      textBehind(`${facts}${origin}`, `${mark}${kinshipMark(session)}${titleOf(session)}`, out, paint),
+    );
   });
 }
 
 /**
- * Chooses the columns that leave room for a name, those before others first.
- *
- * @param widths - 0 for a column that is not wanted.
- * @returns Places of the columns; the first is always among them.
+ * Chooses the columns that leave room for a name, those before others first; the first is always among them. A width of 0 is
+ * that of a column that is not wanted.
  */
 function fittingColumns(widths: readonly number[], width: number): Set<number> {
   const shown = new Set<number>();

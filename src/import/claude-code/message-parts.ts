@@ -1,9 +1,5 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
-import { countOf, STOP_REASONS, usageOf } from "../../convert/answer.ts";
-import { readUsage } from "../../convert/anthropic/anthropic-content.ts";
-import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import type { StopReason } from "../../schema/message.ts";
 import { member, textIn, textOf } from "../source-values.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";
 
@@ -96,25 +92,4 @@ function queuedRole({ value }: RecordNode): RecordRole {
   if (textIn(prompt).startsWith("<task-notification>") || commandMode === "task-notification")
     return "notification";
   return commandMode === undefined || commandMode === "prompt" ? "prompt" : "aside";
-}
-
-/** Returns the usage of a message whose growing records repeat it: the one with the most output. */
-export function usageOfMessage(nodes: readonly RecordNode[]): Usage {
-  let most = usageOf();
-  let cost = 0;
-  for (const { message, value } of nodes) {
-    const usage = readUsage(message["usage"]);
-    if (usage.output >= most.output) most = usage;
-    cost = Math.max(cost, countOf(value["costUSD"]));
-  }
-  return { ...most, cost: { ...most.cost, total: cost } };
-}
-
-/** Returns why a message ended: the last reason in its records, else whether it calls a tool. */
-export function stopReasonOf(nodes: readonly RecordNode[], hasCalls: boolean): StopReason {
-  if (nodes.some(({ value }) => value["isApiErrorMessage"] === true)) return "error";
-  const named = nodes
-    .map(({ message }) => STOP_REASONS.get(message["stop_reason"]))
-    .findLast((reason) => reason !== undefined);
-  return named ?? (hasCalls ? "toolUse" : "stop");
 }

@@ -1,10 +1,10 @@
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import { addTokens, NO_TOKENS, type Tokens } from "./cost-state.ts";
-import { usageOfMessage } from "./message-parts.ts";
 import type { Subagent } from "./subagents.ts";
 import { callIds, groupRecords, isBrokenOff, modelOf, type Unit } from "./thread-units.ts";
 import { countingKey } from "./unit-entries.ts";
+import { usageOfMessage } from "./usage.ts";
 
 /** Tools that start subagents, in old and new versions. */
 const STARTERS: ReadonlySet<string | undefined> = new Set(["Task", "Agent"]);

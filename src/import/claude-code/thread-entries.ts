@@ -1,7 +1,6 @@
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { type CopyCosts, CostState } from "./cost-state.ts";
-import { usageOfMessage } from "./message-parts.ts";
 import { findLeaf, isNode, type RecordNode } from "./record-graph.ts";
 import { SessionNotes } from "./session-notes.ts";
 import { SubagentTokens } from "./subagent-tokens.ts";
@@ -16,6 +15,7 @@ import {
   type Unit,
 } from "./thread-units.ts";
 import { countingKey, type EmittedUnit, emitUnit, type UnitContext } from "./unit-entries.ts";
+import { usageOfMessage } from "./usage.ts";
 
 /** One agent's conversation, and the target of its entries. */
 export interface Thread {
