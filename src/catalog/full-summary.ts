@@ -10,7 +10,7 @@ import { CallRecorder, type SessionCalls } from "./session-calls.ts";
 import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
 import { type SessionRow, sessionRow } from "./session-row.ts";
 
-/** Issues about links, versions and ids rather than lines: nothing is lost. */
+/** Issues about links, versions and ids rather than lines: nothing is lost, and a session with no others has none in a list. */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "PARENT_MISSING",
   "PARENT_BRIDGED",
@@ -21,13 +21,12 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "ID_INVENTED",
 ]);
 
-/** What a reading of a file found. */
 export interface Findings {
   /** Undefined if the file is no session. */
   readonly summary: SessionFacts | undefined;
   /** The calls of models; undefined if nobody asks for them. */
   readonly calls: SessionCalls | undefined;
-  /** Lines that are not exactly one header or one entry. */
+  /** All issues, if a line is not exactly one header or one entry; else 0. */
   readonly issueCount: number;
   /** Id of the last entry; undefined if no scan can continue behind it. */
   readonly lastId: string | undefined;
@@ -38,8 +37,6 @@ export interface Findings {
  *
  * @param source - Undefined if it is no session.
  * @param needsCalls - Whether the calls of models are asked for.
- * @throws {SessionError} `ABORTED`
- * @remarks Cost: O(bytes), parsed.
  */
 export async function summarizeSource(
   source: LineSource | undefined,
@@ -65,7 +62,8 @@ export async function summarizeSource(
       else recorder?.pass();
     }
   }
-  const issueCount = index.issues.filter((issue) => !HARMLESS.has(issue.code)).length;
+  const isDamaged = index.issues.some((issue) => !HARMLESS.has(issue.code));
+  const issueCount = isDamaged ? index.issues.length : 0;
   const isEnd = index.version >= RESUMABLE_VERSION && tree.size > 0 && !hasLooseEntry(index);
   const lastId = isEnd ? tree.idAt(tree.size - 1) : undefined;
   return { summary: summarizer.facts, calls: recorder?.found, issueCount, lastId };

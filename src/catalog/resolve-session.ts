@@ -9,17 +9,13 @@ import { isoTime } from "../view/times.ts";
 import { counted } from "../view/words.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
+import { kinshipMark } from "./kinship.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { FileRow, SessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 
-/** The most candidates that an error names. */
 const MAX_CANDIDATES = 20;
-
-/** The most candidates that a message lists. */
 const MOST_LISTED = 8;
-
-/** Characters of a candidate's title in a message. */
 const LONGEST_TITLE = 60;
 
 /** A text is a path if it names a folder or ends like a session file. */
@@ -47,7 +43,6 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
   return onlyOne(fittingName(sessions, text), wanted, { known: sessions });
 }
 
-/** What a session is known by. */
 export type Nameable = Pick<
   SessionRow,
   "path" | "id" | "name" | "firstMessage" | "modified" | "parentSession"
@@ -56,11 +51,7 @@ export type Nameable = Pick<
 /** How much of a name must match: any words of it, or its beginning at least. */
 export type NameMatch = "words" | "beginning";
 
-/**
- * Returns the sessions that a text names, by the best kind of match that any of them has.
- *
- * @returns Empty if nothing matches.
- */
+/** Returns the sessions that a text names, by the best kind of match that any of them has. */
 export function fittingName<S extends Nameable>(
   sessions: readonly S[],
   text: string,
@@ -91,13 +82,11 @@ export function fittingName<S extends Nameable>(
   return [];
 }
 
-/** What `onlyOne` needs beside the sessions that fit. */
 interface Choice<S> {
   /** All sessions among which the beginning of an id must tell one apart; without them ids are listed whole. */
   readonly known?: readonly S[];
   /** Tells whether a session is of this project, whose only one wins. */
   readonly isHere?: (session: S) => boolean;
-  /** What to say if none fits. */
   readonly notFound?: string;
   /** What to do about several copies of one session; default: merge them. */
   readonly copiesAdvice?: string;
@@ -149,8 +138,8 @@ function ambiguous<S extends Nameable>(
   const length = known.length === 0 ? WHOLE_ID : shortIdLength(ids, WHOLE_ID);
   const lines = found.slice(0, MOST_LISTED).map((session) => {
     const day = isoTime(session.modified.getTime()).slice(0, 10);
-    const fork = session.parentSession === undefined ? "" : "(fork) ";
-    return `  ${session.id.slice(0, length)}  ${day}  ${fork}${beginningOf(titleOf(session), LONGEST_TITLE)}`;
+    const title = `${kinshipMark(session)}${beginningOf(titleOf(session), LONGEST_TITLE)}`;
+    return `  ${session.id.slice(0, length)}  ${day}  ${title}`;
   });
   const more = found.length - lines.length;
   if (more > 0) lines.push(`  and ${counted(more, "other")}`);

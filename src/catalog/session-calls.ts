@@ -16,14 +16,18 @@ export interface SessionCalls {
   readonly isSubagent: boolean;
   /** How many of the entries were read that may say so. */
   readonly frontEntries: number;
-  /** The model that answered last. */
   readonly answering: ModelNames | undefined;
 }
 
 const LF = 0x0a;
 
 /** The entries that may say where a session is from: imports write them first. */
-const FRONT_ENTRIES = 3;
+export const FRONT_ENTRIES = 3;
+
+/** Tells whether an entry says that its session is one of a subagent; the other side of the link names the subagent's session. */
+export function saysSubagent(entry: JsonRecord): boolean {
+  return entry["customType"] === SUBAGENT_CUSTOM_TYPE && fieldsOf(entry["data"])["sessionId"] === undefined;
+}
 
 /** Gathers the calls of a session from its entries, one by one in file order. */
 export class CallRecorder {
@@ -57,11 +61,7 @@ export class CallRecorder {
     this.#entriesSeen++;
   }
 
-  /**
-   * Adds an entry.
-   *
-   * @param id - Undefined if the entry has none of its own.
-   */
+  /** Adds an entry; the id is undefined if it has none of its own. */
   add(entry: JsonRecord, id: string | undefined, entryMs: number | undefined): void {
     if (this.isAtFront) this.#readFront(entry, entryMs);
     this.#entriesSeen++;
@@ -77,7 +77,6 @@ export class CallRecorder {
     });
   }
 
-  /** What was found so far. */
   get found(): SessionCalls {
     const [calls, source, isSubagent] = [this.#calls, this.#source, this.#isSubagent];
     const frontEntries = Math.min(this.#entriesSeen, FRONT_ENTRIES);
@@ -88,17 +87,11 @@ export class CallRecorder {
     // A fork that was made here begins later than the entries that it has copied.
     if (this.#entriesSeen === 0 && entryMs === this.#createdMs)
       this.#source = importOriginIn(entry)?.source ?? null;
-    const { sessionId } = fieldsOf(entry["data"]);
-    // The other side of the link names the subagent's session.
-    if (entry["customType"] === SUBAGENT_CUSTOM_TYPE && sessionId === undefined) this.#isSubagent = true;
+    if (saysSubagent(entry)) this.#isSubagent = true;
   }
 }
 
-/**
- * Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry.
- *
- * @returns Undefined if it tells nothing.
- */
+/** Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry; undefined if nothing. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
   const told = toldIn(entry);
   return told && JSON.stringify([id, entryMs, told]);

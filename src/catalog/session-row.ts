@@ -19,7 +19,7 @@ export interface SessionRow {
   readonly messageCount: number;
   /** Text of the first user message that has text, or how it begins; absent if there is none. */
   readonly firstMessage?: string;
-  /** How many lines are damaged, repeated or out of place; absent if none is, or nobody looked. */
+  /** How many issues it has; absent if no line is damaged, repeated or out of place, or nobody looked. */
   readonly issueCount?: number;
 }
 
@@ -28,11 +28,7 @@ export interface FileRow extends SessionRow {
   readonly path: string;
 }
 
-/**
- * Makes the row of a session, wherever it is kept.
- *
- * @param fallbackMs - The time of a session that has none itself.
- */
+/** Makes the row of a session, wherever it is kept, with a time for one that has none itself. */
 export function sessionRow(
   facts: SessionFacts,
   fallbackMs = 0,

@@ -2,16 +2,11 @@ import type { CommandCall } from "./command.ts";
 import { flag } from "./parameters.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Says that nobody needs to be asked. */
 export const YES = flag("--yes", "do not ask");
 
-/**
- * Asks the person at the terminal whether something is to be done.
- *
- * @param question - Says what will be done; the last line ends with a question mark.
- * @throws {UsageError} If nobody is there.
- */
-export async function confirm({ io }: CommandCall, question: string): Promise<boolean> {
+/** Asks the person at the terminal whether something is to be done, by a text that ends with a question mark; with `--yes` it is. */
+export async function confirm({ get, io }: CommandCall, question: string): Promise<boolean> {
+  if (get(YES)) return true;
   if (io.ask === undefined) {
     throw new UsageError("Cannot ask for confirmation without a terminal; add --yes to confirm.");
   }

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { detectSourceOfFile } from "../history/file-facts.ts";
 import type { ImportSessionsOptions } from "../history/import-sessions.ts";
@@ -23,8 +24,7 @@ const APART = "sessiontree";
  * @throws {UsageError} If the input names no session.
  */
 export async function importFromHook(io: CliIo, options: ImportSessionsOptions): Promise<void> {
-  const text = await readInput(io);
-  const input = fieldsOf(parseJson(text)?.value);
+  const input = fieldsOf(parseJson(await readInput(io))?.value);
   const transcript = transcriptIn(input);
   const isWaiting = input[APART] === undefined && io.again !== undefined;
   const isEnding = AT_END.test(textIn(input, "hook_event_name", "hookEventName") ?? "");
@@ -42,7 +42,6 @@ export async function importFromHook(io: CliIo, options: ImportSessionsOptions):
     throw new UsageError(`${transcript.path} holds no session to import.`);
 }
 
-/** Imports a transcript in a process of its own. */
 async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Promise<void> {
   await again?.(JSON.stringify({ transcript_path: path, session_id: sourceId, [APART]: true }));
 }
@@ -65,7 +64,5 @@ function textIn(input: Readonly<Record<string, unknown>>, ...names: readonly str
 async function readInput({ stdin }: CliIo): Promise<string> {
   if (stdin === undefined || stdin.isTTY === true)
     throw new UsageError("--hook reads from stdin; an agent writes to it.");
-  const pieces: Buffer[] = [];
-  for await (const piece of stdin) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces).toString("utf8");
+  return text(stdin);
 }

@@ -5,11 +5,10 @@ import { run } from "./run.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
-/**
- * Runs the command line of this process.
- *
- * @returns The exit code.
- */
+/** The program that opens a file as a double click would, by platform; elsewhere it is `xdg-open`. */
+const OPENERS: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" };
+
+/** Runs the command line of this process, and returns its exit code. */
 export async function main(): Promise<ExitCode> {
   stdout.on("error", (error) => {
     // Whoever read our output has seen enough; that is no failure.
@@ -30,10 +29,17 @@ export async function main(): Promise<ExitCode> {
   });
 }
 
-/** Opens a file in the program that the desktop has for it. */
+/** Opens a file in the program that the desktop has for it, without waiting for that program. */
 async function open(path: string): Promise<boolean> {
-  const { openOnDesktop } = await import("./page/open-on-desktop.ts");
-  return openOnDesktop(path);
+  const { spawn } = await import("node:child_process");
+  const opener = spawn(OPENERS[process.platform] ?? "xdg-open", [path], { detached: true, stdio: "ignore" });
+  return new Promise((resolve) => {
+    opener.once("error", () => resolve(false));
+    opener.once("spawn", () => {
+      opener.unref();
+      resolve(true);
+    });
+  });
 }
 
 /** Asks on stderr, so that the output can go elsewhere. */

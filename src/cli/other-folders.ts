@@ -1,6 +1,5 @@
 import { findOpenClaw } from "../history/openclaw.ts";
-import type { SessionPlace } from "./session-argument.ts";
-import { sessionScope } from "./session-argument.ts";
+import { type SessionPlace, sessionScope } from "./session-argument.ts";
 
 /** Name of the program that writes sessions of this format into folders of its own. */
 export const OPENCLAW = "openclaw";

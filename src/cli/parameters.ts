@@ -24,7 +24,6 @@ export function argument(form: `<${string}>`, description: string): Parameter<st
   return { kind: "argument", form, description, parse: (given) => textIn(form, given) };
 }
 
-/** Makes a parameter that may be left out. */
 function optional<T>(
   kind: Parameter<T>["kind"],
   form: string,
@@ -46,17 +45,18 @@ export function argumentOr(form: `[${string}]`, description: string, fallback: s
 
 /** The last argument, given at least once. */
 export function argumentList(form: `<${string}...>`, description: string): Parameter<readonly string[]> {
-  return {
-    kind: "argument",
-    form,
-    description,
-    parse: (given) => textsIn(form, given),
-  };
+  return { kind: "argument", form, description, parse: (given) => textsIn(form, given) };
 }
 
 /** The last argument, given any number of times. */
 export function optionalList(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
   return { kind: "argument", form, description, parse: (given) => textsIn(form, given ?? []) };
+}
+
+/** Words of another command line, any number of them; they may be empty. */
+export function foreignWords(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
+  const parse = (given: unknown) => (Array.isArray(given) ? given.map(String) : []);
+  return { kind: "argument", form, description, parse };
 }
 
 /** An option that is there or not. */
@@ -66,7 +66,7 @@ export function flag(form: `--${string}`, description: string): Parameter<boolea
 
 /** An option with a value, which may be left out. */
 export function textOption(
-  form: `--${string} <${string}>`,
+  form: `-${string} <${string}>`,
   description: string,
 ): Parameter<string | undefined> {
   return optional("option", form, description, (given) => textIn(form, given));

@@ -28,8 +28,6 @@ export function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
 const PRICED = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 const MILLION = 1_000_000;
-
-/** Stands in for the rest of a name. */
 const REST = "*";
 
 /**
@@ -53,11 +51,17 @@ function readPrices(path: string): PriceFunction {
     const { input, cacheRead = input, cacheWrite = input, output } = price;
     const rates = { input, cacheRead, cacheWrite, output };
     if (PRICED.some((kind) => usage[kind] > 0 && rates[kind] === undefined)) return undefined;
-    return PRICED.reduce((sum, kind) => sum + usage[kind] * (rates[kind] ?? 0), 0) / MILLION;
+    return sumAt(rates, usage) / MILLION;
   };
 }
 
-type Price = { readonly [Name in (typeof PRICED)[number]]?: number };
+type ByKind = Readonly<Record<(typeof PRICED)[number], number>>;
+
+type Price = { readonly [Kind in keyof ByKind]?: number | undefined };
+
+function sumAt(prices: Price, usage: ByKind): number {
+  return PRICED.reduce((sum, kind) => sum + usage[kind] * (prices[kind] ?? 0), 0);
+}
 
 function pricesIn(path: string): ReadonlyMap<string, Price> {
   const wrong = (why: string) =>
@@ -75,7 +79,8 @@ function pricesIn(path: string): ReadonlyMap<string, Price> {
   return new Map(
     Object.entries(models).map(([name, price]) => {
       if (!isJsonRecord(price)) throw wrong(`${name} is no object`);
-      const odd = Object.entries(price).find(([kind, value]) => !isPriced(kind) || !isPrice(value));
+      const kinds: readonly string[] = PRICED;
+      const odd = Object.entries(price).find(([kind, value]) => !kinds.includes(kind) || !isPrice(value));
       if (odd !== undefined) throw wrong(`${name} has ${odd[0]}: ${JSON.stringify(odd[1])}`);
       return [name, numbersIn(price)];
     }),
@@ -84,10 +89,6 @@ function pricesIn(path: string): ReadonlyMap<string, Price> {
 
 function numbersIn(price: JsonRecord): Price {
   return Object.fromEntries(PRICED.flatMap((kind) => (isPrice(price[kind]) ? [[kind, price[kind]]] : [])));
-}
-
-function isPriced(kind: string): boolean {
-  return PRICED.some((one) => one === kind);
 }
 
 function isPrice(value: unknown): value is number {
@@ -114,13 +115,7 @@ function installedPrices(): PriceFunction | undefined {
     rates.set(key, known);
     if (known === "unknown") return undefined;
     if (known === "varying") return numberOrNothing(resultFor(tokensIn(usage))["total_price"]);
-    const { input, output, cacheRead, cacheWrite } = usage;
-    return (
-      input * known.input +
-      cacheRead * known.cacheRead +
-      cacheWrite * known.cacheWrite +
-      output * known.output
-    );
+    return sumAt(known, usage);
   };
 }
 

@@ -3,7 +3,6 @@ import type { CommandCall } from "./command.ts";
 import { Output } from "./output.ts";
 import { truncate, widthOf } from "./text/width.ts";
 
-/** Told how much of a long work is done. */
 export type ProgressReport = (done: number, total: number) => void;
 
 /** Milliseconds before anything is shown, so that short work shows nothing, and between two showings. */
@@ -27,7 +26,7 @@ export async function withProgress<T>(
   what: string,
   work: (report: ProgressReport) => Promise<T>,
 ): Promise<T> {
-  const { stdout, stderr, env, now = Date.now } = io;
+  const { stdout, stderr, env, now } = io;
   const isSeen = !json && stdout.isTTY === true && stderr.isTTY === true && env["TERM"] !== "dumb";
   if (!isSeen) return work(() => undefined);
   const out = new Output(stderr, env);

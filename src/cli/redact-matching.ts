@@ -7,17 +7,15 @@ import {
   type StandingText,
   type TextRedaction,
 } from "../redaction/redact-text.ts";
-import { isSessionError } from "../schema/errors.ts";
 import { parseExpression } from "../search/search-query.ts";
 import { plainLine } from "../view/plain.ts";
 import { counted } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
-import { confirm, YES } from "./confirm.ts";
+import { confirm } from "./confirm.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { sessionScope } from "./session-argument.ts";
-import { UsageError } from "./usage-error.ts";
+import { asUsage, UsageError } from "./usage-error.ts";
 
-/** What a person wants redacted, and where. */
 export interface MatchingRequest {
   readonly matching: string;
   readonly isExpression: boolean;
@@ -28,20 +26,19 @@ export interface MatchingRequest {
   readonly replacement: string;
 }
 
-/** Where a redaction looks. */
 interface Reach {
   readonly scopes: readonly CatalogScope[];
   readonly options: RedactEverywhereOptions;
 }
 
-/** How many entries of a session a person is shown. */
 const MOST_ENTRIES = 5;
 
 /** Redacts a text wherever it stands, after a list and a question, and counts where it still stands. */
 export async function redactMatching(call: CommandCall, request: MatchingRequest): Promise<ExitCode> {
   if (request.session !== undefined && request.isAll)
     throw new UsageError("Name a session, or give --all, not both.");
-  const wanted = patternOf(request);
+  const { matching, isExpression } = request;
+  const wanted = await asUsage(() => (isExpression ? parseExpression(matching, "") : matching));
   const reach = await reachOf(call, request);
   const redact = ({ scopes, options }: Reach, isDryRun: boolean) =>
     asUsage(() => redactTextInScopes(scopes, wanted, { ...options, dryRun: isDryRun }));
@@ -53,7 +50,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   }
   call.out.flush();
   const question = `Redact the text in ${counted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
-  if (!call.get(YES) && !(await confirm(call, question))) {
+  if (!(await confirm(call, question))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
@@ -61,29 +58,9 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   return writeCount(call, [...standing, ...(await elsewhere(call, request, found, redact))], []);
 }
 
-/** Wrong patterns are wrong usage. */
-async function asUsage<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message);
-    throw error;
-  }
-}
-
-function patternOf({ matching, isExpression }: MatchingRequest): string | RegExp {
-  if (!isExpression) return matching;
-  try {
-    return parseExpression(matching, "");
-  } catch (error) {
-    if (isSessionError(error, "INVALID_QUERY")) throw new UsageError(error.message);
-    throw error;
-  }
-}
-
 async function reachOf(call: CommandCall, { session, isAll, replacement }: MatchingRequest): Promise<Reach> {
   const { io, stored } = call;
-  const options = { replacement, ...(io.now !== undefined && { now: io.now }) };
+  const options = { replacement, now: io.now };
   if (stored !== undefined) {
     const id = session === undefined ? undefined : (await stored.find(session))?.id;
     if (session !== undefined && id === undefined)
@@ -136,7 +113,6 @@ function entriesOf(ids: readonly string[]): string {
   return `: ${ids.slice(0, MOST_ENTRIES).map(plainLine).join(", ")}${more}`;
 }
 
-/** Says where the text still stands. */
 function writeCount(
   { json, out }: CommandCall,
   standing: readonly StandingText[],

@@ -5,7 +5,7 @@ import { plainLine } from "../view/plain.ts";
 import { type CommandCall, JSON_OUTPUT, type LoadedCommand, PRETTY, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
-import type { CliIo } from "./io.ts";
+import type { CallerIo, CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, makeParser } from "./parser.ts";
 import { accessSessions } from "./sessions.ts";
@@ -20,7 +20,8 @@ import { UsageError } from "./usage-error.ts";
  * @param argv - Arguments, without those of Node and the program.
  * @returns The exit code; never throws, an error is one line on stderr, and a line for each session if several fit a name.
  */
-export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+export async function run(argv: readonly string[], callerIo: CallerIo): Promise<ExitCode> {
+  const io: CliIo = { now: Date.now, ...callerIo };
   const out = new Output(io.stdout, io.env);
   const errors = new Output(io.stderr, io.env);
   let exitCode: ExitCode = EXIT_CODES.ok;
@@ -93,11 +94,7 @@ function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }
 
-/**
- * Returns the database that a call is about; undefined if it is about files.
- *
- * @throws {UsageError} If the command works on files alone.
- */
+/** Returns the database that a call is about, which not every command may be; undefined if it is about files. */
 function addressFor(
   { name, command }: LoadedCommand,
   given: GivenValues,
@@ -126,7 +123,6 @@ async function openStored(
   return new stored.StoredSessions(address, io);
 }
 
-/** What a call works with and writes to. */
 interface Surroundings {
   readonly io: CliIo;
   readonly stored: StoredSessions | undefined;

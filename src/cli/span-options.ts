@@ -5,21 +5,16 @@ import { UsageError } from "./usage-error.ts";
 
 type Moment = Parameter<string | undefined>;
 
-/**
- * Returns the time that two options span; an option that is missing leaves its end open.
- *
- * @throws {UsageError} If an option names no time.
- */
+/** Returns the time that two options span; an option that is missing leaves its end open. */
 export function spanOf(
   { get, io }: CommandCall,
   since: Moment,
   until: Moment,
   isUtc: boolean,
 ): { readonly since?: Date; readonly until?: Date } {
-  const nowMs = io.now?.() ?? Date.now();
   const moment = (parameter: Moment) => {
     const text = get(parameter);
-    const found = text === undefined ? undefined : parseMoment(text, nowMs, isUtc);
+    const found = text === undefined ? undefined : parseMoment(text, io.now(), isUtc);
     if (text === undefined || found !== undefined) return found;
     throw new UsageError(
       `${parameter.form} takes a month (2026-11), a day (2026-11-23), a time (2026-11-23T12:00), or an age (7d); "${text}" is none.`,

@@ -24,23 +24,16 @@ export interface ListedRow extends SessionRow {
   readonly sourceGone?: boolean;
 }
 
+const postgres = () => import("../postgres/open-postgres-store.ts");
+
 /** PostgreSQL, loaded when a call asks for it. */
 const POSTGRES: CliStores = {
-  open: async (url) => {
-    const { openPostgresStore } = await import("../postgres/open-postgres-store.ts");
-    return openPostgresStore(url);
-  },
-  migrate: async (url, to) => {
-    const { migratePostgres } = await import("../postgres/open-postgres-store.ts");
-    return migratePostgres(url, to === undefined ? {} : { to });
-  },
-  migrationSql: async (url, to) => {
-    const { postgresMigrationSql } = await import("../postgres/open-postgres-store.ts");
-    return postgresMigrationSql(url, to === undefined ? {} : { to });
-  },
+  open: async (url) => (await postgres()).openPostgresStore(url),
+  migrate: async (url, to) => (await postgres()).migratePostgres(url, to === undefined ? {} : { to }),
+  migrationSql: async (url, to) =>
+    (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to }),
 };
 
-/** Returns the way to databases. */
 export function storesOf({ stores = POSTGRES }: CliIo): CliStores {
   return stores;
 }
@@ -59,11 +52,6 @@ export class StoredSessions {
     this.#io = io;
   }
 
-  /**
-   * Returns the store, open.
-   *
-   * @throws {SessionError} `STORE_UNAVAILABLE`
-   */
   store(): Promise<SessionStore> {
     this.#store ??= storesOf(this.#io).open(this.#url);
     return this.#store;
@@ -86,27 +74,20 @@ export class StoredSessions {
     return this.#named(onlyOne(found, name, { isHere, notFound }));
   }
 
-  /** Says where a session is. */
   locationOf(id: string): SessionLocation {
     const store = this.address;
     return { text: `${id} in ${store}`, json: { id, store } };
   }
 
-  /** Makes the database's tables, or changes them: see `CliStores`. */
   migrate(to: number | undefined): Promise<{ readonly from: number; readonly to: number }> {
     return storesOf(this.#io).migrate(this.#url, to);
   }
 
-  /** Returns the statements that `migrate` would run now. */
   migrationSql(to: number | undefined): Promise<string[]> {
     return storesOf(this.#io).migrationSql(this.#url, to);
   }
 
-  /**
-   * Closes what was opened. Idempotent.
-   *
-   * @param hasFailed - Whether what could not be written is given up.
-   */
+  /** Closes what was opened; if the call has failed, what could not be written is given up. Idempotent. */
   async close(hasFailed: boolean): Promise<void> {
     const opened = this.#store;
     this.#store = undefined;
@@ -119,7 +100,10 @@ export class StoredSessions {
     const { id } = row;
     const { now } = this.#io;
     const location = this.locationOf(id);
-    const bytes = () => this.#bytesOf(id);
+    const store = () => this.store();
+    const bytes = async function* () {
+      yield* (await store()).exportBytes(id);
+    };
     return {
       location,
       path: undefined,
@@ -128,19 +112,14 @@ export class StoredSessions {
         const { SessionView } = await import("../manager/session-view.ts");
         return SessionView.inMemory(bytes(), location.text, SAFE_NAME.test(id) ? id : "session");
       },
-      open: async (mode = undefined) =>
-        (await this.store()).open(id, { ...(mode && { mode }), ...(now && { now }) }),
+      open: async (mode = undefined) => (await store()).open(id, { ...(mode && { mode }), now }),
       bytes,
       row: async () => row,
       delete: async () => {
-        await deleteStored(await this.store(), id);
+        await deleteStored(await store(), id);
         return "permanent";
       },
     };
-  }
-
-  async *#bytesOf(id: string): AsyncGenerator<Uint8Array, void> {
-    yield* (await this.store()).exportBytes(id);
   }
 
   async #latest(): Promise<SessionRow> {

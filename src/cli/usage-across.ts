@@ -7,7 +7,7 @@ import { plainLine } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { shortIdLength, WHOLE_ID } from "../view/short-id-length.ts";
 import { dollarsOf } from "../view/spent.ts";
-import { UNKNOWN_MODEL } from "../view/usage.ts";
+import { tokensIn, UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
@@ -56,18 +56,9 @@ const LIMIT = numberOption(
 );
 const UTC = flag("--utc", "days are those of UTC");
 
-/** What the sums across sessions can be told. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
-  ALL,
-  PROJECT,
-  BY,
-  SINCE,
-  UNTIL,
-  SOURCE,
-  SORT,
-  LIMIT,
-  UTC,
-  PRICES,
+  ...[ALL, PROJECT, BY, SINCE, UNTIL],
+  ...[SOURCE, SORT, LIMIT, UTC, PRICES],
 ];
 
 /** Whether a call asks for sums across sessions: any of these parameters says so. */
@@ -81,13 +72,15 @@ export function isAcross({ get }: CommandCall): boolean {
 /** Writes what calls of models used and cost across sessions: as JSON a line for each group, else a table. */
 export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   const { get, json, out, note, stored, warn } = call;
-  const by = get(BY) ?? ["day"];
+  const by: readonly UsageKey[] = get(BY) ?? ["day"];
+  const [source, utc] = [get(SOURCE), get(UTC)];
+  const span = spanOf(call, SINCE, UNTIL, utc);
   const options: GroupOptions = {
     by,
-    ...spanOf(call, SINCE, UNTIL, get(UTC)),
-    utc: get(UTC),
+    ...span,
+    utc,
     ...pricesOf(call),
-    ...sourceOf(call),
+    ...(source !== undefined && { source }),
   };
   const report = stored === undefined ? await ofFiles(call, options) : await ofStore(call, stored, options);
   if (report.damaged.length > 0) {
@@ -101,11 +94,6 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   else if (report.groups.length === 0) note("No usage is recorded.");
   else writeTable(shown, { by, total: report.total, left }, call);
   return EXIT_CODES.ok;
-}
-
-function sourceOf({ get }: CommandCall): Pick<GroupOptions, "source"> {
-  const source = get(SOURCE);
-  return source === undefined ? {} : { source };
 }
 
 async function ofFiles(call: CommandCall, options: GroupOptions): Promise<UsageReport> {
@@ -172,7 +160,6 @@ function nameJson({ id, path }: SessionRow): object {
 interface Shown {
   readonly by: readonly UsageKey[];
   readonly total: UsageGroup;
-  /** Groups that are not shown. */
   readonly left: number;
 }
 
@@ -182,21 +169,11 @@ function writeTable(
   { out, note }: CommandCall,
 ): void {
   const hasEstimates = total.estimated !== null;
-  const cells = ({
-    sessions,
-    calls,
-    input,
-    cacheRead,
-    cacheWrite,
-    output,
-    cost,
-    estimated,
-    unpriced,
-  }: UsageGroup) => [
-    ...[sessions, calls, input + cacheRead + cacheWrite, output].map(count),
-    ...(hasEstimates ? [count(unpriced)] : []),
-    dollars(cost),
-    ...(hasEstimates ? [dollars(estimated)] : []),
+  const cells = (group: UsageGroup) => [
+    ...[group.sessions, group.calls, tokensIn(group), group.output].map(count),
+    ...(hasEstimates ? [count(group.unpriced)] : []),
+    dollars(group.cost),
+    ...(hasEstimates ? [dollars(group.estimated)] : []),
   ];
   const isPriced = total.cost !== null || hasEstimates;
   const names = namesOf(groups, by);
@@ -226,7 +203,6 @@ function writeTable(
     );
 }
 
-/** Words for what the records do not say. */
 const NOT_SAID = {
   day: "(no time)",
   week: "(no time)",

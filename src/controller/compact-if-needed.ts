@@ -1,10 +1,10 @@
 import type { CompactionSkipReason } from "../compaction/plan.ts";
 import { settingsForModel, settingsForWindow } from "../compaction/settings.ts";
-import type { TokenCounter } from "../compaction/tokens.ts";
 import {
   type ContextUsageEstimate,
   estimateProjectedContextTokens,
   shouldCompact,
+  type TokenCounter,
 } from "../compaction/tokens.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
@@ -47,10 +47,8 @@ const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
   signal: SIGNAL,
 };
 
-/** The most compactions in a row that do not make the context smaller. */
 const MAX_FRUITLESS = 2;
 
-/** Compacts if the context is too long; see `SessionController.compactIfNeeded`. */
 export async function compactIfNeeded(
   host: ControllerHost,
   compactor: Compactor,

@@ -3,7 +3,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
-import { ModelsInUse, usageOf } from "../view/usage.ts";
+import { ModelsInUse, tokensIn, usageOf } from "../view/usage.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "../view/usage-tally.ts";
 import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
@@ -56,17 +56,14 @@ export interface SessionStats {
   context: ContextUse;
 }
 
-/** What counting needs apart from the session. */
 export interface StatsSource {
   readonly session: SessionManager;
   readonly counter: TokenCounter | undefined;
-  /** Unix milliseconds. */
   readonly nowMs: number;
   /** Default: determined from the session's header and its parent's file. */
   readonly isInherited: IsInherited | undefined;
 }
 
-/** Counts the contents of a session; see `SessionController.getStats`. */
 export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
   assertOptions(options, {
     includeInherited: FLAG,
@@ -124,7 +121,6 @@ function isSizeUnknown(session: SessionManager): boolean {
   return false;
 }
 
-/** Counts entries of one origin. */
 class EntryTally {
   entries = 0;
   readonly usage = new UsageTally();
@@ -164,7 +160,7 @@ class EntryTally {
 
   counts() {
     const { total, byModel } = this.usage;
-    const input = total.input + total.cacheRead + total.cacheWrite;
+    const input = tokensIn(total);
     return {
       entries: this.entries,
       messages: { total: sum(this.#roles), byRole: Object.fromEntries(this.#roles) },

@@ -5,6 +5,7 @@ import { IMPORT_CUSTOM_TYPE, sourceKeyOf } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { custom, type EntryBody } from "./entry-bodies.ts";
 import {
   IMPORT_MAPPING,
   type ImportCounts,
@@ -14,6 +15,7 @@ import {
   type SourceName,
   type SourceParent,
 } from "./imported-session.ts";
+import { firstFolder } from "./source-text.ts";
 import { isoTimeOf } from "./source-values.ts";
 
 /** What the inputs of all importers have. */
@@ -32,29 +34,24 @@ export interface SessionOrigin {
   readonly sourceVersion?: string | undefined;
   /** Id of the new session. Default: made from `sourceId`. */
   readonly id?: string;
-  /** Default: the working directory of the input. */
-  readonly cwd?: string | undefined;
+  /** What may be its working directory: the first one that can be. Default: the working directory of the input. */
+  readonly folders?: Iterable<unknown>;
   /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
-  readonly parent?: SourceParent | undefined;
+  /** The session that started this one as a subagent, and the one that it was forked from; its own id says nothing. */
+  readonly startedBy?: string | undefined;
+  readonly forkOf?: string | undefined;
+  /** Issues with what it is made from. */
+  readonly issues?: readonly SessionIssue[];
 }
 
 /** An unfinished entry: its body may still change. */
 export type Draft = UnknownEntry;
 
-/** The body of an entry. */
-export interface EntryBody {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
-
-/** Makes the body of a custom entry. */
-export function custom(customType: string, data?: unknown): EntryBody {
-  return { type: "custom", customType, ...(data !== undefined && { data }) };
-}
+type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
 
 /** A message without its time. */
-type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
+export type UntimedMessage = Untimed<AgentMessage>;
 
 /** Returns the key for the id of an entry that says which entry is the leaf. */
 function leafMarkerKey(leafId: string): string {
@@ -71,6 +68,11 @@ export function entryIdOf(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 
+/** Returns the key of a record with an id: a UUID itself, else with the program's name in front. */
+export function keyOfId(program: string, id: string): string {
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id : `${program} ${id}`;
+}
+
 /** Makes an id that is safe in a file name: replaces invalid characters with dashes. */
 export function sessionIdOf(sourceId: string): string {
   return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
@@ -81,6 +83,20 @@ export const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 const UUID_FRONT = /^[0-9a-f]{8}-/;
 
+/** Derives a subagent's name from its main agent's session, because agents of two sessions may share an id. */
+export function subagentSourceId(sessionId: string, agentId: string): string {
+  return `${sessionId}.agent-${agentId}`;
+}
+
+/**
+ * Returns the id of a subagent's session.
+ *
+ * The main agent's id is not its prefix, because a prefix of that id would then match both.
+ */
+export function subagentSessionId(sessionId: string, agentId: string): string {
+  return sessionIdOf(`agent-${agentId}.${sessionId}`);
+}
+
 /**
  * Makes a session from another program's records, entry by entry.
  *
@@ -89,14 +105,16 @@ const UUID_FRONT = /^[0-9a-f]{8}-/;
  */
 export class SessionBuilder {
   readonly counts: ImportCounts = { ...NO_COUNTS };
-  readonly issues: SessionIssue[] = [];
+  readonly issues: SessionIssue[];
   readonly #origin: SessionOrigin;
-  readonly #input: ImportInput;
+  readonly #cwd: string;
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
-  readonly #ids = new Set<string>();
+  readonly #byId = new Map<string, Draft>();
   /** How many ids of a key are taken, if it came before: damaged files repeat one thousands of times. */
   readonly #attempts = new Map<string, number>();
+  /** How often a key was numbered. */
+  readonly #uses = new Map<string, number>();
   /** For an entry, the one without its own position that was put after it: what follows the first follows the second. */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
@@ -105,8 +123,10 @@ export class SessionBuilder {
   #time: string;
 
   constructor(input: ImportInput, origin: SessionOrigin) {
-    this.#input = input;
     this.#origin = { sourcePath: input.path, ...origin };
+    const { cwd, issues } = firstFolder(origin.folders ?? []);
+    this.#cwd = cwd ?? input.cwd ?? "";
+    this.issues = [...(origin.issues ?? []), ...issues];
     this.#startedAt = isoTimeOf(origin.startedAt) ?? NO_TIME;
     this.#time = this.#startedAt;
     const { source, sourceId, sourcePath = null, sourceVersion = null } = this.#origin;
@@ -148,6 +168,7 @@ export class SessionBuilder {
       timestamp,
       ...fields,
     };
+    this.#byId.set(draft.id, draft);
     this.#time = timestamp;
     this.#entries.push(draft);
     this.counts.entries++;
@@ -160,7 +181,7 @@ export class SessionBuilder {
   }
 
   /** Adds a message, and sets its time to that of the entry. */
-  addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: Untimed<AgentMessage>): Draft {
+  addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: UntimedMessage): Draft {
     const timestamp = isoTimeOf(time) ?? this.#time;
     const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
     return this.add(key, parent, timestamp, { type: "message", message });
@@ -172,6 +193,30 @@ export class SessionBuilder {
     const draft = this.add(key, tip, time, body, id);
     this.#behind.set(tip, draft);
     return draft;
+  }
+
+  /** Adds what no message can hold; `kind` is its type behind the program's name. */
+  keep(key: string, parent: Draft | undefined, time: unknown, kind: string, data: unknown): Draft {
+    this.counts.kept++;
+    return this.add(key, parent, time, custom(`${this.#origin.source}.${kind}`, data));
+  }
+
+  /** Keeps what has no position of its own, as `addBehind` does. */
+  keepBehind(key: string, time: unknown, kind: string, data: unknown): void {
+    this.counts.kept++;
+    this.addBehind(key, time, custom(`${this.#origin.source}.${kind}`, data));
+  }
+
+  /** Returns the entry with an id; undefined if there is none. */
+  draftOf(id: string): Draft | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Returns a key with the number of its earlier uses, for records of which several may be equal. */
+  numbered(key: string): string {
+    const times = this.#uses.get(key) ?? 0;
+    this.#uses.set(key, times + 1);
+    return times === 0 ? key : `${key} ${times}`;
   }
 
   /**
@@ -199,7 +244,7 @@ export class SessionBuilder {
   takeBack(draft: Draft): boolean {
     if (this.tip !== draft) return false;
     this.#entries.pop();
-    this.#ids.delete(draft.id);
+    this.#byId.delete(draft.id);
     this.#attempts.clear();
     this.#withdrawnIds.add(draft.id);
     this.counts.entries--;
@@ -229,7 +274,7 @@ export class SessionBuilder {
   /** Finishes the session: nothing may be added after this. What was neither kept nor dropped counts as mapped. */
   finish(): ImportedSession {
     this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
-    const { source, sourceId, sourcePath, id = sourceId, cwd = this.#input.cwd ?? "", parent } = this.#origin;
+    const { source, sourceId, sourcePath, id = sourceId } = this.#origin;
     const entries: AnySessionEntry[] = this.#entries;
     return {
       source,
@@ -240,11 +285,11 @@ export class SessionBuilder {
         version: CURRENT_SESSION_VERSION,
         id: sessionIdOf(id),
         timestamp: this.#startedAt,
-        cwd,
+        cwd: this.#cwd,
       },
       entries,
       leafId: entries.at(-1)?.id ?? null,
-      parent,
+      parent: this.#parent(),
       withdrawnIds: this.#withdrawnIds,
       madeNameIds: this.#madeNameIds,
       counts: this.counts,
@@ -253,12 +298,17 @@ export class SessionBuilder {
     };
   }
 
+  #parent(): SourceParent | undefined {
+    const { sourceId: own, startedBy = own, forkOf = own } = this.#origin;
+    if (startedBy !== own) return { sourceId: startedBy, relation: "subagent" };
+    return forkOf === own ? undefined : { sourceId: forkOf, relation: "fork" };
+  }
+
   #makeId(key: string, wanted = entryIdOf(key)): string {
     let id = wanted;
     let attempt = this.#attempts.get(key) ?? 1;
-    for (; this.#ids.has(id); attempt++) id = inventEntryId(key, 0, attempt);
+    for (; this.#byId.has(id); attempt++) id = inventEntryId(key, 0, attempt);
     if (attempt > 1) this.#attempts.set(key, attempt);
-    this.#ids.add(id);
     return id;
   }
 

@@ -52,6 +52,7 @@ function SessionPage({ embedded, entries }: { embedded: EmbeddedSession; entries
   return (
     <App
       live={live}
+      path={embedded.path}
       indexUrl={embedded.indexUrl}
       opening={embedded.leafId === undefined ? session.leaf : session.tree.find(embedded.leafId)}
     />

@@ -1,7 +1,7 @@
 import { pathTest, touches } from "../search/touched-paths.ts";
 import { isFailure } from "../view/entry-kind.ts";
-import { callText } from "../view/excerpt.ts";
-import { plainLine } from "../view/plain.ts";
+import { callTitle } from "../view/excerpt.ts";
+import { beginningOf } from "../view/plain.ts";
 import { callsIn, resultCallId, resultsOf, type StoredCall } from "../view/tool-calls.ts";
 import { filesOfCall } from "../view/touched-files.ts";
 import type { Block } from "./answer.ts";
@@ -18,23 +18,17 @@ import {
   timeText,
   UNTIL,
 } from "./recall.ts";
-import { cut, type RecalledSession } from "./recalled-session.ts";
-import { SessionOpener } from "./session-opener.ts";
+import type { RecalledSession } from "./recalled-session.ts";
+import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
-/** Entries that are found at most, latest sessions first. */
 const MOST_FOUND = 500;
-
-/** Characters of a call. */
 const MOST_OF_CALL = 240;
-
-/** Characters of what was asked. */
 const MOST_ASKED = 120;
 
 const PATH = requiredText("path", "the file, absolute or from anywhere below the project");
 const CHANGES = switchArgument("changes_only", "only calls that write");
 const LIMIT = countArgument(["limit", "the most calls"], { least: 1, most: 50, fallback: 15 });
 
-/** Tells which sessions read or changed a file, and what for. */
 export const fileHistoryTool: RecallTool = {
   name: "file_history",
   title: "History of a file",
@@ -44,75 +38,55 @@ export const fileHistoryTool: RecallTool = {
   run: async (recall, call) => {
     const { get } = call;
     const answer = recall.answer(call);
-    const running = await recall.running();
-    const sessions = new SessionOpener(recall);
-    const found = await callsOn(recall, call, running.is, sessions);
+    const sessions = await SessionOpener.of(recall);
+    const found = await callsOn(recall, call, sessions);
     const calls = found.filter((one) => one.isChanged || !get(CHANGES)).sort((a, b) => b.timeMs - a.timeMs);
     await addPage(answer, call, LIMIT, calls, (one) => one.block);
     if (calls.length === 0)
       answer.note('No past session names this file. Try only its name, or {"all": true}.');
-    answer.note(running.note);
-    sessions.noteUnreadable(answer);
-    return answer.finish();
+    return sessions.finish(answer);
   },
 };
 
-/** A call that names the file. */
 interface FileCall {
   readonly timeMs: number;
   readonly isChanged: boolean;
   readonly block: Block;
 }
 
-async function callsOn(
-  recall: Recall,
-  call: Arguments,
-  isRunning: (row: { readonly id: string }) => boolean,
-  sessions: SessionOpener,
-): Promise<FileCall[]> {
-  const path = call.get(PATH);
-  const options = { path, roles: ["assistant"], ...recall.timesOf(call) };
+async function callsOn(recall: Recall, call: Arguments, sessions: SessionOpener): Promise<FileCall[]> {
+  const [path, cwd, times] = [call.get(PATH), recall.projectOf(call), recall.timesOf(call)];
   const calls: FileCall[] = [];
   const seen = new Set<string>();
-  for await (const hit of recall.settings.source.search({
-    text: "",
-    cwd: recall.projectOf(call),
-    ...options,
-  })) {
+  const query = { text: "", cwd, path, roles: ["assistant"], ...times };
+  for await (const hit of recall.settings.source.search(query)) {
     // A fork has the entries of its parent: one of them is enough.
-    if (isRunning(hit.session) || seen.has(hit.entryId)) continue;
-    const session = await sessions.open(hit.session);
-    const ordinal = session?.tree.find(hit.entryId) ?? -1;
-    if (session === undefined || ordinal < 0) continue;
+    if (sessions.isRunning(hit.session) || seen.has(hit.entryId)) continue;
+    const found = await sessions.entryOf(hit);
+    if (found === undefined) continue;
     seen.add(hit.entryId);
-    calls.push(...callsAt(session, ordinal, path, recall.lineOf(hit.session)));
+    calls.push(...callsAt(found, path, recall.lineOf(hit.session)));
     if (calls.length >= MOST_FOUND) break;
   }
   return calls;
 }
 
-function callsAt(session: RecalledSession, ordinal: number, path: string, heading: string): FileCall[] {
+function callsAt({ session, ordinal }: OpenedEntry, path: string, heading: string): FileCall[] {
   const { row, tree } = session;
   const test = pathTest(path);
   return callsIn(session.entryAt(ordinal)).flatMap((call) => {
     if (!touches(call, row.cwd, test)) return [];
     const isChanged = filesOfCall(call).some((file) => file.isChanged && test(file.path, row.cwd));
     const facts = joined(
-      `  entry ${tree.idAt(ordinal)}`,
+      `entry ${tree.idAt(ordinal)}`,
       timeText(tree.timeAt(ordinal)),
-      `${isChanged ? "changed" : "read"} with ${plainLine(callText(call.name, call.input)).slice(2)}`,
+      `${isChanged ? "changed" : "read"} with ${callTitle(call.name, call.input)}`,
       hasFailed(session, ordinal, call) ? "failed" : "",
       session.branchMark(ordinal),
     );
     const asked = session.askedAbove(ordinal, MOST_ASKED);
-    const line = cut(facts, MOST_OF_CALL);
-    return [
-      {
-        timeMs: tree.timeAt(ordinal),
-        isChanged,
-        block: { heading, lines: [asked === "" ? line : `${line} · asked: ${asked}`] },
-      },
-    ];
+    const line = `  ${joined(beginningOf(facts, MOST_OF_CALL), asked === "" ? "" : `asked: ${asked}`)}`;
+    return [{ timeMs: tree.timeAt(ordinal), isChanged, block: { heading, lines: [line] } }];
   });
 }
 

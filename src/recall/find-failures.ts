@@ -3,15 +3,15 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { partsOf } from "../context/message-parts.ts";
 import { callText } from "../view/excerpt.ts";
 import { failureText } from "../view/failure-text.ts";
-import { plainLine } from "../view/plain.ts";
+import { beginningOf } from "../view/plain.ts";
 import { count } from "../view/words.ts";
 import { addPage, CURSOR } from "./answer-page.ts";
 import { countArgument, optionalText } from "./argument.ts";
 import { aftermathOf, type FinishedCall, finishedCallAt } from "./calls-after.ts";
 import { entryText } from "./entry-text.ts";
 import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, timeText } from "./recall.ts";
-import { cut, type RecalledSession } from "./recalled-session.ts";
-import { SessionOpener } from "./session-opener.ts";
+import type { RecalledSession } from "./recalled-session.ts";
+import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
 /** Words of an error that are looked for; the others only rank what they find. */
 const MOST_LOOKED_FOR = 4;
@@ -19,18 +19,15 @@ const MOST_LOOKED_FOR = 4;
 /** Hits of each of them, latest first. */
 const MOST_HITS = 200;
 
-/** So many of the best hits are read. */
 const MOST_READ = 40;
 
 /** The part of an error's words, by their weight, that a failure like it has at least. */
 const ALIKE = 0.4;
 
-/** Calls that are told between a failure and what worked. */
 const MOST_TRIED = 5;
 const LINE = 200;
 const CALL_LINE = 120;
 
-/** Words that are in every other error. */
 const COMMON = new Set(
   "the and for with was not are but from this that error errors failed failure exit code line command exited stack trace process returned file expected got than have has more".split(
     " ",
@@ -40,7 +37,6 @@ const COMMON = new Set(
 const ERROR = optionalText("error", "the error, as it was printed; default: the latest failures");
 const LIMIT = countArgument(["limit", "the most failures"], { least: 1, most: 10, fallback: 3 });
 
-/** Finds failures like one, and what was run next that worked. */
 export const findFailuresTool: RecallTool = {
   name: "find_failures",
   title: "Find how a failure was fixed before",
@@ -50,50 +46,33 @@ export const findFailuresTool: RecallTool = {
   run: async (recall, call) => {
     const { get } = call;
     const answer = recall.answer(call);
-    const running = await recall.running();
-    const sessions = new SessionOpener(recall);
-    const failures = await failuresLike(
-      recall,
-      get(ERROR) ?? "",
-      recall.projectOf(call),
-      running.is,
-      sessions,
-    );
-    await addPage(answer, call, LIMIT, failures, async (failure) => {
-      const session = await sessions.open(failure.hit.session);
-      const lines = session === undefined ? [] : failureLines(session, failure);
-      return { heading: recall.lineOf(failure.hit.session), lines };
+    const sessions = await SessionOpener.of(recall);
+    const failures = await failuresLike(recall, get(ERROR) ?? "", recall.projectOf(call), sessions);
+    await addPage(answer, call, LIMIT, failures, async (hit) => {
+      const found = await sessions.entryOf(hit);
+      const lines = found === undefined ? [] : failureLines(found);
+      return { heading: recall.lineOf(hit.session), lines };
     });
     if (failures.length === 0)
       answer.note('No such failure. Try fewer words of the error, or {"all": true}.');
-    answer.note(running.note);
-    sessions.noteUnreadable(answer);
-    return answer.finish();
+    return sessions.finish(answer);
   },
 };
 
-/** A failure that was found. */
-interface Failure {
-  readonly hit: SearchHit;
-  readonly ordinal: number;
-}
-
-/** Returns the failures that are most like an error, else the latest. */
 async function failuresLike(
   recall: Recall,
   error: string,
   cwd: string | undefined,
-  isRunning: (row: SearchHit["session"]) => boolean,
   sessions: SessionOpener,
-): Promise<Failure[]> {
+): Promise<SearchHit[]> {
   const words = wordsOf(error);
-  const lookedFor = words.length === 0 ? [cut(plainLine(error), LINE)] : words.slice(0, MOST_LOOKED_FOR);
+  const lookedFor = words.length === 0 ? [beginningOf(error, LINE)] : words.slice(0, MOST_LOOKED_FOR);
   const found = new Map<string, { hit: SearchHit; words: string[] }>();
   const frequencies = new Map<string, number>();
   for (const text of lookedFor) {
     let hits = 0;
     for await (const hit of recall.settings.source.search({ text, cwd, failed: true })) {
-      if (isRunning(hit.session)) continue;
+      if (sessions.isRunning(hit.session)) continue;
       // A fork has the entries of its parent: one of them is enough.
       const known = found.get(hit.entryId) ?? { hit, words: [] };
       known.words.push(text);
@@ -108,21 +87,19 @@ async function failuresLike(
     .map(({ hit, words: held }) => ({ hit, score: held.reduce((sum, word) => sum + weight(word), 0) }))
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST_READ);
-  const failures: (Failure & { readonly score: number; readonly timeMs: number })[] = [];
+  const failures: { readonly hit: SearchHit; readonly score: number; readonly timeMs: number }[] = [];
   for (const { hit } of first) {
-    const session = await sessions.open(hit.session);
-    const ordinal = session?.tree.find(hit.entryId) ?? -1;
-    if (session === undefined || ordinal < 0) continue;
-    const score = likeness(session, ordinal, words, weight);
-    if (score >= ALIKE) failures.push({ hit, ordinal, score, timeMs: session.tree.timeAt(ordinal) });
+    const found = await sessions.entryOf(hit);
+    const score = found === undefined ? 0 : likeness(found, words, weight);
+    const timeMs = found?.session.tree.timeAt(found.ordinal) ?? 0;
+    if (score >= ALIKE) failures.push({ hit, score, timeMs });
   }
-  return failures.sort((a, b) => b.score - a.score || b.timeMs - a.timeMs);
+  return failures.sort((a, b) => b.score - a.score || b.timeMs - a.timeMs).map(({ hit }) => hit);
 }
 
 /** Returns the part of the words, by weight, that a failure has. */
 function likeness(
-  session: RecalledSession,
-  ordinal: number,
+  { session, ordinal }: OpenedEntry,
   words: readonly string[],
   weight: (word: string) => number,
 ): number {
@@ -140,7 +117,7 @@ function wordsOf(error: string): string[] {
   return [...new Set(words)].filter((word) => !COMMON.has(word)).sort((a, b) => b.length - a.length);
 }
 
-function failureLines(session: RecalledSession, { ordinal }: Failure): string[] {
+function failureLines({ session, ordinal }: OpenedEntry): string[] {
   const { tree } = session;
   const message = fieldsOf(session.entryAt(ordinal))["message"];
   const failed = finishedCallAt(session, ordinal);
@@ -152,7 +129,7 @@ function failureLines(session: RecalledSession, { ordinal }: Failure): string[] 
   const asked = session.askedAbove(ordinal, CALL_LINE);
   const opinion = saidAfter(session, ordinal);
   return [
-    `${heading}: ${cut(plainLine(failureText(message, failed?.input)), LINE)}`,
+    `${heading}: ${beginningOf(failureText(message, failed?.input), LINE)}`,
     ...(asked === "" ? [] : [`    asked: ${asked}`]),
     ...(opinion === "" ? [] : [`    said next: ${opinion}`]),
     ...(failed === undefined ? [] : aftermathLines(session, failed)),
@@ -166,7 +143,7 @@ function saidAfter(session: RecalledSession, ordinal: number): string {
     const message = fieldsOf(fieldsOf(session.entryAt(at))["message"]);
     if (message["role"] !== "assistant") continue;
     const said = partsOf(message).flatMap((part) => (part.kind === "text" ? part.text : []));
-    return cut(plainLine(said.join(" ")), LINE);
+    return beginningOf(said.join(" "), LINE);
   }
   return "";
 }
@@ -174,7 +151,7 @@ function saidAfter(session: RecalledSession, ordinal: number): string {
 function aftermathLines(session: RecalledSession, failed: FinishedCall): string[] {
   const { tried, worked, isElsewhere } = aftermathOf(session, failed);
   const lineOf = (call: FinishedCall) =>
-    `${cut(plainLine(callText(call.name, call.input)), CALL_LINE)} (entry ${session.tree.idAt(call.ordinal)}${call.outcome === undefined ? "" : `, ${call.outcome}`})`;
+    `${beginningOf(callText(call.name, call.input), CALL_LINE)} (entry ${session.tree.idAt(call.ordinal)}${call.outcome === undefined ? "" : `, ${call.outcome}`})`;
   if (worked === undefined) return ["    nothing for the same purpose worked after it"];
   const left = tried.length - MOST_TRIED;
   return [

@@ -1,18 +1,15 @@
-import { headOf } from "../context/message-parts.ts";
 import { kindOf } from "../view/entry-kind.ts";
-import { plainLine } from "../view/plain.ts";
+import { beginningOf } from "../view/plain.ts";
 import { callsIn } from "../view/tool-calls.ts";
 import { Answer } from "./answer.ts";
 import { entryText } from "./entry-text.ts";
 import type { Recall } from "./recall.ts";
-import { cut, type RecalledSession } from "./recalled-session.ts";
+import type { RecalledSession } from "./recalled-session.ts";
 import { writeOverview } from "./session-overview.ts";
 
 /** Bytes of a handoff: of what was asked and answered, and of the overview. */
 const SAID_BYTES = 6 * 1024;
 const OVERVIEW_BYTES = 2 * 1024;
-
-/** Characters of a request, and of the last answer and the last summary. */
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 
@@ -45,10 +42,11 @@ function saidLines(session: RecalledSession): string[] {
   const answer = path.findLast(
     (ordinal) => isAnswer(ordinal) && callsIn(session.entryAt(ordinal)).length === 0,
   );
-  const textAt = (ordinal: number) =>
-    plainLine(headOf(entryText(session.entryAt(ordinal), false), LAST_TEXT));
-  const lineOf = (what: string, ordinal: number | undefined, longest: number) =>
-    ordinal === undefined ? [] : [`${what} (entry ${tree.idAt(ordinal)}): ${cut(textAt(ordinal), longest)}`];
+  const lineOf = (what: string, ordinal: number | undefined, longest: number) => {
+    if (ordinal === undefined) return [];
+    const text = beginningOf(entryText(session.entryAt(ordinal), false), longest);
+    return [`${what} (entry ${tree.idAt(ordinal)}): ${text}`];
+  };
   return [
     ...lineOf("summary of what came before", summary, LAST_TEXT),
     ...[...shown].flatMap((ordinal) => lineOf("asked", ordinal, REQUEST)),

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { fittingName, onlyOne } from "../catalog/resolve-session.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { PriceFunction } from "../catalog/usage-groups.ts";
+import { beginningOf } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
 import { Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
@@ -14,7 +15,7 @@ import {
   switchArgument,
 } from "./argument.ts";
 import { cleanText, type HideSecrets } from "./clean.ts";
-import { cut, RecalledSession } from "./recalled-session.ts";
+import { RecalledSession } from "./recalled-session.ts";
 import { findRunningSession, type RunningSession } from "./running-session.ts";
 import type { SessionSource } from "./session-source.ts";
 
@@ -44,38 +45,27 @@ export interface RecallSettings {
   readonly env: { readonly [name: string]: string | undefined };
   /** Undefined if nothing is to be hidden. */
   readonly hide: HideSecrets | undefined;
-  /** Returns Unix milliseconds. */
   readonly now: () => number;
   readonly prices: PriceFunction | undefined;
 }
 
-/** Names one session. */
 export const SESSION = requiredText(
   "session",
   "id of the session or the beginning of it, its name, or words of it",
 );
-/** Names another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
-/** Asks for all projects. */
 export const ALL = switchArgument("all", "look at the sessions of all projects");
-/** Names the first time that counts. */
 export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago");
-/** Names the time before which all is that counts. */
 export const UNTIL = optionalText("until", "as since; a month or a day is included");
-/** Bounds the answer. */
 export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
   least: LEAST_BYTES,
   most: MOST_BYTES,
   fallback: DEFAULT_BYTES,
 });
 
-/** Characters of a session's title. */
 const MOST_OF_TITLE = 80;
-
-/** Characters of an error. */
 const MOST_OF_MESSAGE = 800;
 
-/** What all tools work with. */
 export class Recall {
   readonly settings: RecallSettings;
   readonly hide: HideSecrets;
@@ -85,12 +75,10 @@ export class Recall {
     this.hide = settings.hide ?? ((text) => text);
   }
 
-  /** Whether texts may lack something that was hidden. */
   get hidesSecrets(): boolean {
     return this.settings.hide !== undefined;
   }
 
-  /** Begins the answer to a call. */
   answer({ get }: Arguments): Answer {
     return new Answer(get(MAX_BYTES), this.hide);
   }
@@ -143,18 +131,15 @@ export class Recall {
     return this.open(rows.get(id) ?? { id, ...row });
   }
 
-  /** Finds the running session, which is left out of what is searched. */
   async running(): Promise<RunningSession> {
     const { source, project, env, now } = this.settings;
     return findRunningSession(await source.list(project), env, now());
   }
 
-  /** Writes a message as one clean line that is not too long. */
   cleanLine(text: string): string {
-    return cut(cleanText(text, this.hide).replace(/\s+/g, " "), MOST_OF_MESSAGE);
+    return beginningOf(cleanText(text, this.hide), MOST_OF_MESSAGE);
   }
 
-  /** Writes in one line which session something is of. */
   lineOf(row: SessionRow): string {
     const { id, cwd, modified } = row;
     const place = cwd === this.settings.cwd ? "" : cwd;
@@ -165,7 +150,7 @@ export class Recall {
     const clean = (text: string) => cleanText(text, this.hide);
     // Stores keep a beginning, which may end in the middle of a secret.
     const whole = firstMessage.length < 200 ? firstMessage : firstMessage.replace(/\s\S*$/, "");
-    return cut(titleOf({ name: clean(name), firstMessage: clean(whole) }), MOST_OF_TITLE);
+    return beginningOf(titleOf({ name: clean(name), firstMessage: clean(whole) }), MOST_OF_TITLE);
   }
 }
 

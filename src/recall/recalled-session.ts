@@ -6,6 +6,7 @@ import { isSessionError, SessionError } from "../schema/errors.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { newestTips, parentsFirst } from "../view/ancestry.ts";
 import { excerptOf } from "../view/excerpt.ts";
+import { beginningOf } from "../view/plain.ts";
 import type { ViewSource } from "../view/view-source.ts";
 import { cleanEntry, cleanText, type HideSecrets } from "./clean.ts";
 
@@ -31,7 +32,6 @@ export class RecalledSession implements ViewSource {
     return this.view.tree;
   }
 
-  /** Returns a clean text. */
   clean(text: string): string {
     return cleanText(text, this.#hide);
   }
@@ -68,16 +68,9 @@ export class RecalledSession implements ViewSource {
   pathThrough(ordinal: number): number[] {
     const { tree, active } = this;
     this.#tips ??= newestTips(tree, parentsFirst(tree));
-    const isActive = active.has(ordinal);
-    const tip = isActive ? this.view.leaf : (this.#tips[ordinal] ?? ordinal);
-    return [...tree.path(tip)];
+    return [...tree.path(active.has(ordinal) ? this.view.leaf : (this.#tips[ordinal] ?? ordinal))];
   }
 
-  /**
-   * Finds an entry by its id, the beginning of it, or its label.
-   *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`
-   */
   ordinalOf(name: string): number {
     try {
       return this.tree.find(this.view.findEntry(name));
@@ -93,13 +86,9 @@ export class RecalledSession implements ViewSource {
     for (let at = ordinal; at !== NONE; at = this.tree.parentAt(at)) {
       if (this.tree.typeAt(at) !== "message") continue;
       const entry = this.entryAt(at);
-      if (fieldsOf(fieldsOf(entry)["message"])["role"] === "user") return cut(excerptOf(entry).text, longest);
+      if (fieldsOf(fieldsOf(entry)["message"])["role"] === "user")
+        return beginningOf(excerptOf(entry).text, longest);
     }
     return "";
   }
-}
-
-/** Cuts a line. */
-export function cut(line: string, longest: number): string {
-  return line.length > longest ? `${line.slice(0, longest - 1).trimEnd()}…` : line;
 }

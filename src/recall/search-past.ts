@@ -3,6 +3,7 @@ import { SEARCHED_ROLES } from "../search/search-filters.ts";
 import { snippetOf } from "../search/snippet.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
+import { beginningOf } from "../view/plain.ts";
 import { count } from "../view/words.ts";
 import type { Answer } from "./answer.ts";
 import { CURSOR } from "./answer-page.ts";
@@ -27,11 +28,9 @@ import {
   timeText,
   UNTIL,
 } from "./recall.ts";
-import { cut } from "./recalled-session.ts";
 import { SessionOpener } from "./session-opener.ts";
 import type { SourceQuery } from "./session-source.ts";
 
-/** Characters of a hit's line. */
 const MOST_OF_SNIPPET = 200;
 
 const QUERY = requiredText("query", 'words that all stand in one entry; "a phrase" in quotes');
@@ -51,39 +50,23 @@ const LATEST = switchArgument("latest", "the latest first, instead of the best")
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
 const LIMIT = countArgument(["limit", "the most hits"], { least: 1, most: 20, fallback: 8 });
 
-/** Finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
   name: "search_sessions",
   title: "Search past sessions",
   description:
     "Searches what was said, called and returned in past sessions of this project. Ask before you guess how something was decided, built or fixed earlier. Answers one line a hit; read_entries shows what is around it.",
   arguments: [
-    QUERY,
-    ROLES,
-    TOOL,
-    PATH,
-    FAILED,
-    REGEX,
-    SOURCE,
-    BRANCH,
-    LATEST,
-    PROJECT,
-    ALL,
-    SINCE,
-    UNTIL,
-    LIMIT,
-    CURSOR,
-    MAX_BYTES,
+    ...[QUERY, ROLES, TOOL, PATH, FAILED, REGEX, SOURCE, BRANCH],
+    ...[LATEST, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
   ],
   run: async (recall, call) => {
     const { get } = call;
     const answer = recall.answer(call);
-    const running = await recall.running();
-    const sessions = new SessionOpener(recall);
+    const sessions = await SessionOpener.of(recall);
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let [passed, shown, isMore] = [0, 0, false];
     for await (const hit of recall.settings.source.search(queryOf(recall, call))) {
-      if (running.is(hit.session) || passed++ < skipped) continue;
+      if (sessions.isRunning(hit.session) || passed++ < skipped) continue;
       const line = await hitLine(recall, hit, sessions);
       if (line === undefined) continue;
       if (shown >= limit || !answer.addBlock({ heading: recall.lineOf(hit.session), lines: [line] })) {
@@ -93,9 +76,7 @@ export const searchSessionsTool: RecallTool = {
       shown++;
     }
     noteEnd(answer, { shown, isMore, next: skipped + shown });
-    answer.note(running.note);
-    sessions.noteUnreadable(answer);
-    return answer.finish();
+    return sessions.finish(answer);
   },
 };
 
@@ -138,7 +119,7 @@ async function hitLine(recall: Recall, hit: SearchHit, sessions: SessionOpener):
     branch === "left" ? "left branch" : "",
   );
   const text = recall.hidesSecrets ? await cleanSnippet(hit, sessions) : hit.snippet;
-  return text === undefined ? undefined : `${facts}: ${cut(recall.cleanLine(text), MOST_OF_SNIPPET)}`;
+  return text === undefined ? undefined : `${facts}: ${beginningOf(recall.cleanLine(text), MOST_OF_SNIPPET)}`;
 }
 
 /** Returns a line around what was found, of the clean entry: what was cut out of another one may be a part of a secret. */

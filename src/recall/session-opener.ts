@@ -1,9 +1,12 @@
+import type { SearchHit } from "../catalog/search.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { isSessionError } from "../schema/errors.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { counted } from "../view/words.ts";
 import type { Answer } from "./answer.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
+import type { RunningSession } from "./running-session.ts";
 
 /** Sessions that are open at a time: a large one holds memory. */
 const MOST_OPEN = 8;
@@ -11,14 +14,30 @@ const MOST_OPEN = 8;
 /** What may have become of a session since it was found. */
 const GONE = ["SESSION_NOT_FOUND", "NOT_A_SESSION", "READ_FAILED"] as const;
 
-/** Opens the sessions of hits, each once, and remembers which could not be read. */
+export interface OpenedEntry {
+  readonly session: RecalledSession;
+  readonly ordinal: number;
+}
+
+/** Opens the sessions of hits, each once, and remembers which could not be read, and which one is running. */
 export class SessionOpener {
   readonly #recall: Recall;
+  readonly #running: RunningSession;
   readonly #open = new Map<string, RecalledSession>();
   readonly #unreadable = new Set<string>();
 
-  constructor(recall: Recall) {
+  constructor(recall: Recall, running: RunningSession) {
     this.#recall = recall;
+    this.#running = running;
+  }
+
+  static async of(recall: Recall): Promise<SessionOpener> {
+    return new SessionOpener(recall, await recall.running());
+  }
+
+  /** Tells whether a session is the running one, which is left out of what is searched. */
+  isRunning(row: SessionRow): boolean {
+    return this.#running.is(row);
   }
 
   /** Returns undefined for a session that is gone or cannot be read. */
@@ -39,10 +58,19 @@ export class SessionOpener {
     }
   }
 
-  /** Says which sessions could not be read. */
-  noteUnreadable(answer: Answer): void {
-    if (this.#unreadable.size === 0) return;
-    const [first = ""] = this.#unreadable;
-    answer.note(`${counted(this.#unreadable.size, "session")} could not be read, such as ${first}.`);
+  /** Returns the entry of a hit; undefined if it is gone, or its session cannot be read. */
+  async entryOf({ session: row, entryId }: SearchHit): Promise<OpenedEntry | undefined> {
+    const session = await this.open(row);
+    const ordinal = session?.tree.find(entryId) ?? NONE;
+    return session === undefined || ordinal === NONE ? undefined : { session, ordinal };
+  }
+
+  /** Says which sessions were left out, and which could not be read, and returns the answer. */
+  finish(answer: Answer): string {
+    answer.note(this.#running.note);
+    const [first] = this.#unreadable;
+    if (first !== undefined)
+      answer.note(`${counted(this.#unreadable.size, "session")} could not be read, such as ${first}.`);
+    return answer.finish();
   }
 }

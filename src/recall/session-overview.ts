@@ -1,14 +1,12 @@
 import type { SessionRow } from "../catalog/session-row.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
-import { textOf } from "../context/message-parts.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
-import { NONE } from "../tree/entry-tree.ts";
 import { countKinds, type EntryKind, kindOf } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
 import { failureText } from "../view/failure-text.ts";
 import { outcomeOf } from "../view/outcome.ts";
-import { plainLine } from "../view/plain.ts";
+import { beginningOf } from "../view/plain.ts";
 import { timeRange } from "../view/time-range.ts";
 import { callsIn } from "../view/tool-calls.ts";
 import { filesOfCall } from "../view/touched-files.ts";
@@ -18,17 +16,13 @@ import { count, counted, dollars } from "../view/words.ts";
 import type { Answer } from "./answer.ts";
 import { finishedCallAt } from "./calls-after.ts";
 import { joined, MAX_BYTES, type Recall, type RecallTool, SESSION, timeText } from "./recall.ts";
-import { cut, type RecalledSession } from "./recalled-session.ts";
+import type { RecalledSession } from "./recalled-session.ts";
 
-/** So many of each are named. */
 const MOST_BRANCHES = 8;
 const MOST_FILES = 12;
 const MOST_NAMED = 5;
-
-/** Characters of a line that stands for an entry. */
 const LINE = 140;
 
-/** Tells what a session was about. */
 export const sessionOverviewTool: RecallTool = {
   name: "session_overview",
   title: "Overview of a past session",
@@ -93,7 +87,6 @@ function modelLine({ count: calls, ...usage }: ModelUsage): string {
   );
 }
 
-/** What the entries of a session tell. */
 interface SessionFacts {
   readonly kinds: EntryKind[];
   readonly failures: number[];
@@ -150,17 +143,17 @@ function branchLines(session: RecalledSession): string[] {
 
 function saidFirst(session: RecalledSession, ordinals: readonly number[]): string {
   const at = ordinals.find((ordinal) => kindOf(session.entryAt(ordinal)).tone === "user") ?? ordinals[0];
-  return at === undefined ? "" : `: ${cut(excerptOf(session.entryAt(at)).text, LINE)}`;
+  return at === undefined ? "" : `: ${beginningOf(excerptOf(session.entryAt(at)).text, LINE)}`;
 }
 
 function entryLine(session: RecalledSession, ordinal: number): string {
   const entry = session.entryAt(ordinal);
   const hasFailed = entry !== undefined && outcomeOf(entry) === "failed";
   const text = hasFailed
-    ? plainLine(failureText(fieldsOf(entry)["message"], finishedCallAt(session, ordinal)?.input))
+    ? failureText(fieldsOf(entry)["message"], finishedCallAt(session, ordinal)?.input)
     : excerptOf(entry).text;
   const mark = session.branchMark(ordinal);
-  return `entry ${session.tree.idAt(ordinal)}${mark === "" ? "" : ` (${mark})`}: ${cut(text, LINE)}`;
+  return `entry ${session.tree.idAt(ordinal)}${mark === "" ? "" : ` (${mark})`}: ${beginningOf(text, LINE)}`;
 }
 
 /** Names the sessions that this one was made from, and those made from it. */
@@ -173,8 +166,7 @@ async function relatedLines(recall: Recall, session: RecalledSession): Promise<s
   const children = rows.filter(
     ({ parentSession: of, id: own }) => of !== undefined && own !== id && (of === id || of === path),
   );
-  const isSubagent = session.tree.size > 0 && hasSubagentMark(session);
-  const made = isSubagent ? "subagent of" : "forked from";
+  const made = hasSubagentMark(session) ? "subagent of" : "forked from";
   const origin = parent === undefined ? session.clean(parentSession ?? "") : recall.lineOf(parent);
   return [
     ...(parentSession === undefined ? [] : [`${made} ${origin}`]),
@@ -185,8 +177,7 @@ async function relatedLines(recall: Recall, session: RecalledSession): Promise<s
 /** Tells whether a subagent had the session: its import says so in front. */
 function hasSubagentMark({ tree, view }: RecalledSession): boolean {
   return [0, 1, 2].some((ordinal) => {
-    const entry = ordinal < tree.size && ordinal !== NONE ? view.entryAt(ordinal) : undefined;
-    const { customType, data } = fieldsOf(entry);
-    return textOf(customType) === SUBAGENT_CUSTOM_TYPE && fieldsOf(data)["sessionId"] === undefined;
+    const { customType, data } = fieldsOf(ordinal < tree.size ? view.entryAt(ordinal) : undefined);
+    return customType === SUBAGENT_CUSTOM_TYPE && fieldsOf(data)["sessionId"] === undefined;
   });
 }

@@ -1,4 +1,5 @@
 import { USAGE_KEYS, type UsageGroup } from "../catalog/usage-groups.ts";
+import { tokensIn } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import { addPage, CURSOR } from "./answer-page.ts";
 import { choicesArgument, countArgument } from "./argument.ts";
@@ -7,7 +8,6 @@ import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, U
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
 const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });
 
-/** Adds up tokens and cost. */
 export const usageTool: RecallTool = {
   name: "usage",
   title: "Usage of models",
@@ -44,21 +44,12 @@ function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageG
   );
 }
 
-function sumsOf({
-  sessions,
-  calls,
-  input,
-  cacheRead,
-  cacheWrite,
-  output,
-  cost,
-  estimated,
-  unpriced,
-}: UsageGroup): string {
+function sumsOf(group: UsageGroup): string {
+  const { sessions, calls, output, cost, estimated, unpriced } = group;
   return joined(
     counted(sessions, "session"),
     counted(calls, "call"),
-    `${count(input + cacheRead + cacheWrite)} in`,
+    `${count(tokensIn(group))} in`,
     `${count(output)} out`,
     `cost ${dollars(cost)}`,
     estimated === null ? "" : `estimated ${dollars(estimated)}`,

@@ -45,3 +45,14 @@ export function isJsonValue(value: unknown): value is JsonValue {
 export function isJsonObject(value: unknown): value is JsonObject {
   return isJsonRecord(value) && isJsonValue(value);
 }
+
+/** A type without its fields that may be undefined, except as fields that may be missing. */
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Copies an object without the fields that are undefined. */
+export function defined<T extends object>(fields: T): Defined<T>;
+export function defined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

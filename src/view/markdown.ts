@@ -12,14 +12,24 @@ const BOLD = /(?<!\w)\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?!\w)/g;
 const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const CODE = /(`+)([^`\n]+)\1/g;
 
+/** How Claude Code notes a command with a slash that a user typed. */
+const TYPED_COMMAND = /^<command-(?:message|name)>/;
+
+/** Returns such a command as it was typed, and any other text as it is. */
+function asTyped(text: string): string {
+  if (!TYPED_COMMAND.test(text)) return text;
+  const inside = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, "s").exec(text)?.[1] ?? "";
+  return `${inside("command-name")} ${inside("command-args")}`.trim() || text;
+}
+
 /**
  * Takes the marks of headings, links, emphasis and code out of the beginning of a Markdown text: `## **Goal**` becomes
- * `Goal`. What may mean something else stays, such as `*.ts`, `a * b` and `__init__`.
+ * `Goal`. A command with a slash loses its tags. What may mean something else stays, such as `*.ts`, `a * b` and `__init__`.
  *
  * @returns The first 4,000 characters at most.
  */
 export function withoutMarkdown(text: string): string {
-  return headOf(text.trimStart(), MOST_READ)
+  return asTyped(headOf(text.trimStart(), MOST_READ))
     .replace(FENCE, "")
     .replace(HEADING, "")
     .replace(LINK, "$1")

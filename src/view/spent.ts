@@ -7,7 +7,6 @@ export interface Spent {
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** All tokens. */
   total: number;
   /** US dollars that records state; null if none does. */
   cost: number | null;
@@ -17,7 +16,6 @@ export interface Spent {
   unpriced: number;
 }
 
-/** Returns a sum of nothing. */
 export function nothingSpent(): Spent {
   return {
     calls: 0,
@@ -32,7 +30,6 @@ export function nothingSpent(): Spent {
   };
 }
 
-/** Adds up what was used. */
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = nothingSpent();
   for (const part of parts) {

@@ -63,7 +63,11 @@ export function callFields(entry: JsonRecord | AnySessionEntry | undefined) {
 }
 
 /** Returns the tokens that went in, with those that a cache had. */
-export function tokensIn({ input, cacheRead, cacheWrite }: UsageTotals): number {
+export function tokensIn({
+  input,
+  cacheRead,
+  cacheWrite,
+}: Readonly<Pick<UsageTotals, "input" | "cacheRead" | "cacheWrite">>): number {
   return input + cacheRead + cacheWrite;
 }
 

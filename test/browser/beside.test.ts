@@ -33,6 +33,12 @@ test("two branches stand side by side from where they part, at an address of the
       columns.evaluateAll((all) => all.map((one) => one.querySelector(".entry-body")?.textContent?.trim()));
     await expect.poll(said).toEqual(["With a cache.", "With an index."]);
     expect(await columns.first().locator("p").first().textContent()).toMatch(/4 entries · \$[\d.]+ · 1 min$/);
+    // The time of an entry stands on one line.
+    const times = page.locator(".beside .entry-end time");
+    for (const height of await times.evaluateAll((all) =>
+      all.map((one) => one.getBoundingClientRect().height),
+    ))
+      expect(height).toBeLessThan(30);
     // What both have in common is in neither.
     expect(await page.locator(".beside").textContent()).not.toContain("How?");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);

@@ -85,7 +85,7 @@ test("on a phone the bar tells how much a path and a context hold, where they en
   }
   await page.locator(".marked-context").tap();
   // Of what failed, the number stays where the words have no room.
-  const status = page.locator(".path-bar.is-asked .failures [role=status]");
+  const status = page.locator(".path-bar.is-asked .failures [data-short]");
   expect((await status.boundingBox())?.width).toBeGreaterThan(15);
   expect(await status.evaluate((one) => getComputedStyle(one, "::before").content)).toContain('"1/1"');
   const title = page.locator(".title h1");

@@ -124,3 +124,16 @@ test("help tells of keys where there are any, and of signs alone where a finger 
   await desk.getByRole("button", { name: "Keys and signs" }).click();
   expect(await desk.locator("dialog.help h2").allTextContents()).toEqual(["Keys", "Signs"]);
 });
+
+test("on a phone the number of failures leads to the first, and no button covers a text", async () => {
+  const { text, failed } = sessionOnPhone();
+  const { page } = await open(text, PHONE);
+  await page.getByText("1 failed").tap();
+  const block = page.locator(`.tool-use.is-focused[data-entry="${failed}"]`);
+  const code = block.locator(".result .code");
+  await code.waitFor();
+  const [button, written] = await Promise.all(
+    [".copy-code", "pre"].map((selector) => code.locator(selector).boundingBox()),
+  );
+  expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(written?.y ?? 0);
+});

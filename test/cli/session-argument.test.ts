@@ -15,7 +15,7 @@ function find(
 ): Promise<string> {
   const silent = { write: () => undefined };
   const env = folder === undefined ? {} : { PI_CODING_AGENT_SESSION_DIR: folder };
-  return findSession(name, { io: { stdout: silent, stderr: silent, env, cwd }, dir });
+  return findSession(name, { io: { stdout: silent, stderr: silent, env, cwd, now: Date.now }, dir });
 }
 
 /** Makes a project with a session; its file lies in the folder for sessions. */

@@ -14,6 +14,7 @@ function listed(href: string, fields: Partial<ListedSession> = {}): ListedSessio
     title: href,
     messageCount: 1,
     issueCount: 0,
+    isFork: false,
     ...times,
     ...fields,
   };
@@ -25,7 +26,7 @@ const namesOf = (nodes: readonly SessionNode[]): unknown[] =>
   );
 
 test("whatever a server tells is read; what nobody stated stays unknown, and stated and estimated stay apart", () => {
-  const { groups, sources, starters, damaged } = readIndexUsage({
+  const { groups, sources, starters } = readIndexUsage({
     sessions: { a: { source: "codex" }, b: { source: null, startedBy: "a" }, c: 5 },
     groups: [
       { session: "a", day: "2026-03-01", model: null, calls: 1, total: 10, cost: 0.5, estimated: null },
@@ -39,7 +40,6 @@ test("whatever a server tells is read; what nobody stated stays unknown, and sta
     ["c", ""],
   ]);
   expect([...starters]).toEqual([["b", "a"]]);
-  expect(damaged).toBe(0);
   expect(sumSpent(groups)).toMatchObject({ calls: 1, total: 15, cost: 0.5, estimated: 0.25, unpriced: 3 });
   expect(sumSpent([])).toMatchObject({ cost: null, estimated: null });
   expect([...sumsBy(groups, ({ model }) => model).keys()]).toEqual(["(unknown model)", "m"]);

@@ -6,6 +6,15 @@ test.each([
   ["See [the docs](https://a.example/b) and `npm test`.", "See the docs and npm test."],
   ["```sh\nnpm test\n```", "\nnpm test\n"],
   ["It is *really* done, _as_ `said`.", "It is really done, _as_ said."],
+  [
+    "<command-message>init is analyzing your codebase…</command-message>\n<command-name>/init</command-name>",
+    "/init",
+  ],
+  [
+    "<command-name>/compact</command-name>\n  <command-message>compact</command-message>\n  <command-args>keep **all**</command-args>",
+    "/compact keep all",
+  ],
+  ["<command-message>cut", "<command-message>cut"],
   ["**Done:** all *.ts files in **src**", "Done: all *.ts files in src"],
 ])("marks of Markdown are taken out: %j", (text, plain) => {
   expect(withoutMarkdown(text)).toBe(plain);

@@ -14,7 +14,7 @@ const SESSION = argument("<session>", "the session");
 const HERE = flag("--here", "copy all branches into a session of the project in the current folder");
 
 /** `sessiontree clone`: copies the active branch, or everything, into another session. */
-export const cloneCommand: Command = {
+export const command: Command = {
   details: `Copies the active branch into the same folder or database. The copy records which session it comes from; the original does not change.`,
   parameters: [SESSION, HERE],
   examples: [
@@ -41,7 +41,7 @@ async function cloneHere({ io, stored }: CommandCall, session: NamedSession): Pr
   const store = (await stored?.store()) ?? fileStore(sessionDir === undefined ? {} : { sessionDir });
   const { log } = await session.read();
   const parentSession = session.path ?? session.id ?? log.index.header?.id ?? "";
-  const header = newHeader(io.cwd, (io.now ?? Date.now)(), { parentSession });
+  const header = newHeader(io.cwd, io.now(), { parentSession });
   const id = await store.importBytes(encoded(copyLines(log, planWhole(log, header))));
   return await store.open(id, { mode: "read-only" });
 }

@@ -3,7 +3,7 @@ import { SHELLS } from "../completion/candidates.ts";
 import { findCandidates, lineFor } from "../completion/find-candidates.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import type { Parameter } from "../parameters.ts";
+import { foreignWords, type Parameter } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SHELL: Parameter<Shell> = {
@@ -18,20 +18,10 @@ const SHELL: Parameter<Shell> = {
   },
 };
 
-/** Unlike other arguments these may be empty, as the word is that nobody has begun to type. */
-const WORDS: Parameter<readonly string[]> = {
-  kind: "argument",
-  form: "[words...]",
-  description: "behind --, a command line: gives what may stand at its end",
-  parse: (given) => (Array.isArray(given) ? given.map(String) : []),
-};
+const WORDS = foreignWords("[words...]", "behind --, a command line: gives what may stand at its end");
 
-/**
- * Makes `sessiontree completion`: prints the script for a shell, which calls it again with what was typed.
- *
- * @param commands - All of them, this one among them.
- */
-export function makeCompletionCommand(commands: readonly ListedCommand[]): Command {
+/** Makes `sessiontree completion`, of all commands: prints the script for a shell, which calls it again with what was typed. */
+export function completionCommand(commands: readonly ListedCommand[]): Command {
   return {
     details: `Completes commands, options, sessions, and the ids and labels of entries. The first line of the script says where to put it. With a command line behind -- it prints what may stand at its end; the script does that.`,
     parameters: [SHELL, WORDS],

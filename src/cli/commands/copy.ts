@@ -15,14 +15,13 @@ import { UsageError } from "../usage-error.ts";
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const TO = textOption("--to <place>", "a folder, or the address of a PostgreSQL database");
 
-/** Where copies go. */
 interface Target {
   readonly store: SessionStore;
   locationOf(id: string): SessionLocation;
 }
 
 /** `sessiontree copy`: copies sessions between folders and databases. */
-export const copyCommand: Command = {
+export const command: Command = {
   details: `A copy has the id and the bytes of the original. Nothing is overwritten: a session whose id exists already is skipped, and the exit code is 1. With --store, ids and names are looked up in that database; a path is always a file.`,
   parameters: [SESSIONS, TO],
   examples: [

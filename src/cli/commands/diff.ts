@@ -21,7 +21,7 @@ const X = argument("<entry-x>", "the end of one branch: an id or the beginning o
 const Y = optionalArgument("[entry-y]", "the end of the other; default: @leaf");
 
 /** `sessiontree diff`: shows what two branches of a session do not share. */
-export const diffCommand: Command = {
+export const command: Command = {
   details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified.`,
   parameters: [SESSION, X, Y],
   examples: [

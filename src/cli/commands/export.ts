@@ -18,13 +18,10 @@ const LEAF = textOption(
 );
 const FULL = flag("--full", "everything: all branches; in a drawing, every entry");
 const IMAGES = flag("--images", "embed images in the Markdown instead of a note");
-const FILE = {
-  ...textOption("--output <file>", "write to this new file instead of stdout"),
-  form: "-o, --output <file>",
-};
+const FILE = textOption("-o, --output <file>", "write to this new file instead of stdout");
 
 /** `sessiontree export`: writes a session in another form. */
-export const exportCommand: Command = {
+export const command: Command = {
   details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawings show the whole tree; a drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
   examples: [
@@ -111,7 +108,6 @@ function* decoded(pieces: Iterable<string | Uint8Array>): Generator<string, void
   for (const piece of pieces) yield typeof piece === "string" ? piece : decoder.decode(piece);
 }
 
-/** How many entries are in what was written. */
 function entriesIn(path: string, { name, isWhole }: ExportFormat, { session, leaf }: ExportSource): number {
   if (name === "jsonl") return SessionView.at(path).tree.size;
   return isWhole ? session.tree.size : session.tree.path(leaf).length;

@@ -10,7 +10,7 @@ const ENTRY = optionalArgument(
 );
 
 /** `sessiontree fork`: copies the path to an entry into a session of its own. */
-export const forkCommand: Command = {
+export const command: Command = {
   details: `The new session is made in the same folder or database, with the labels of the copied entries. It records which session it comes from; the original does not change.`,
   parameters: [SESSION, ENTRY],
   examples: [

@@ -18,22 +18,20 @@ import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { dateAndTime, parseDuration } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { isPiped } from "../named-session.ts";
 import { OPENCLAW } from "../other-folders.ts";
-import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
+import { choiceOption, flag, optionalList, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
-const PATHS: Parameter<readonly string[]> = {
-  kind: "argument",
-  form: "[paths...]",
-  description: "files or folders to import, instead of where programs keep their sessions",
-  parse: (given) => (Array.isArray(given) ? given.filter((one) => typeof one === "string") : []),
-};
+const PATHS = optionalList(
+  "[paths...]",
+  "files or folders to import, instead of where programs keep their sessions",
+);
 const ALL = flag("--all", "import everything it finds");
 const FROM = choiceOption(
   "--from <source>",
@@ -53,7 +51,7 @@ const LOST = flag("--lost", "prompts of sessions that Claude Code has deleted; w
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
-export const importCommand: Command = {
+export const command: Command = {
   details: `Without options: what is there, by program and project, and what would be done.
 What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
 The programs' own files are only read. --dir and --store say where sessions go.`,
@@ -68,13 +66,8 @@ The programs' own files are only read. --dir and --store say where sessions go.`
   ],
   run: async (call) => {
     const { get, json } = call;
-    const selectors = [get(FROM), get(PROJECT), get(SINCE)];
-    const isAsked =
-      get(ALL) ||
-      get(AGAIN) ||
-      get(FRESH) ||
-      get(PATHS).length > 0 ||
-      selectors.some((one) => one !== undefined);
+    const isChosen = [get(FROM), get(PROJECT), get(SINCE)].some((one) => one !== undefined);
+    const isAsked = isChosen || get(ALL) || get(AGAIN) || get(FRESH) || get(PATHS).length > 0;
     const skipped: string[] = [];
     const options = { ...queryOf(call), ...(await targetOf(call)), onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
@@ -83,26 +76,12 @@ The programs' own files are only read. --dir and --store say where sessions go.`
       await importFromHook(call.io, options);
       return EXIT_CODES.ok;
     }
-    if (get(LOST)) {
-      await showLost(call, options);
-      return EXIT_CODES.ok;
-    }
-    if (get(WATCH)) {
-      if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
-        throw new UsageError("--watch goes with neither --again, --fresh nor --dry-run.");
-      await watchSources(call, options);
-      return EXIT_CODES.ok;
-    }
+    if (get(LOST)) return showLost(call, options);
+    if (get(WATCH)) return watchSources(call, options);
     if (!isAsked && !json) await showPreview(call, options);
-    else if (
-      !(await runImport(call, {
-        ...options,
-        again: get(AGAIN),
-        fresh: get(FRESH),
-        dryRun: get(DRY_RUN) || !isAsked,
-      }))
-    ) {
-      return EXIT_CODES.cancelled;
+    else {
+      const how = { again: get(AGAIN), fresh: get(FRESH), dryRun: get(DRY_RUN) || !isAsked };
+      if (!(await runImport(call, { ...options, ...how }))) return EXIT_CODES.cancelled;
     }
     return skipped.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
@@ -127,11 +106,11 @@ function queryOf({ get, io }: CommandCall): ImportSessionsOptions {
   const since = get(SINCE);
   return {
     env: io.env,
-    ...(io.now !== undefined && { now: io.now }),
+    now: io.now,
     ...(paths.length > 0 && { paths: paths.map((path) => pathOf(io.cwd, path)) }),
     ...(source !== undefined && { sources: [source] }),
     ...(project !== undefined && { project: pathOf(io.cwd, project) }),
-    ...(since !== undefined && { sinceMs: sinceMs(since, (io.now ?? Date.now)()) }),
+    ...(since !== undefined && { sinceMs: sinceMs(since, io.now()) }),
   };
 }
 
@@ -189,12 +168,8 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   ]);
   const widths = [0, 1, 2].map((place) => Math.max(...rows.map((row) => widthOf(row[place] ?? ""))));
   for (const row of rows) {
-    out.line(
-      row
-        .map((cell, place) => column(cell, widths[place] ?? widthOf(cell)))
-        .join("  ")
-        .trimEnd(),
-    );
+    const cells = row.map((cell, place) => column(cell, widths[place] ?? widthOf(cell)));
+    out.line(cells.join("  ").trimEnd());
   }
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
 }
@@ -203,7 +178,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
 async function showLost(
   { get, json, out, note }: CommandCall,
   options: ImportSessionsOptions,
-): Promise<void> {
+): Promise<ExitCode> {
   const isKept = get(ALL) && !get(DRY_RUN);
   const all = findLost(options);
   for (const lost of all) {
@@ -218,6 +193,7 @@ async function showLost(
   }
   if (all.length === 0) note("No prompts of deleted sessions were found.");
   else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
+  return EXIT_CODES.ok;
 }
 
 /** Says what there is of a program whose sessions need no import. */
@@ -235,16 +211,10 @@ function noteOpenClaw({ io, note, warn }: CommandCall): void {
     );
 }
 
-/** What became of the sessions of a program. */
-interface Tally {
-  new: number;
-  grown: number;
-  unchanged: number;
-  deleted: number;
-  gone: number;
-  empty: number;
-  issues: number;
-}
+/** How many sessions of a program became what, and how many issues they have. */
+const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty: 0, issues: 0 };
+
+type Tally = typeof NO_SESSIONS;
 
 /** Imports, and tells what became of each session; false if that was interrupted. */
 async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
@@ -256,15 +226,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
     await withProgress(call, "Importing sessions", async (onProgress) => {
       for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
         if (json) out.json(importJson(one));
-        const tally = tallies.get(one.source) ?? {
-          new: 0,
-          grown: 0,
-          unchanged: 0,
-          deleted: 0,
-          gone: 0,
-          empty: 0,
-          issues: 0,
-        };
+        const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
         tally[one.status]++;
         tally.issues += one.issues.length;
         tallies.set(one.source, tally);
@@ -280,15 +242,18 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
 }
 
 /** Imports what changes, with a line for each change, until interrupted. */
-async function watchSources(call: CommandCall, options: ImportSessionsOptions): Promise<void> {
-  const { io, json, out, warn } = call;
+async function watchSources(call: CommandCall, options: ImportSessionsOptions): Promise<ExitCode> {
+  const { get, io, json, out, warn } = call;
+  if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
+    throw new UsageError("--watch goes with neither --again, --fresh nor --dry-run.");
   const signal = io.untilInterrupted?.();
   warn("Watching; an interrupt (Ctrl-C) ends it.");
   for await (const one of watchSessions({ ...options, ...(signal && { signal }) })) {
     if (json) out.json(importJson(one));
-    else out.line(changeLine(one, (io.now ?? Date.now)()));
+    else out.line(changeLine(one, io.now()));
     out.flush();
   }
+  return EXIT_CODES.ok;
 }
 
 function changeLine({ source, id, path, status, issues }: SessionImport, nowMs: number): string {

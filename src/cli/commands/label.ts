@@ -11,7 +11,7 @@ const LABEL = optionalArgument("[label]", "the new label; without one, the curre
 const CLEAR = flag("--clear", "remove the label");
 
 /** `sessiontree label`: shows or sets the label of an entry. */
-export const labelCommand: Command = {
+export const command: Command = {
   details: "On the command line, a label can stand for the id of its entry.",
   parameters: [SESSION, ENTRY, LABEL, CLEAR],
   examples: [

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { importOriginOf } from "../../catalog/deleted-imports.ts";
+import { kinshipMark } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
@@ -31,17 +32,13 @@ const SOURCE = choiceOption("--source <program>", 'only sessions imported from t
 ]);
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
-
-/** Titles of the columns. */
 const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
-
-/** Part of the width that the project may take. */
 const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;
 
 /** `sessiontree list`: lists sessions, latest first. */
-export const listCommand: Command = {
+export const command: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
 In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program, and "gone" if the file it was imported from is.`,
@@ -129,7 +126,7 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
   const { previewImport } = await import("../../history/import-sessions.ts");
   const numbers = new Map<string, number>();
   // What cannot be read is told by the import.
-  const options = { env: io.env, ...(io.now !== undefined && { now: io.now }), onSkipped: () => undefined };
+  const options = { env: io.env, now: io.now, onSkipped: () => undefined };
   for (const { source, changed } of await previewImport(options))
     if (changed > 0) numbers.set(source, (numbers.get(source) ?? 0) + changed);
   if (numbers.size === 0) return;
@@ -163,7 +160,7 @@ function lineOf(session: ListedRow): string {
 /** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
 function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
   const { colours, width } = out;
-  const now = io.now?.() ?? Date.now();
+  const now = io.now();
   const idLength = shortIdLength(
     sessions.map(({ id }) => id),
     WHOLE_ID,
@@ -198,15 +195,15 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       const rest = text.slice(front.length);
       return colours.red(front) + (name === undefined ? rest : colours.bold(rest));
     };
-    out.line(textBehind(`${facts}${origin}`, `${mark}${titleOf(session)}`, out, paint));
+    out.line(
+      textBehind(`${facts}${origin}`, `${mark}${kinshipMark(session)}${titleOf(session)}`, out, paint),
+    );
   });
 }
 
 /**
- * Chooses the columns that leave room for a name, those before others first.
- *
- * @param widths - 0 for a column that is not wanted.
- * @returns Places of the columns; the first is always among them.
+ * Chooses the columns that leave room for a name, those before others first; the first is always among them. A width of 0 is
+ * that of a column that is not wanted.
  */
 function fittingColumns(widths: readonly number[], width: number): Set<number> {
   const shown = new Set<number>();

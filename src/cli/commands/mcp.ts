@@ -23,7 +23,7 @@ const SECRETS = textOption(
   "regular expressions, one a line; what they match is hidden in answers",
 );
 /** `sessiontree mcp`: answers agents that ask about past sessions. */
-export const mcpCommand: Command = {
+export const command: Command = {
   details: `A server for MCP clients such as Claude Code, Codex, pi and OpenCode, which start it themselves; it answers on stdin and stdout, only reads, and needs no network. The package @modelcontextprotocol/server must be installed beside sessiontree, as npx does when it is named, too. docs/recall.md tells how to set it up, and what to tell an agent so that it asks.
 
 The session in which an agent asks is left out of what is searched: the one that the environment names (CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, PI_SESSION_ID), else the project's that changed within the last minute.`,
@@ -52,7 +52,7 @@ async function serve(call: CommandCall): Promise<ExitCode> {
     project: dir === undefined ? cwd : undefined,
     env: io.env,
     hide: await secretsOf(call),
-    now: io.now ?? Date.now,
+    now: io.now,
     prices: pricesWhenAsked(call),
   });
   const { stdin, stdout } = io;

@@ -28,7 +28,7 @@ const IN_PLACE = flag(
 const ANY_ID = flag("--allow-different-ids", "merge them even if they are not copies of one session");
 
 /** `sessiontree merge`: makes one session of two copies that went different ways. */
-export const mergeCommand: Command = {
+export const command: Command = {
   details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result has every entry of both, and what they share once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies do not change.`,
   parameters: [FIRST, SECOND, OUTPUT, IN_PLACE, ANY_ID],
   examples: [

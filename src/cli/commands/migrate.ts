@@ -3,7 +3,7 @@ import type { Command } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, type Parameter } from "../parameters.ts";
-import { UsageError } from "../usage-error.ts";
+import { asUsage, UsageError } from "../usage-error.ts";
 
 const TO: Parameter<number | undefined> = {
   kind: "option",
@@ -19,7 +19,7 @@ const TO: Parameter<number | undefined> = {
 const SQL = flag("--sql", "only print the statements that would be run");
 
 /** `sessiontree migrate`: makes the tables of a database, or changes them. */
-export const migrateCommand: Command = {
+export const command: Command = {
   details: `Sessions are kept in tables of their own schema. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
   parameters: [TO, SQL, YES],
   examples: [
@@ -35,18 +35,18 @@ export const migrateCommand: Command = {
     const to = get(TO);
     const { address } = stored;
     if (get(SQL)) {
-      for (const statement of await known(stored.migrationSql(to))) {
+      for (const statement of await asUsage(() => stored.migrationSql(to))) {
         if (json) out.json(statement);
         // A pipe must get what the database is to get.
         else out.line(io.stdout.isTTY ? plainText(statement) : statement);
       }
       return EXIT_CODES.ok;
     }
-    if (to !== undefined && !get(YES) && !(await confirm(call, question(to, address)))) {
+    if (to !== undefined && !(await confirm(call, question(to, address)))) {
       call.warn("Nothing was changed.");
       return EXIT_CODES.failed;
     }
-    const result = await known(stored.migrate(to));
+    const result = await asUsage(() => stored.migrate(to));
     if (json) out.json({ store: address, ...result });
     else out.line(`${describe(result)} ${plainLine(address)}`);
     return EXIT_CODES.ok;
@@ -57,16 +57,6 @@ function question(to: number, address: string): string {
   return to === 0
     ? `All sessions in ${plainLine(address)} will be deleted for good, with their tables.\nDelete them?`
     : `Everything that versions after ${to} added to ${plainLine(address)} will be deleted.\nGo back to version ${to}?`;
-}
-
-/** @throws {UsageError} If there is no such version. */
-async function known<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message);
-    throw error;
-  }
 }
 
 function describe({ from, to }: { readonly from: number; readonly to: number }): string {

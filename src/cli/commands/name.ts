@@ -10,7 +10,7 @@ const NAME = optionalArgument("[name]", "the new name; without one, the current 
 const CLEAR = flag("--clear", "remove the name");
 
 /** `sessiontree name`: shows or sets the display name of a session. */
-export const nameCommand: Command = {
+export const command: Command = {
   parameters: [SESSION, NAME, CLEAR],
   examples: [
     ["name @last Bugfix", "name the latest session of this project"],

@@ -44,7 +44,6 @@ const VERBOSE = flag("--verbose", "also show what is kept, and why");
 const AGE_WIDTH = 10;
 const SIZE_WIDTH = 9;
 
-/** A session with what the plan and its table say of it. */
 interface Row extends FileRow, RetentionCandidate {
   readonly size: number;
 }
@@ -52,7 +51,7 @@ interface Row extends FileRow, RetentionCandidate {
 type Fate = KeepReason | "delete";
 
 /** `sessiontree prune`: puts sessions into the trash that were not used for long. */
-export const pruneCommand: Command = {
+export const command: Command = {
   details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age counts from the last message. A session is kept if any session forked from it is kept.`,
   filesOnly:
     '"sessiontree rm" deletes sessions from a database, and "sessiontree list --json" shows their times.',
@@ -68,7 +67,7 @@ export const pruneCommand: Command = {
     if (call.get(DRY_RUN) || toDelete.length === 0) return EXIT_CODES.ok;
     call.out.flush();
     const question = `Put ${toDelete.length === 1 ? "it" : `these ${counted(toDelete.length, "session")}`} into the trash?`;
-    if (!call.get(YES) && !(await confirm(call, question))) {
+    if (!(await confirm(call, question))) {
       call.warn("Nothing was deleted.");
       return EXIT_CODES.failed;
     }
@@ -76,7 +75,6 @@ export const pruneCommand: Command = {
   },
 };
 
-/** What becomes of the sessions. */
 interface Plan {
   readonly toDelete: readonly Row[];
   readonly kept: readonly { readonly session: Row; readonly reason: KeepReason }[];
@@ -88,7 +86,7 @@ async function makePlan(call: CommandCall): Promise<Plan> {
   const paths = sessions.map(({ path }) => path);
   const isMeant = new Set(paths);
   const others = (await knownSessions(call, paths)).filter(({ path }) => !isMeant.has(path));
-  const now = nowOf(call);
+  const now = call.io.now();
   const policy = {
     olderThanMs,
     keepNamed: call.get(KEEP_NAMED),
@@ -114,10 +112,6 @@ function hasLabels(path: string): boolean {
     if (!isSessionError(error)) throw error;
     return true;
   }
-}
-
-function nowOf({ io }: CommandCall): number {
-  return io.now?.() ?? Date.now();
 }
 
 /** Deletes one after the other; what is refused stays, and the others go on. */
@@ -172,7 +166,7 @@ function rowJson({ size, ...row }: Row, fate: Fate): object {
 function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): void {
   const { out } = call;
   const { colours } = out;
-  const now = nowOf(call);
+  const now = call.io.now();
   const idLength = shortIdLength(rows.map(([{ id }]) => id));
   for (const [row, fate] of rows) {
     const { id, name, modified, size } = row;

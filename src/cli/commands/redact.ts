@@ -26,7 +26,7 @@ const DRY_RUN = flag("--dry-run", "with --matching: only show where the text sta
 const EXCERPT_WIDTH = 60;
 
 /** `sessiontree redact`: takes an entry's content, or a text, out of sessions for good. */
-export const redactCommand: Command = {
+export const command: Command = {
   details: `The only command that rewrites history. Of an entry it removes the content: the entry keeps its id and place, a new entry records that, and the old bytes are not kept.
 
 With --matching, it replaces a text wherever it stands, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text stands and asks; then it counts where the text still stands, and says why. The exit code is 0 if it stands nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
@@ -69,7 +69,8 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   const text = call.get(TEXT) ?? REDACTED_TEXT;
   const entry = session.entryAt(session.tree.find(entryId));
   const what = plainLine(`${kindOf(entry).word} ${entryId}`);
-  if (!(await isConfirmed(call, what, excerptOf(entry).text))) {
+  const said = truncate(excerptOf(entry).text, EXCERPT_WIDTH);
+  if (!(await confirm(call, `${what}: ${said}\nIts content will be gone for good. Redact it?`))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
@@ -78,29 +79,17 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   if (call.json) {
     const facts = { entry: entryId, replacement: text, recordId, leftovers };
     call.out.json({ id: session.header?.id, ...named.location.json, ...facts });
-  } else writeDone(call, { what, text, recordId, leftovers });
+  } else writeDone(call, what, text, recordId, leftovers);
   return EXIT_CODES.ok;
 }
 
-async function isConfirmed(call: CommandCall, what: string, excerpt: string): Promise<boolean> {
-  if (call.get(YES)) return true;
-  const said = truncate(excerpt, EXCERPT_WIDTH);
-  return confirm(
-    call,
-    `${what}: ${said}
-Its content will be gone for good. Redact it?`,
-  );
-}
-
-/** What was done. */
-interface Redaction {
-  readonly what: string;
-  readonly text: string;
-  readonly recordId: string;
-  readonly leftovers: readonly string[];
-}
-
-function writeDone({ out, note }: CommandCall, { what, text, recordId, leftovers }: Redaction): void {
+function writeDone(
+  { out, note }: CommandCall,
+  what: string,
+  text: string,
+  recordId: string,
+  leftovers: readonly string[],
+): void {
   const { colours } = out;
   out.line(`Redacted ${what}: its content is now "${plainLine(text)}".`);
   out.line(colours.dim(`Entry ${recordId} records it.`));

@@ -13,7 +13,7 @@ const SESSION = argument("<session>", "the session to repair");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree repair`: makes a clean file of a damaged one. */
-export const repairCommand: Command = {
+export const command: Command = {
   details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays beside the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A healthy file is left alone. With --dry-run it exits with 1 if there is something to repair.`,
   filesOnly:
     'A database keeps lines whole; "sessiontree copy" copies a session to a folder, where you can repair it.',

@@ -25,7 +25,7 @@ const TO = textOption("--to <file>", "restore it to this path instead of the old
 const AGE_WIDTH = 10;
 
 /** `sessiontree restore`: shows what is in the trash, and brings a session back. */
-export const restoreCommand: Command = {
+export const command: Command = {
   details: `Without a name: the sessions in the trash, the last deleted first. With --dir: only those from this folder. Nothing is overwritten. On macOS and Windows it explains how to restore by hand.`,
   filesOnly: "A database has no trash.",
   parameters: [NAME, TO],
@@ -87,7 +87,7 @@ function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSess
     return;
   }
   if (trashed.length === 0) out.line("No sessions in the trash.");
-  const now = io.now?.() ?? Date.now();
+  const now = io.now();
   const idLength = shortIdLength(
     trashed.map(({ session }) => session.id),
     WHOLE_ID,

@@ -7,7 +7,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { changeSession, fileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
-import { flag, type Parameter } from "../parameters.ts";
+import { flag, foreignWords } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
 import { previewOf } from "../picker/preview.ts";
 import { runProgram, withPath } from "../picker/run-program.ts";
@@ -20,15 +20,13 @@ const MOST_HITS = 500;
 
 const ALL = flag("--all", "start with the sessions of all projects");
 
-const COMMAND: Parameter<readonly string[]> = {
-  kind: "argument",
-  form: "[command...]",
-  description: "a program to run; the session's path replaces {} or is added at the end",
-  parse: (given) => (Array.isArray(given) ? given.map(String) : []),
-};
+const COMMAND = foreignWords(
+  "[command...]",
+  "a program to run; the session's path replaces {} or is added at the end",
+);
 
 /** `sessiontree resume`: lets a person choose a session. */
-export const resumeCommand: Command = {
+export const command: Command = {
   details: `Type to filter by letters of the name or first message, or by words in these, the id or the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete moves the session to the trash; tab switches between this project and all; escape cancels with exit code 130.
 
 The picker is drawn on stderr, so that its choice can be read from stdout. If a program is run, its exit code is passed on.`,
@@ -53,7 +51,7 @@ async function resume(call: CommandCall): Promise<ExitCode> {
     terminal: io.terminal,
     colours: new Output(io.stderr, io.env).colours,
     scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
-    nowMs: io.now ?? Date.now,
+    nowMs: io.now,
     find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
     search: (query, scope, signal) => findContents(call, query, scope, signal),
     preview: previewOf,

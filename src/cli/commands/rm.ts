@@ -6,6 +6,7 @@ import { fileError } from "../../log/file-errors.ts";
 import { notASessionAt } from "../../log/foreign-file.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { plainLine } from "../../view/plain.ts";
+import { type TitleFacts, titleOf } from "../../view/session-title.ts";
 import { ago } from "../../view/times.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -15,17 +16,15 @@ import { knownSessions } from "../known-sessions.ts";
 import { leftoversOf } from "../leftovers.ts";
 import type { NamedSession } from "../named-session.ts";
 import { argumentList, flag } from "../parameters.ts";
+import { truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { sessionLine } from "../view/session-line.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const PERMANENT = flag("--permanent", "delete them for good instead");
 const FORCE = flag("--force", "also files that are not sessions, and sessions that a process has leased");
-
-/** How many descendants are named. */
+const ID_WIDTH = 36;
 const MOST_NAMED = 5;
 
-/** A session that is to go. */
 interface Candidate {
   readonly session: NamedSession;
   /** Undefined if it is no session, or cannot be read. */
@@ -34,7 +33,7 @@ interface Candidate {
 }
 
 /** `sessiontree rm`: deletes sessions, in a way that can be undone. */
-export const rmCommand: Command = {
+export const command: Command = {
   details: `On a terminal it asks first. Without a question, sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
@@ -75,11 +74,7 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
   });
 }
 
-/**
- * Finds the sessions that are named, each once.
- *
- * @throws {UsageError} If some are files, and others in a database.
- */
+/** Finds the sessions that are named, each once: all in files, or all in a database. */
 async function namedSessions({ findKeptSession, get, io }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
   // What nobody is asked about is not found by a word of its name.
@@ -108,7 +103,7 @@ async function infoOf(session: NamedSession, isForced: boolean): Promise<Session
 /** What goes into the trash can come back, and needs no consent if there is nobody to ask. */
 async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Promise<boolean> {
   const isInTrash = !call.get(PERMANENT) && candidates.every(({ session }) => session.path !== undefined);
-  if (call.get(YES) || (isInTrash && call.io.ask === undefined)) return true;
+  if (isInTrash && call.io.ask === undefined) return true;
   const lines = candidates.flatMap((candidate) => [
     describe(call, candidate),
     ...descentLines(call, candidate),
@@ -159,7 +154,7 @@ function writeDeleted(call: CommandCall, candidate: Candidate, method: "trash" |
 
 function describe({ out, io }: CommandCall, { session: { location, path }, info }: Candidate): string {
   if (info === undefined) return `${plainLine(location.text)}\n  no session`;
-  const age = ago(info.modified.getTime(), io.now?.() ?? Date.now());
+  const age = ago(info.modified.getTime(), io.now());
   const facts = `${counted(info.messageCount, "message")}, last used ${age}`;
   return [
     sessionLine(info, out.width),
@@ -178,4 +173,8 @@ function descentLines({ out }: CommandCall, { descendants }: Candidate): string[
     ...descendants.slice(0, MOST_NAMED).map((one) => `  ${sessionLine(one, out.width - 2)}`),
     ...(more > 0 ? [`  and ${counted(more, "other")}`] : []),
   ];
+}
+
+function sessionLine(session: TitleFacts & { readonly id: string }, width: number): string {
+  return truncate(`${truncate(plainLine(session.id), ID_WIDTH)}  ${titleOf(session)}`, width);
 }

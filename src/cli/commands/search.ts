@@ -8,6 +8,7 @@ import {
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { SEARCHED_ROLES } from "../../search/search-filters.ts";
+import { parseQuery } from "../../search/search-query.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
@@ -32,7 +33,7 @@ import { warnOfSkipped } from "../skipped-files.ts";
 import { spanOf } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
 import { column, truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
-import { UsageError } from "../usage-error.ts";
+import { asUsage, UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
 import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
@@ -98,13 +99,12 @@ const MOST_SHOWN = 50;
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
 const MOST_SEEN = 10;
 
-/** A hit in a file or in a database. */
 interface FoundEntry extends SearchHit {
   readonly session: ListedRow;
 }
 
 /** `sessiontree search`: finds text in sessions. */
-export const searchCommand: Command = {
+export const command: Command = {
   details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
 
 The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MOST_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
@@ -198,27 +198,23 @@ interface Asked {
 
 /** Looks where the call says: into a session, into those of a database, or into files. */
 async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIterable<FoundEntry> }> {
-  const { findSession, get, stored } = call;
-  const { text, name } = readArguments(call);
-  const search = (words: string) => {
-    const hits = stored === undefined ? searchFiles(call, words) : searchStored(call, stored, words);
-    return { text: words, name: undefined, hits };
-  };
-  if (name === undefined) return search(text);
-  if (get(ALL)) throw new UsageError("Name one session, or give --all.");
-  const session = await sessionOrWord(name, text, findSession);
+  const { get, stored } = call;
+  const { text: first, name } = readArguments(call);
+  if (name !== undefined && get(ALL)) throw new UsageError("Name one session, or give --all.");
+  const session = name === undefined ? undefined : await sessionOrWord(name, first, call);
+  const text = name === undefined || session !== undefined ? first : `${first} ${name}`;
+  if (text !== first)
+    call.note(`No session is called ${plainLine(name ?? "")}: looking for ${plainLine(text)}.`);
+  const options = searchOptions(call);
+  await asUsage(() => parseQuery(text, options));
   if (session === undefined) {
-    call.note(`No session is called ${plainLine(name)}: looking for ${plainLine(`${text} ${name}`)}.`);
-    return search(`${text} ${name}`);
+    const hits = stored === undefined ? searchFiles(call, text) : searchStored(call, stored, text);
+    return { text, name: undefined, hits };
   }
   // Also says what is wrong with a file that is missing, or no session.
   const { location, path, read } = session;
   const { log } = await read();
-  const hits = asUsage(() =>
-    path === undefined
-      ? searchLines(log, text, searchOptions(call))
-      : searchSession(path, text, searchOptions(call)),
-  );
+  const hits = path === undefined ? searchLines(log, text, options) : searchSession(path, text, options);
   return { text, name, hits: namedAs(location.json, hits) };
 }
 
@@ -226,7 +222,7 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
 async function sessionOrWord(
   word: string,
   text: string,
-  findSession: CommandCall["findSession"],
+  { findSession }: CommandCall,
 ): Promise<NamedSession | undefined> {
   try {
     // Of a text, words are no name of a session.
@@ -283,31 +279,23 @@ async function* searchStored(
   stored: StoredSessions,
   text: string,
 ): AsyncGenerator<FoundEntry, void, undefined> {
-  const { get, io } = call;
-  const cwd =
-    get(PROJECT) === undefined ? (get(ALL) ? undefined : io.cwd) : pathOf(io.cwd, get(PROJECT) ?? "");
+  const cwd = projectOf(call) ?? (call.get(ALL) ? undefined : call.io.cwd);
   const options = { ...searchOptions(call), ...(cwd !== undefined && { cwd }) };
-  try {
-    for await (const { session, ...hit } of (await stored.store()).search(text, options)) {
-      yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
-    }
-  } catch (error) {
-    throw asUsageError(error);
-  }
+  for await (const { session, ...hit } of (await stored.store()).search(text, options))
+    yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
 }
 
-/** @throws {UsageError} If the text is no query. */
 function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
-  const { get, io } = call;
+  const cwd = projectOf(call);
+  const isAll = call.get(ALL);
+  if (cwd !== undefined && isAll) throw new UsageError("Give --all or --project, not both.");
+  const scope = { ...sessionScope(call, isAll), ...(cwd !== undefined && { cwd }) };
+  return searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: !isRanked(call) });
+}
+
+function projectOf({ get, io }: CommandCall): string | undefined {
   const project = get(PROJECT);
-  if (project !== undefined && get(ALL)) throw new UsageError("Give --all or --project, not both.");
-  const scope = {
-    ...sessionScope(call, get(ALL)),
-    ...(project !== undefined && { cwd: pathOf(io.cwd, project) }),
-  };
-  return asUsage(() =>
-    searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: !isRanked(call) }),
-  );
+  return project === undefined ? undefined : pathOf(io.cwd, project);
 }
 
 function searchOptions(call: CommandCall): SearchSessionOptions {
@@ -333,57 +321,20 @@ function searchOptions(call: CommandCall): SearchSessionOptions {
   };
 }
 
-/** Takes a query that is none for a wrong command line. */
-function asUsage<T>(start: () => T): T {
-  try {
-    return start();
-  } catch (error) {
-    throw asUsageError(error);
-  }
-}
-
-function asUsageError(error: unknown): unknown {
-  return isSessionError(error, "INVALID_QUERY") ? new UsageError(error.message) : error;
-}
-
 function lineOf({ session, entryId, role, snippet, branch }: FoundEntry): string {
   const path = session.path ?? session.store ?? "";
   return tabSeparated([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
 }
 
-function hitJson({
-  session,
-  entryId,
-  role,
-  tool,
-  time,
-  snippet,
-  match,
-  score,
-  branch,
-  offset,
-}: FoundEntry): object {
-  const { id, path, store, cwd, name } = session;
-  return {
-    session: { id, path, store, cwd, name },
-    entry: entryId,
-    role,
-    tool,
-    time,
-    snippet,
-    match,
-    score,
-    branch,
-    offset,
-  };
+function hitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: FoundEntry): object {
+  return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
 }
 
-/** Says whose hits follow. */
 function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: boolean): void {
   const { colours } = out;
   const { id, modified } = session;
   if (isFurther) out.line();
-  const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now?.() ?? Date.now())}`;
+  const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now())}`;
   out.line(textBehind(colours.dim(front), titleOf(session), out, colours.bold));
 }
 

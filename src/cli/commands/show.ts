@@ -25,11 +25,10 @@ const TAIL = numberOption(
   "this many entries in full: the last ones on the path to the entry, or to the leaf",
 );
 
-/** So many children of an entry are named. */
 const MOST_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
-export const showCommand: Command = {
+export const command: Command = {
   details: `An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
   parameters: [SESSION, ENTRY, TAIL],
   examples: [
@@ -48,7 +47,6 @@ export const showCommand: Command = {
   },
 };
 
-/** Shows entries one after the other. */
 function showEntries(call: CommandCall, session: SessionView, ordinals: readonly number[]): ExitCode {
   const codes = ordinals.map((ordinal, i) => {
     if (i > 0 && !call.json) call.out.line("\n");

@@ -5,7 +5,7 @@ import { sessionOverLog } from "../../manager/session-manager.ts";
 import { contextSizeText } from "../../view/context-size.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { ago, dateAndTime } from "../../view/times.ts";
-import { modelName, UNKNOWN_MODEL } from "../../view/usage.ts";
+import { modelName, tokensIn, UNKNOWN_MODEL } from "../../view/usage.ts";
 import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
@@ -31,7 +31,7 @@ const WINDOW = numberOption(
 const MOST_TOOLS = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens and cost, of one session or across many. */
-export const statsCommand: Command = {
+export const command: Command = {
   details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.
 
 With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. "cost" is what records state, "estimated" what prices say of calls without a stated cost (from --prices, or from the package @pydantic/genai-prices if it is installed), "unpriced" counts the tokens for which neither is known. A dash stands for what is not known. A session's row includes its subagents, which stand below it.`,
@@ -58,7 +58,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
     const session = sessionOverLog(view.log, {});
     const leaf = get(LEAF);
     if (leaf !== undefined) session.branch(view.findEntry(leaf));
-    const nowMs = io.now?.() ?? Date.now();
+    const nowMs = io.now();
     const stats = collectStats(
       { session, counter: undefined, nowMs, isInherited: undefined },
       { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
@@ -135,7 +135,6 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   else writeUsage(stats.byModel, usage, out);
 }
 
-/** A total, and what it consists of. */
 function listText(total: number, parts: readonly string[]): string {
   return total === 0 ? "none" : `${count(total)}: ${parts.join(", ")}`;
 }
@@ -174,9 +173,9 @@ function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Outp
   writeUsageTable(["", "all input", "cache read", "written", "output", "cost"], rows, out);
 }
 
-function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals): string[] {
-  const all = input + cacheRead + cacheWrite;
-  return [...[all, cacheRead, cacheWrite, output].map(count), dollars(cost)];
+function usageCells(usage: UsageTotals): string[] {
+  const { output, cacheRead, cacheWrite, cost } = usage;
+  return [...[tokensIn(usage), cacheRead, cacheWrite, output].map(count), dollars(cost)];
 }
 
 function percent(part: number): string {

@@ -9,7 +9,7 @@ const SESSION = argument("<session>", "the session");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree upgrade`: rewrites a session of an older version in the current one. */
-export const upgradeCommand: Command = {
+export const command: Command = {
   details: `The original stays beside the file (.v1.bak, .v2.bak). The first append to an older file upgrades it as well; a file of the current version is left alone.`,
   filesOnly: "In a database, the first append upgrades a session of an older version.",
   parameters: [SESSION, DRY_RUN],

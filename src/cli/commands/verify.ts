@@ -16,17 +16,12 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
-import { flag, type Parameter } from "../parameters.ts";
+import { flag, optionalList } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
-const SESSIONS: Parameter<readonly string[]> = {
-  kind: "argument",
-  form: "[sessions...]",
-  description: `the sessions to check; default: ${LATEST}`,
-  parse: (given) => (Array.isArray(given) && given.length > 0 ? given.map(String) : [LATEST]),
-};
+const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: ${LATEST}`);
 const SCHEMA = flag("--schema", "also warn about entries that differ from the documented format");
 
 /** A difference from the documented format: worth knowing, and no damage. */
@@ -37,7 +32,6 @@ interface Warning {
   readonly problems: readonly string[];
 }
 
-/** What was found in one file. */
 interface Verdict {
   readonly session: SessionView;
   readonly location: SessionLocation;
@@ -46,7 +40,7 @@ interface Verdict {
 }
 
 /** `sessiontree verify`: reads everything in session files and reports what is wrong. */
-export const verifyCommand: Command = {
+export const command: Command = {
   details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session.`,
   parameters: [SESSIONS, SCHEMA],
   examples: [
@@ -56,7 +50,8 @@ export const verifyCommand: Command = {
   ],
   run: async (call) => {
     let exitCode: ExitCode = EXIT_CODES.ok;
-    for (const name of call.get(SESSIONS)) {
+    const names = call.get(SESSIONS);
+    for (const name of names.length > 0 ? names : [LATEST]) {
       if (!(await verifyOne(call, name))) exitCode = EXIT_CODES.failed;
     }
     return exitCode;

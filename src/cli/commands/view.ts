@@ -22,16 +22,13 @@ const SESSION = optionalArgument("[session]", "the session, or a folder of sessi
 const ALL = flag("--all", "list the sessions of all projects to choose from");
 const LIVE = flag("--live", "follow a session that is being written, until interrupted");
 const LEAF = textOption("--leaf <entry>", "open at this entry: its id or the beginning of it, or its label");
-const FILE = {
-  ...textOption("--output <file>", "write to this new file instead of a temporary one"),
-  form: "-o, --output <file>",
-};
+const FILE = textOption("-o, --output <file>", "write to this new file instead of a temporary one");
 const FORCE = flag("--force", "replace the page that -o names");
 // An option whose name begins with "no-" is true unless it is given.
 const OPEN = flag("--no-open", "do not open a browser, only print where the page is");
 
 /** `sessiontree view`: shows a session as a page in the browser. */
-export const viewCommand: Command = {
+export const command: Command = {
   details: `Writes one HTML file that holds everything and loads nothing: the tree, every branch,
 what the model sees at any entry, search, and what was used. Without a terminal it is
 only written, and its path printed. A file that is there already is not
@@ -78,7 +75,6 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
   return { scope, name: scope.sessionDir ?? "all projects", ...pricesOf(call) };
 }
 
-/** Shows a session while it grows. */
 async function serveSession(call: CommandCall): Promise<void> {
   const { findKeptSession, get } = call;
   if (get(FILE) !== undefined) throw new UsageError("--live writes no file; leave out -o.");
@@ -138,7 +134,6 @@ function assertFolder(folder: string): void {
   throw new UsageError(`There is no folder ${plainLine(folder)} to write the page to; make it first.`);
 }
 
-/** Writes the page of a session to a file. */
 async function writePage(call: CommandCall): Promise<void> {
   const { findSession, get, io, json, note, out } = call;
   const file = get(FILE);

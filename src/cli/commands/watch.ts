@@ -16,7 +16,7 @@ const SESSION = argument("<session>", "the session");
 const ID_WIDTH = 8;
 
 /** `sessiontree watch`: shows entries as others append them. */
-export const watchCommand: Command = {
+export const command: Command = {
   parameters: [SESSION],
   examples: [
     ["watch @last", "what an agent is doing"],

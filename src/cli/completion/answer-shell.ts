@@ -17,9 +17,14 @@ export async function answerShell(
 ): Promise<ExitCode | undefined> {
   const shell = SHELLS.find((one) => one === named);
   if (shell === undefined || dashes !== "--" || words.length === 0) return undefined;
-  const isStored = Boolean(io.env["SESSIONTREE_STORE"]);
-  const asked = { io, dir: undefined, words, commands: COMMANDS, isStored, isDescribed: shell !== "bash" };
-  const found = await findCandidates(asked);
+  const found = await findCandidates({
+    io: { ...io, now: Date.now },
+    dir: undefined,
+    words,
+    commands: COMMANDS,
+    isStored: Boolean(io.env["SESSIONTREE_STORE"]),
+    isDescribed: shell !== "bash",
+  });
   io.stdout.write(found.map((candidate) => `${lineFor(shell, candidate)}\n`).join(""));
   return EXIT_CODES.ok;
 }

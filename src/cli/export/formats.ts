@@ -8,9 +8,7 @@ import { markdown } from "./markdown.ts";
 import { mermaid } from "./mermaid.ts";
 import type { ExportSource } from "./source.ts";
 
-/** A format in which a session can be exported. */
 export interface ExportFormat {
-  /** The word for it. */
   readonly name: string;
   /** What chooses it: undefined or false if it is left out, and a text if that is the file to write. */
   readonly option: Parameter<string | boolean | undefined>;
@@ -20,55 +18,30 @@ export interface ExportFormat {
   readonly render: (source: ExportSource) => Iterable<string | Uint8Array>;
 }
 
-/** Makes the option that chooses a format, and may name the file to write. */
-function formatOption(name: string, description: string): ExportFormat["option"] {
+/** Describes a format, whose option may name the file to write. */
+function exportFormat(
+  name: string,
+  description: string,
+  isWhole: boolean,
+  render: ExportFormat["render"],
+): ExportFormat {
   const form = `--${name} [file]`;
-  return {
-    kind: "option",
-    form,
-    description,
-    parse: (value) => {
-      if (value === "") throw new UsageError(`${form} must not be empty.`);
-      return typeof value === "string" ? value : value === true;
-    },
+  const parse = (value: unknown) => {
+    if (value === "") throw new UsageError(`${form} must not be empty.`);
+    return typeof value === "string" ? value : value === true;
   };
+  return { name, option: { kind: "option", form, description, parse }, isWhole, render };
 }
 
-/** Writes a session as a page that holds everything and loads nothing. */
 function* html({ session, leaf }: ExportSource): Generator<string, void> {
   yield sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
 }
 
 /** All formats, in the order in which the help lists them. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
-  {
-    name: "jsonl",
-    option: formatOption("jsonl", "a session file of the branch; of all branches with --full"),
-    isWhole: false,
-    render: jsonl,
-  },
-  {
-    name: "markdown",
-    option: formatOption("markdown", "a transcript of the branch"),
-    isWhole: false,
-    render: markdown,
-  },
-  {
-    name: "html",
-    option: formatOption("html", "a page for the browser, with all branches"),
-    isWhole: true,
-    render: html,
-  },
-  {
-    name: "mermaid",
-    option: formatOption("mermaid", "the tree as a Mermaid flowchart"),
-    isWhole: true,
-    render: mermaid,
-  },
-  {
-    name: "dot",
-    option: formatOption("dot", "the tree for Graphviz"),
-    isWhole: true,
-    render: dot,
-  },
+  exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, jsonl),
+  exportFormat("markdown", "a transcript of the branch", false, markdown),
+  exportFormat("html", "a page for the browser, with all branches", true, html),
+  exportFormat("mermaid", "the tree as a Mermaid flowchart", true, mermaid),
+  exportFormat("dot", "the tree for Graphviz", true, dot),
 ];

@@ -1,5 +1,4 @@
-import type { GraphNode } from "./graph.ts";
-import { treeGraph } from "./graph.ts";
+import { type GraphNode, treeGraph } from "./graph.ts";
 import type { ExportSource } from "./source.ts";
 
 /** All that is written as it stands: the rest has a meaning to Mermaid somewhere. */

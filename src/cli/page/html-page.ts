@@ -13,11 +13,7 @@ const FOLDER = import.meta.url.endsWith(".ts")
   ? new URL("../../../node_modules/.cache/sessiontree/page/", import.meta.url)
   : new URL("./page/", import.meta.url);
 
-/**
- * Reads the page.
- *
- * @throws {Error} If the program runs from the sources and the page has not been built.
- */
+/** Reads the page, which must have been built if the program runs from the sources. */
 export function readPageAsset(): PageAsset {
   const [script, style] = [new URL("page.js", FOLDER), new URL("style.css", FOLDER)];
   if (!existsSync(script) || !existsSync(style)) {
@@ -28,26 +24,25 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-/** Another session that a page can lead to. */
 export interface KnownSession {
   readonly path: string;
   /** Address of its page; undefined where no server has it. */
   readonly href?: string;
 }
 
-/** What a page is made of. */
 export interface PageSource {
   /** The session file, byte by byte; of a page that a server has, its size, since it is fetched. */
   readonly bytes: Uint8Array | number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
+  /** Absolute path of the file; undefined if the session has none. */
+  readonly path?: string | undefined;
   /** The entry at whose path the page opens; default: the session's leaf. */
   readonly leafId?: string | undefined;
   /** Sessions that exist, by the name that this one uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
   /** Where a server has the bytes, and tells what is appended; only a page with one may send requests. */
   readonly server?: { readonly bytesUrl: string; readonly eventsUrl: string } | undefined;
-  /** Address of the list of sessions. */
   readonly indexUrl?: string | undefined;
 }
 
@@ -55,12 +50,10 @@ export interface PageSource {
 interface PageDocument {
   readonly dataId: "session" | "sessions";
   readonly data: object;
-  /** Bytes of a session. */
   readonly bytes?: Uint8Array;
   readonly isServed: boolean;
 }
 
-/** Bytes of a session that are compressed together. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /** As much smaller as level 6 makes them, nearly, in a third of the time. */
@@ -90,11 +83,7 @@ export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset())
   );
 }
 
-/**
- * Makes the page of a list of sessions, for a server that has the sessions, too.
- *
- * @param data - What the page reads, as JSON can hold it.
- */
+/** Makes the page of a list of sessions, for a server that has the sessions, too. */
 export function htmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
   return documentOf({ dataId: "sessions", data, isServed: true }, asset);
 }

@@ -1,6 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { textOf } from "../../context/message-parts.ts";
 import { BytePattern } from "../../jsonl/byte-pattern.ts";
+import { parseJson } from "../../jsonl/decode.ts";
 import { namedSessionPath } from "../../log/session-paths.ts";
 import { looksLikePath } from "../session-argument.ts";
 
@@ -64,20 +66,9 @@ function textAt(bytes: Buffer, start: number): string {
   const most = Math.min(bytes.length, start + MOST_BYTES);
   for (let end = start + 1; end < most; end++) {
     if (bytes[end] === BACKSLASH) end++;
-    else if (bytes[end] === QUOTE) return textIn(bytes.toString("utf8", start, end + 1));
+    else if (bytes[end] === QUOTE) return textOf(parseJson(bytes.toString("utf8", start, end + 1))?.value);
   }
   return "";
-}
-
-/** The text that a piece of JSON stands for; empty if it is none after all. */
-function textIn(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "string" ? value : "";
-  } catch (error) {
-    if (error instanceof SyntaxError) return "";
-    throw error;
-  }
 }
 
 function sessionFilesIn(folder: string): string[] {

@@ -19,16 +19,13 @@ const TOKEN_BYTES = 24;
 /** Time between two looks at a file that a page follows. */
 const POLL_MS = 300;
 
-/** The sessions of which a list is made. */
 export interface ServedIndex {
   readonly scope: CatalogScope;
-  /** What the list is called. */
   readonly name: string;
   /** Prices calls whose records state no cost. */
   readonly prices?: PriceFunction;
 }
 
-/** What a request is answered by. */
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
 /**
@@ -61,7 +58,6 @@ export class PageServer {
     if (address !== null && typeof address === "object") this.#port = address.port;
   }
 
-  /** Address of the list of sessions. */
   get indexUrl(): string {
     return `http://${HOST}:${this.#port}/${this.#token}/`;
   }
@@ -225,7 +221,6 @@ function* piecesOf(follower: FileFollower, first: FileChange | undefined): Gener
   }
 }
 
-/** Returns a signal that aborts once the client is gone. */
 function untilGone(request: IncomingMessage): AbortSignal {
   const gone = new AbortController();
   request.once("close", () => gone.abort());

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { collectCalls } from "../../catalog/collect-usage.ts";
+import { kinshipOf } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { type FileHit, searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
@@ -11,10 +12,8 @@ import { countFailures } from "../../view/count-failures.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { htmlIndex } from "./html-page.ts";
 
-/** Entries that a search through contents returns at most. */
 const MOST_HITS = 500;
 
-/** Makes the page that lists sessions, latest first. */
 export async function indexPage(
   scope: CatalogScope,
   name: string,
@@ -24,7 +23,8 @@ export async function indexPage(
   const rows = sessions.map((session) => {
     const { path, id, cwd, created, modified, messageCount, issueCount = 0 } = session;
     const title = titleOf(session);
-    return { href: hrefOf(path), path, id, cwd, title, created, modified, messageCount, issueCount };
+    const known = { path, id, cwd, title, created, modified, messageCount, issueCount };
+    return { href: hrefOf(path), ...known, isFork: kinshipOf(session) === "fork" };
   });
   return htmlIndex({ name, ...urls, sessions: rows });
 }
@@ -38,7 +38,6 @@ interface IndexAddresses {
 
 /** What one model's calls in a session used on a day, those of its subagents included. */
 export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
-  /** Address of the session's page. */
   readonly session: string;
   readonly day: string | null;
   readonly model: string | null;
@@ -51,22 +50,16 @@ export interface IndexUsage {
     readonly [href: string]: { readonly source: string | null; readonly startedBy?: string };
   };
   readonly groups: readonly IndexUsageGroup[];
-  /** How many sessions have damaged lines, so that calls on those lines are in no sum. */
-  readonly damaged: number;
 }
 
-/**
- * Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents.
- *
- * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
- */
+/** Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents. */
 export async function indexUsage(
   scope: CatalogScope,
   options: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
   hrefOf: (path: string) => string,
 ): Promise<IndexUsage> {
   const { signal, ...prices } = options;
-  const { sessions, damaged } = await collectCalls({ ...scope, signal });
+  const { sessions } = await collectCalls({ ...scope, signal });
   const listed = sessions.filter(({ isOutside = false }) => !isOutside);
   const hrefs = new Map(listed.map(({ row }) => [row, hrefOf(row.path ?? row.id)]));
   const starters = startersOf(sessions);
@@ -83,15 +76,12 @@ export async function indexUsage(
       const { day = null, model = null, session } = by;
       return { session: hrefAt(session) ?? "", day, model, ...sums };
     }),
-    damaged: damaged.length,
   };
 }
 
-/** An entry that holds what was searched for. */
 export interface IndexHit {
   /** Address of the entry on the page of its session. */
   readonly href: string;
-  /** Address of the session's page. */
   readonly session: string;
   readonly role: string;
   /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
@@ -101,12 +91,7 @@ export interface IndexHit {
   readonly match: TextMatch;
 }
 
-/**
- * Searches the contents of sessions; the hits that fit best come first.
- *
- * @param signal - Ends the search; what was found by then is given up.
- * @throws {SessionError} `ABORTED` or `INVALID_QUERY`
- */
+/** Searches the contents of sessions, until the signal; the hits that fit best come first. */
 export async function searchIndex(
   scope: CatalogScope,
   query: string,

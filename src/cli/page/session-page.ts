@@ -16,11 +16,9 @@ export interface SessionPageOptions {
   /** Where a server has the bytes, and tells what is appended; default: they are in the page. */
   readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
-  /** Size of the largest file of which a page is made. */
   readonly mostBytes?: number;
 }
 
-/** A session of which a page is made. */
 export interface PagedSession {
   /** Absolute path of its file; undefined if it has none. */
   readonly path: string | undefined;
@@ -50,7 +48,7 @@ export function sessionPage(session: PagedSession, options: SessionPageOptions =
       hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
     ]),
   );
-  return htmlPage({ fileName, leafId, known, server, indexUrl, bytes });
+  return htmlPage({ path, fileName, leafId, known, server, indexUrl, bytes });
 }
 
 function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {

@@ -18,11 +18,9 @@ import {
   step,
 } from "./state.ts";
 
-/** What a picker works with. */
 export interface PickerWorld {
   readonly terminal: CliTerminal;
   readonly colours: Colours;
-  /** Which sessions are shown first. */
   readonly scope: PickerScope;
   readonly nowMs: () => number;
   /** Yields sessions as they are found, until the signal. */
@@ -34,9 +32,7 @@ export interface PickerWorld {
   readonly remove: (path: string) => Promise<unknown>;
 }
 
-/** An entry that holds what is looked for. */
 export interface ContentHit {
-  /** Of its session. */
   readonly path: string;
   readonly line: PreviewLine;
 }
@@ -106,12 +102,14 @@ class Picker {
     this.#screen.close();
   }
 
-  /** Whatever goes wrong ends the picker, before the caller hears of it. */
+  /** Whatever goes wrong ends the picker, before the caller hears of it; what was given up ends quietly. */
   #guard(work: () => unknown): void {
     const done = async () => {
       await work();
     };
-    done().catch(this.#reject);
+    done().catch((error) => {
+      if (!isSessionError(error, "ABORTED")) this.#reject(error);
+    });
   }
 
   /** Does something a little later, once, however often it is asked for. */
@@ -177,15 +175,10 @@ class Picker {
     this.#search = new AbortController();
     const { signal } = this.#search;
     this.#found = [];
-    try {
-      for await (const session of this.#world.find(scope, signal)) {
-        if (signal.aborted) return;
-        this.#found.push(session);
-        this.#later("found", FOUND_MS, () => this.#takeFound());
-      }
-    } catch (error) {
-      if (isSessionError(error, "ABORTED")) return;
-      throw error;
+    for await (const session of this.#world.find(scope, signal)) {
+      if (signal.aborted) return;
+      this.#found.push(session);
+      this.#later("found", FOUND_MS, () => this.#takeFound());
     }
     if (signal.aborted) return;
     this.#takeFound();
@@ -204,14 +197,9 @@ class Picker {
   async #searchContents(query: string, scope: PickerScope): Promise<void> {
     this.#contentSearch = new AbortController();
     const { signal } = this.#contentSearch;
-    try {
-      for await (const { path, line } of this.#world.search(query, scope, signal)) {
-        if (signal.aborted) return;
-        this.#take({ kind: "hit", query, path, line });
-      }
-    } catch (error) {
-      if (isSessionError(error, "ABORTED")) return;
-      throw error;
+    for await (const { path, line } of this.#world.search(query, scope, signal)) {
+      if (signal.aborted) return;
+      this.#take({ kind: "hit", query, path, line });
     }
     if (!signal.aborted) this.#take({ kind: "searched", query });
   }

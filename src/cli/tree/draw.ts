@@ -13,10 +13,8 @@ import { column, truncate, widthOf, wrap } from "../text/width.ts";
 import { KIND_WIDTH, paintOf } from "../view/colour.ts";
 import { idsOf, shortId } from "../view/short-ids.ts";
 
-/** A row that stands for several entries. */
 type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
 
-/** Rows whose bodies are read together. */
 const BATCH = 256;
 
 const LABEL_WIDTH = 24;
@@ -109,7 +107,7 @@ export class TreeWriter {
     const timeText = isNarrow ? "" : `${time}  `;
     const used = widthOf(`${gutter}. ${idText} ${kindText}${timeText}${labelMark}${leafMark}`);
     const text = truncate(excerpt.text, Math.max(0, width - used));
-    const textPaint = excerpt.isError ? colours.red : isQuiet(tone) ? colours.dim : plain;
+    const textPaint = excerpt.isError ? colours.red : isQuiet(tone) ? colours.dim : String;
     return [
       `${painted(colours.dim, gutter)}${paint(BULLETS[tone])} ${colours.dim(idText)} `,
       painted(paint, kindText),
@@ -148,10 +146,6 @@ export class TreeWriter {
 /** Colours a text; of none, no colour is left behind. */
 function painted(paint: (text: string) => string, text: string): string {
   return text === "" ? "" : paint(text);
-}
-
-function plain(text: string): string {
-  return text;
 }
 
 function isQuiet(tone: Tone): boolean {

@@ -17,9 +17,6 @@ export async function writeNewSession(call: CommandCall, session: SessionManager
     return;
   }
   out.path(path ?? id);
-  note(`Copied ${counted(entries, "entry", "entries")} into ${whereOf(id, path, stored?.address)}.`);
-}
-
-function whereOf(id: string, path: string | undefined, address = ""): string {
-  return path === undefined ? `a session in ${plainLine(address)}` : `session ${id}`;
+  const where = path === undefined ? `a session in ${plainLine(stored?.address ?? "")}` : `session ${id}`;
+  note(`Copied ${counted(entries, "entry", "entries")} into ${where}.`);
 }

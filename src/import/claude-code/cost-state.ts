@@ -3,7 +3,8 @@ import type { Usage } from "../../schema/content.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
-import { custom, type Draft, type SessionBuilder } from "../session-builder.ts";
+import { custom, usageEntry } from "../entry-bodies.ts";
+import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member } from "../source-values.ts";
 import { isNode } from "./record-graph.ts";
@@ -155,8 +156,8 @@ export class CostState {
   }
 
   #addUsage(key: string, kind: keyof typeof NOTES, model: string, usage: Usage): void {
-    const body = { type: "usage", kind: `claude-code.${kind}`, provider: "anthropic", model, usage };
-    this.#builder.addBehind(this.#keyOf(key), undefined, { ...body, note: NOTES[kind] });
+    const body = usageEntry(`claude-code.${kind}`, "anthropic", model, usage, NOTES[kind]);
+    this.#builder.addBehind(this.#keyOf(key), undefined, body);
   }
 }
 

@@ -1,8 +1,8 @@
-import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, SessionBuilder } from "../session-builder.ts";
-import { fieldOf, firstFolder, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { SessionBuilder, subagentSessionId, subagentSourceId } from "../session-builder.ts";
+import { fieldOf, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
 import type { Dollars } from "./cost-state.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
@@ -34,7 +34,7 @@ export interface ClaudeCodeInput {
  * A file with only a subagent's records yields only that session; one without messages yields none.
  *
  * @returns The main session first.
- * @remarks Cost: O(records). Source: docs/import.md#claude-code
+ * @remarks Cost: O(records). Source: docs/import-records.md#claude-code
  */
 export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   const { main } = input;
@@ -71,17 +71,16 @@ function importMain(
   thread: Pick<Thread, "nodes" | "subagents" | "subagentOf">,
 ): ImportedSession {
   const { records, issues } = input.main;
-  const folder = firstFolder(fieldOf(records, "cwd"));
   const builder = new SessionBuilder(input, {
     source: "claude-code",
     sourceId: id,
     sourceVersion: firstText(records, "version"),
     id: input.ownId ?? id,
-    cwd: folder.cwd,
+    folders: fieldOf(records, "cwd"),
     startedAt: firstText(records, "timestamp"),
-    parent: forkParent(input, id, thread.nodes),
+    forkOf: originalOf(input, id, thread.nodes),
+    issues: [...issues, ...graph.issues],
   });
-  builder.issues.push(...issues, ...graph.issues, ...folder.issues);
   builder.drop("repeated", graph.repeated);
   const { inheritedDollars: inherited } = input;
   const copy = inherited && { sessionId: id, inherited };
@@ -99,23 +98,18 @@ function importSubagent(
   const own = nodes.map(({ record }) => record);
   const records = text?.records ?? own;
   const id = subagentSessionId(input.ownId ?? parentId, agentId);
-  const folders = [records, input.main.records].map((some) => firstFolder(fieldOf(some, "cwd")));
   const builder = new SessionBuilder(input, {
     source: "claude-code",
     sourceId: subagentSourceId(parentId, agentId),
     sourcePath: text?.path ?? input.path,
     sourceVersion: firstText(records, "version"),
     id,
-    cwd: folders.find(({ cwd }) => cwd !== undefined)?.cwd,
+    folders: fieldOf([...records, ...input.main.records], "cwd"),
     startedAt: firstText(records, "timestamp"),
-    parent: {
-      sourceId: callerId === undefined ? parentId : subagentSourceId(parentId, callerId),
-      relation: "subagent",
-    },
+    startedBy: callerId === undefined ? parentId : subagentSourceId(parentId, callerId),
+    issues: [...(text?.issues ?? []), ...subagent.issues],
   });
-  builder.issues.push(...(text?.issues ?? []), ...subagent.issues, ...(folders[0]?.issues ?? []));
-  const link = { agentId, ...(toolCallId !== undefined && { toolCallId }), ...subagent.details };
-  builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
+  builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId, ...subagent.details }));
   emitThread({ builder, nodes, records: text?.records, subagents: [], ...thread });
   return builder.finish();
 }
@@ -164,17 +158,15 @@ function splitByAgent({ nodes }: RecordGraph): {
 }
 
 /** Finds the session that this one was copied from: the one that records name, or whose id they have. */
-function forkParent(
+function originalOf(
   { forkedFrom }: ClaudeCodeInput,
   id: string,
-  nodes: readonly RecordNode[],
-): SourceParent | undefined {
-  const [first] = nodes;
+  [first]: readonly RecordNode[],
+): string | undefined {
   if (first === undefined) return undefined;
   const { value } = first;
   const named = textOf(member(value, "forkedFrom")["sessionId"]) ?? textOf(value["sessionId"]);
-  const sourceId = named !== undefined && named !== id ? named : forkedFrom;
-  return sourceId === undefined || sourceId === id ? undefined : { sourceId, relation: "fork" };
+  return named !== undefined && named !== id ? named : forkedFrom;
 }
 
 function lastText(records: readonly SourceRecord[], name: string): string | undefined {

@@ -1,6 +1,7 @@
 import { isJsonRecord } from "../../schema/json.ts";
+import { custom, customMessage } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { custom, SessionBuilder } from "../session-builder.ts";
+import { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 
@@ -24,12 +25,8 @@ export function importPrompts(input: PromptsInput): ImportedSession {
   const { sessionId, prompts } = input;
   const startedAt = prompts[0] && timeOfPrompt(prompts[0]);
   const builder = new SessionBuilder(input, { source: "claude-code", sourceId: sessionId, startedAt });
-  let last = builder.add(`${sessionId} prompts only`, undefined, startedAt, {
-    type: "custom_message",
-    customType: "claude-code.prompts-only",
-    content: WHAT_IT_IS,
-    display: true,
-  });
+  const note = customMessage("claude-code.prompts-only", WHAT_IT_IS, true);
+  let last = builder.add(`${sessionId} prompts only`, undefined, startedAt, note);
   for (const [number, prompt] of prompts.entries()) {
     const [key, time] = [`${sessionId} prompt ${number}`, timeOfPrompt(prompt)];
     builder.counts.records++;

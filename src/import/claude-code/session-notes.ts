@@ -1,4 +1,4 @@
-import { custom, type SessionBuilder } from "../session-builder.ts";
+import type { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import type { CostState } from "./cost-state.ts";
@@ -89,8 +89,7 @@ export class SessionNotes {
   }
 
   #keep(record: SourceRecord, type: string): void {
-    const body = custom(`claude-code.${type === "" ? "record" : type}`, dataOfRecord(record.value));
-    this.#builder.addBehind(`note ${this.#number++} ${type}`, record.value["timestamp"], body);
-    this.#builder.counts.kept++;
+    const key = `note ${this.#number++} ${type}`;
+    this.#builder.keepBehind(key, record.value["timestamp"], type || "record", dataOfRecord(record.value));
   }
 }

@@ -1,12 +1,12 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
-import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { defined, isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, type Draft, type SessionBuilder } from "../session-builder.ts";
-import { isJsonValue, member, textIn, textOf } from "../source-values.ts";
+import { custom, customMessage, subagentLink, toolResult } from "../entry-bodies.ts";
+import type { Draft, SessionBuilder } from "../session-builder.ts";
+import { member, textIn, textOf } from "../source-values.ts";
 import { messageKey, resultBlocks } from "./message-parts.ts";
 import { preservedBy, type RecordNode } from "./record-graph.ts";
 import { bashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
@@ -143,14 +143,10 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
     const toolCallId = textOf(block["tool_use_id"]) ?? "";
     const { content, others } = convertInput(block["content"]);
     const details = number === 0 ? detailsOf(toolUseResult, content.map(textIn).join("\n")) : undefined;
-    last = builder.addMessage(keyOf(node, number), last, timeOf(node), {
-      role: "toolResult",
-      toolCallId,
-      toolName: thread.toolNames.get(toolCallId) ?? "unknown",
-      content,
-      ...(isJsonValue(details) && { details }),
-      isError: block["is_error"] === true,
-    });
+    const toolName = thread.toolNames.get(toolCallId) ?? "unknown";
+    const isError = block["is_error"] === true;
+    const result = toolResult({ toolCallId, toolName, content, details, isError });
+    last = builder.addMessage(keyOf(node, number), last, timeOf(node), result);
     first ??= last;
     number++;
     last = keepOthers(node, others, last, context);
@@ -162,7 +158,7 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
     const key = keyOf(node, number);
     last =
       node.value["isMeta"] === true
-        ? builder.add(key, last, timeOf(node), customMessage("meta", said.content))
+        ? builder.add(key, last, timeOf(node), customMessage("claude-code.meta", said.content, false))
         : builder.addMessage(key, last, timeOf(node), { role: "user", content: said.content });
     first ??= last;
     last = keepOthers(node, said.others, last, context);
@@ -187,16 +183,12 @@ function linkSubagent(
 ): Draft {
   const subagent = subagentOf(toolCallId);
   if (subagent === undefined) return last;
-  const body = custom(SUBAGENT_CUSTOM_TYPE, { ...subagent, toolCallId });
-  return builder.add(`${node.uuid} subagent ${toolCallId}`, last, timeOf(node), body);
+  const link = subagentLink({ ...subagent, toolCallId });
+  return builder.add(`${node.uuid} subagent ${toolCallId}`, last, timeOf(node), link);
 }
 
 function keyOf({ uuid }: RecordNode, number: number): string {
   return number === 0 ? uuid : `${uuid} ${number}`;
-}
-
-function customMessage(kind: string, content: unknown, isShown = false) {
-  return { type: "custom_message", customType: `claude-code.${kind}`, content, display: isShown };
 }
 
 /** Returns what the user typed: in a user record, or in an attachment for a prompt that waited. */
@@ -222,7 +214,11 @@ function emitNote(
   const said = saidIn(node);
   const { content, others } = convertInput(said);
   const kind = role === "bash-output" ? "command" : role;
-  const body = customMessage(kind, typeof said === "string" ? said : content, kind !== "meta");
+  const body = customMessage(
+    `claude-code.${kind}`,
+    typeof said === "string" ? said : content,
+    kind !== "meta",
+  );
   const first = context.builder.add(node.uuid, parent, timeOf(node), body);
   return { first, last: keepOthers(node, others, first, context) };
 }
@@ -250,12 +246,8 @@ function emitCompaction(
   const metadata = member(node.value, "compactMetadata");
   const text = convertInput(summary.message["content"]).content.map(textIn).join("\n");
   const trigger = textOf(metadata["trigger"]);
-  const postTokens = countOf(metadata["postTokens"]);
-  const details = {
-    source: "claude-code",
-    ...(trigger !== undefined && { trigger }),
-    ...(postTokens > 0 && { postTokens }),
-  };
+  const postTokens = countOf(metadata["postTokens"]) || undefined;
+  const details = defined({ source: "claude-code", trigger, postTokens });
   const { builder, entryOf } = context;
   if (preserved.isPrefix) {
     // The summary covers the latest part, after what is kept: a branch that the user left.
@@ -292,9 +284,7 @@ function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: Uni
   // Their records have one type for everything that the program notes, or hands to the model.
   const kind =
     (node.type === "attachment" ? textOf(fieldsOf(attachment)["type"]) : textOf(subtype)) ?? node.type;
-  const body = custom(`claude-code.${kind}`, dataOfRecord(node.value));
-  const first = builder.add(node.uuid, parent, timeOf(node), body);
-  builder.counts.kept++;
+  const first = builder.keep(node.uuid, parent, timeOf(node), kind, dataOfRecord(node.value));
   return { first, last: first };
 }
 

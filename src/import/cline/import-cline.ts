@@ -7,11 +7,18 @@ import type { Usage } from "../../schema/content.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
-import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, type Draft, type EntryBody, SessionBuilder, sessionIdOf } from "../session-builder.ts";
-import { firstFolder, issueAt } from "../source-text.ts";
+import { custom, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  type Draft,
+  keyOfId,
+  SessionBuilder,
+  type SessionOrigin,
+  sessionIdOf,
+  subagentSessionId,
+} from "../session-builder.ts";
+import { issueAt } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
-import { subagentSessionId } from "../subagent-ids.ts";
 import { MessageReader, type SentMessage } from "./cline-messages.ts";
 import {
   assignCalls,
@@ -58,7 +65,7 @@ const VERSION = 1;
  * A condensed history becomes a compaction. Messages keep their ids in forks, so that they count once.
  *
  * @returns The main session first; none if there are no messages.
- * @remarks Cost: O(messages). Source: docs/import.md#cline-roo-code-and-kilo
+ * @remarks Cost: O(messages). Source: docs/import-records.md#cline-roo-code-and-kilo
  */
 export function importCline(input: ClineInput): ImportedSession[] {
   const main = agentOf(input, input.sessionId);
@@ -184,14 +191,12 @@ class AgentImport {
   readonly #hidden: ReadonlySet<JsonRecord>;
   /** What was sent so far, as far as it is not hidden. */
   readonly #visible: SentMessage[] = [];
-  readonly #seen = new Map<string, number>();
   #tip: Draft | undefined;
   #time = 0;
 
   constructor(input: ClineInput, agent: Agent, main: Agent, starts: readonly Start[]) {
     const { agentId, messages, fields } = agent;
     const manifest = fieldsOf(input.manifest);
-    const folder = firstFolder([manifest["cwd"], manifest["workspace"], manifest["cwdOnTaskInitialization"]]);
     const start = starts.find((one) => one.agent === agent);
     const isMain = agent === main;
     this.#input = input;
@@ -203,12 +208,13 @@ class AgentImport {
       sourcePath: agent.path ?? input.path,
       sourceVersion: textOf(member(fields, "origin")["version"]),
       id: agent.id,
-      cwd: folder.cwd,
+      folders: [manifest["cwd"], manifest["workspace"], manifest["cwdOnTaskInitialization"]],
       startedAt:
         (isMain && textOf(manifest["started_at"])) || (messages[0]?.["ts"] ?? timeIn(input.sessionId)),
-      parent: isMain ? parentOf(input) : { sourceId: (start?.caller ?? main).sourceId, relation: "subagent" },
+      ...(isMain ? parentOf(input) : { startedBy: (start?.caller ?? main).sourceId }),
+      issues: agent.issues,
     });
-    this.#builder.issues.push(...agent.issues, ...folder.issues, ...versionIssues(fields));
+    this.#builder.issues.push(...versionIssues(fields));
     this.#hidden = hiddenIn(messages);
     this.#rows = readViewRows(isMain ? input.viewRows : undefined);
     const answers = messages.filter(isAnswer);
@@ -249,8 +255,7 @@ class AgentImport {
   }
 
   #linkTo(agentId: string, toolCallId: string | undefined): void {
-    const link = { agentId, ...(toolCallId !== undefined && { toolCallId }) };
-    this.#builder.addBehind(`cline agent ${agentId}`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
+    this.#builder.addBehind(`cline agent ${agentId}`, undefined, subagentLink({ agentId, toolCallId }));
   }
 
   #addAsides(until: unknown): void {
@@ -272,8 +277,7 @@ class AgentImport {
       return;
     }
     if (member(message, "metadata")["displayOnly"] === true) {
-      this.#add(key, message["ts"], custom("cline.notice", message));
-      this.#builder.counts.kept++;
+      this.#tip = this.#builder.keep(key, this.#tip, message["ts"], "notice", message);
       return;
     }
     const reasoning = reasoningOf(message);
@@ -299,8 +303,8 @@ class AgentImport {
     const { toolCallId } = sent;
     for (const { agent, toolCallId: id, caller } of this.#starts) {
       if (id !== toolCallId || caller !== this.#agent) continue;
-      const link = { agentId: agent.agentId, toolCallId, sessionId: agent.id };
-      this.#add(`cline agent ${agent.sourceId}`, sent.timestamp, custom(SUBAGENT_CUSTOM_TYPE, link));
+      const link = subagentLink({ agentId: agent.agentId ?? "", toolCallId, sessionId: agent.id });
+      this.#add(`cline agent ${agent.sourceId}`, sent.timestamp, link);
     }
   }
 
@@ -340,22 +344,16 @@ class AgentImport {
   /** Returns a message's key: its id, which a fork keeps; else its time, else its content. */
   #keyOf({ id, ts, role, content }: JsonRecord): string {
     const own = textOf(id);
-    if (own !== undefined) return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(own) ? own : `cline ${own}`;
-    const key = `cline ${String(role)} ${typeof ts === "number" ? ts : encodeParsed(content ?? null)}`;
-    const times = this.#seen.get(key) ?? 0;
-    this.#seen.set(key, times + 1);
-    return times === 0 ? key : `${key} ${times}`;
+    if (own !== undefined) return keyOfId("cline", own);
+    const said = typeof ts === "number" ? ts : encodeParsed(content ?? null);
+    return this.#builder.numbered(`cline ${String(role)} ${said}`);
   }
 }
 
-function parentOf({ manifest, forkedFrom, sessionId }: ClineInput): SourceParent | undefined {
+function parentOf({ manifest, forkedFrom }: ClineInput): Pick<SessionOrigin, "forkOf" | "startedBy"> {
   const { metadata, parentTaskId } = fieldsOf(manifest);
-  const starter = textOf(parentTaskId);
-  if (starter !== undefined && starter !== sessionId) return { sourceId: starter, relation: "subagent" };
-  const original = textOf(member(fieldsOf(metadata), "fork")["forkedFromSessionId"]) ?? forkedFrom;
-  return original === undefined || original === sessionId
-    ? undefined
-    : { sourceId: original, relation: "fork" };
+  const original = textOf(member(fieldsOf(metadata), "fork")["forkedFromSessionId"]);
+  return { startedBy: textOf(parentTaskId), forkOf: original ?? forkedFrom };
 }
 
 /** Returns the time with which ids begin, Unix milliseconds. */
@@ -419,12 +417,8 @@ function checkpointAside({ ref, createdAt, ...rest }: Checkpoint): Aside {
 }
 
 function usageAside({ time, usage }: ViewCall): Aside {
-  const model = { provider: UNKNOWN_NAME, model: UNKNOWN_NAME };
-  return {
-    time,
-    key: `cline usage ${String(time)}`,
-    body: { type: "usage", kind: "cline.request", ...model, usage },
-  };
+  const body = usageEntry("cline.request", UNKNOWN_NAME, UNKNOWN_NAME, usage);
+  return { time, key: `cline usage ${String(time)}`, body };
 }
 
 function byTime(one: Aside, other: Aside): number {

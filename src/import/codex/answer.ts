@@ -3,8 +3,8 @@ import type { AnswerBlock } from "../../convert/dialect.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../schema/message.ts";
+import type { ThreadState } from "../entry-thread.ts";
 import type { Draft } from "../session-builder.ts";
-import type { ThreadState } from "../thread-state.ts";
 
 /** An unfinished answer: items are added to it, and its usage comes later. */
 export interface Answer {

@@ -1,8 +1,9 @@
-import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, SessionBuilder } from "../session-builder.ts";
-import { firstFolder, issueAt } from "../source-text.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import { THREAD_START, type ThreadState } from "../entry-thread.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { issueAt } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { THREAD_START, type ThreadState } from "../thread-state.ts";
 import { collectOutcomes } from "./outcomes.ts";
 import { type CodexRolloutText, copiedRecords, type Rollout, readRollout } from "./rollout.ts";
 import { RolloutReader } from "./rollout-reader.ts";
@@ -27,7 +28,7 @@ export interface CodexInput {
  * contain the history that it shares with its parent, that history comes from the parent's file.
  *
  * @returns Undefined if the files contain no conversation.
- * @remarks Cost: O(records). Source: docs/import.md#codex
+ * @remarks Cost: O(records). Source: docs/import-records.md#codex
  */
 export function importCodex(input: CodexInput): ImportedSession | undefined {
   const own = input.rollouts.map(readRollout).sort(byBeginning);
@@ -63,27 +64,23 @@ class ThreadImport {
     this.#others = (input.others ?? []).map(readRollout);
     const { meta, text } = first;
     const id = first.threadId ?? first.rolloutId ?? "unknown";
-    const folder = firstFolder([
-      meta["cwd"],
-      ...first.records.map(({ value }) => member(value, "payload")["cwd"]),
-    ]);
+    const spawn = member(member(member(meta, "source"), "subagent"), "thread_spawn");
     const builder = new SessionBuilder(input, {
       source: "codex",
       sourceId: id,
       sourcePath: text.path,
       sourceVersion: textOf(meta["cli_version"]),
-      cwd: folder.cwd,
+      folders: [meta["cwd"], ...first.records.map(({ value }) => member(value, "payload")["cwd"])],
       startedAt: textOf(meta["timestamp"]) ?? first.records[0]?.value["timestamp"],
-      parent: parentOf(first),
+      startedBy: textOf(meta["parent_thread_id"]) ?? textOf(spawn["parent_thread_id"]),
+      forkOf: textOf(meta["forked_from_id"]),
     });
-    builder.issues.push(...folder.issues);
     this.#builder = builder;
     this.#context = {
       builder,
       provider: textOf(meta["model_provider"]),
       outcomes: collectOutcomes([...own, ...this.#others].flatMap(({ records }) => records)),
       calls: new Map(),
-      seen: new Map(),
     };
     if (input.title !== undefined && input.title !== "")
       builder.addName(`codex name ${input.title}`, input.title);
@@ -142,13 +139,8 @@ class ThreadImport {
     const role = textOf(meta["agent_role"]);
     const nickname = textOf(meta["agent_nickname"]);
     const toolCallId = this.#callThatStarted(threadId);
-    const link = {
-      agentId: threadId,
-      ...(toolCallId !== undefined && { toolCallId }),
-      ...(role !== undefined && { role }),
-      ...(nickname !== undefined && { nickname }),
-    };
-    this.#builder.addBehind(`codex agent ${threadId}`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
+    const link = subagentLink({ agentId: threadId, toolCallId, role, nickname });
+    this.#builder.addBehind(`codex agent ${threadId}`, undefined, link);
   }
 
   #callThatStarted(threadId: string): string | undefined {
@@ -162,12 +154,4 @@ class ThreadImport {
     }
     return undefined;
   }
-}
-
-function parentOf({ meta, threadId }: Rollout): SourceParent | undefined {
-  const spawn = member(member(member(meta, "source"), "subagent"), "thread_spawn");
-  const agentOf = textOf(meta["parent_thread_id"]) ?? textOf(spawn["parent_thread_id"]);
-  if (agentOf !== undefined && agentOf !== threadId) return { sourceId: agentOf, relation: "subagent" };
-  const forkOf = textOf(meta["forked_from_id"]);
-  return forkOf === undefined || forkOf === threadId ? undefined : { sourceId: forkOf, relation: "fork" };
 }

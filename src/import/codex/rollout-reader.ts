@@ -1,8 +1,9 @@
 import { textsOf } from "../../context/content-text.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import type { ThreadState } from "../entry-thread.ts";
+import type { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
-import type { ThreadState } from "../thread-state.ts";
 import { inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
@@ -31,7 +32,7 @@ const DROPPED_ITEMS: ReadonlySet<string> = new Set([
 export class RolloutReader {
   readonly #writer: ThreadWriter;
   readonly #rollout: Rollout;
-  readonly #context: SessionContext;
+  readonly #builder: SessionBuilder;
   /** Number of records copied from a parent, which counts their tokens. */
   readonly #copied: number;
   /** State of the thread after a record, by the record's number. */
@@ -44,7 +45,7 @@ export class RolloutReader {
 
   constructor(rollout: Rollout, context: SessionContext, start: ThreadState, copied: number) {
     this.#rollout = rollout;
-    this.#context = context;
+    this.#builder = context.builder;
     this.#writer = new ThreadWriter(context, start);
     this.#copied = copied;
     const { records } = rollout;
@@ -65,11 +66,10 @@ export class RolloutReader {
    */
   readTo(end = Number.POSITIVE_INFINITY): void {
     const { records } = this.#rollout;
-    const { counts } = this.#context.builder;
     for (let record = records[this.#next]; record !== undefined; record = records[this.#next]) {
       const ordinal = ordinalOf(record) ?? this.#next;
       if (ordinal >= end) return;
-      counts.records++;
+      this.#builder.counts.records++;
       this.#take(record);
       this.#next++;
       this.#states.push({ ordinal, state: this.state });
@@ -105,8 +105,9 @@ export class RolloutReader {
         this.#writer.note(record, payload, "codex.inter_agent_communication", true);
         break;
       default:
-        if (DROPPED.has(type) || (type === "" && this.#next === 0)) this.#drop(type || "session_meta");
-        else this.#writer.keep(record, type, dataOf(value));
+        if (DROPPED.has(type) || (type === "" && this.#next === 0))
+          this.#builder.drop(type || "session_meta");
+        else this.#writer.keepItem(record, type, dataOf(value));
     }
   }
 
@@ -137,8 +138,8 @@ export class RolloutReader {
         this.#writer.addImage(record, item);
         break;
       default:
-        if (DROPPED_ITEMS.has(type)) this.#drop(type);
-        else this.#writer.keep(record, type, item);
+        if (DROPPED_ITEMS.has(type)) this.#builder.drop(type);
+        else this.#writer.keepItem(record, type, item);
     }
   }
 
@@ -147,7 +148,7 @@ export class RolloutReader {
     switch (type) {
       case "task_started":
       case "turn_started":
-        this.#writer.beginTurn();
+        this.#writer.startTurn();
         break;
       case "thread_rolled_back":
         this.#writer.rollBack(event["num_turns"]);
@@ -166,10 +167,10 @@ export class RolloutReader {
       case "agent_message":
       case "agent_reasoning":
         if (!this.#hasItems) this.#takeSpoken(record, type, event);
-        else this.#drop(`event ${type}`);
+        else this.#builder.drop(`event ${type}`);
         break;
       default:
-        this.#drop(`event ${type}`);
+        this.#builder.drop(`event ${type}`);
     }
   }
 
@@ -201,12 +202,8 @@ export class RolloutReader {
     const total = member(info, "total_token_usage")["total_tokens"];
     const isNews = typeof total === "number" && total !== this.#total;
     if (typeof total === "number") this.#total = total;
-    if (!isNews || this.#hasRecordsOfUsage) this.#drop("event token_count");
+    if (!isNews || this.#hasRecordsOfUsage) this.#builder.drop("event token_count");
     else this.#writer.count(record, member(info, "last_token_usage"), undefined, this.#isCopied);
-  }
-
-  #drop(reason: string): void {
-    this.#context.builder.drop(reason);
   }
 }
 

@@ -5,11 +5,19 @@ import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME, type UserMessage } from "../../schema/message.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, type Draft, type EntryBody, type SessionBuilder } from "../session-builder.ts";
+import {
+  custom,
+  customMessage,
+  ifFilled,
+  subagentLink,
+  thinkingChange,
+  toolResult,
+  usageEntry,
+} from "../entry-bodies.ts";
+import { EntryThread, type ThreadState } from "../entry-thread.ts";
+import type { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isJsonValue, textOf } from "../source-values.ts";
-import { beforeTurns, saidInOrder, type ThreadState } from "../thread-state.ts";
+import { textOf } from "../source-values.ts";
 import { type Answer, addBlocks, emptyAnswer, endAnswer, isText, usageOfTokens } from "./answer.ts";
 import type { CallOutcome } from "./outcomes.ts";
 import { readReplacement } from "./replacement-history.ts";
@@ -22,13 +30,10 @@ export interface SessionContext {
   readonly outcomes: ReadonlyMap<string, CallOutcome>;
   /** Calls by the id that their results refer to: full id and tool. */
   readonly calls: Map<string, { id: string; name: string }>;
-  /** Number of records without an id seen so far, by content. */
-  readonly seen: Map<string, number>;
 }
 
 /** Makes the entries of a thread, one after the other. */
-export class ThreadWriter {
-  state: ThreadState;
+export class ThreadWriter extends EntryThread {
   readonly #context: SessionContext;
   /** The unfinished answer, to which items are still added. */
   #open: Answer | undefined;
@@ -38,33 +43,32 @@ export class ThreadWriter {
   #turn: { before: ThreadState; isUsers: boolean } | undefined;
 
   constructor(context: SessionContext, start: ThreadState) {
+    super(context.builder, start);
     this.#context = context;
-    this.state = start;
   }
 
   /** Begins a turn. */
-  beginTurn(): void {
+  startTurn(): void {
     this.#open = undefined;
     this.#last = undefined;
     this.#turn = { before: this.state, isUsers: false };
   }
 
-  keep(record: SourceRecord, type: string, data: JsonRecord): void {
-    this.#add(this.keyOf(data), record, custom(`codex.${type || "record"}`, data));
-    this.#context.builder.counts.kept++;
+  keepItem({ value }: SourceRecord, type: string, data: JsonRecord): void {
+    this.keep(this.keyOf(data), value["timestamp"], type || "record", data);
   }
 
-  addToAnswer(record: SourceRecord, item: JsonRecord): void {
-    const { builder, provider, calls } = this.#context;
+  addToAnswer({ value }: SourceRecord, item: JsonRecord): void {
+    const { provider, calls } = this.#context;
+    const time = value["timestamp"];
     let answer = this.#open;
     if (answer === undefined) {
-      const { model, tip } = this.state;
-      const message = emptyAnswer({ provider, model }, 0);
-      const draft = builder.addMessage(this.keyOf(item), tip, record.value["timestamp"], message);
-      answer = { draft, message, before: this.state, isCounted: false };
+      const before = this.state;
+      const message = emptyAnswer({ provider, model: before.model }, 0);
+      const draft = this.addMessage(this.keyOf(item), time, message);
+      answer = { draft, message, before, isCounted: false };
       this.#open = answer;
       this.#last = answer;
-      this.#moveTo(draft);
     }
     const blocks = answerBlocks(item);
     addBlocks(answer.message, blocks);
@@ -73,86 +77,73 @@ export class ThreadWriter {
       calls.set(textOf(item["call_id"]) ?? block.id, { id: callId(item), name: block.name });
       if (callArguments(item) !== undefined || item["arguments"] === undefined) continue;
       const data = { toolCallId: block.id, arguments: item["arguments"] };
-      this.#add(`${this.keyOf(item)} arguments`, record, custom("codex.arguments", data));
+      this.add(`${this.keyOf(item)} arguments`, time, custom("codex.arguments", data));
     }
   }
 
-  addResult(record: SourceRecord, item: JsonRecord): void {
-    const { builder, calls, outcomes } = this.#context;
+  addResult({ value }: SourceRecord, item: JsonRecord): void {
+    const { calls, outcomes } = this.#context;
+    const time = value["timestamp"];
     this.#open = undefined;
     const named = textOf(item["call_id"]) ?? "";
     const call = calls.get(named);
     const outcome = outcomes.get(named);
     const { content, isError, details } = resultOf(item);
-    const all = { ...details, ...outcome?.details };
-    const draft = builder.addMessage(this.keyOf(item), this.state.tip, record.value["timestamp"], {
-      role: "toolResult",
-      toolCallId: call?.id ?? named,
+    const toolCallId = call?.id ?? named;
+    const result = toolResult({
+      toolCallId,
       toolName: call?.name ?? textOf(item["name"]) ?? "unknown",
       content,
-      ...(Object.keys(all).length > 0 && isJsonValue(all) && { details: all }),
+      details: ifFilled({ ...details, ...outcome?.details }),
       isError: isError === true || outcome?.isError === true,
     });
-    this.#moveTo(draft);
+    this.addMessage(this.keyOf(item), time, result);
     const agentId = startedAgentIn(textsOf(content).join(""));
     if (agentId === undefined) return;
-    const data = { agentId, toolCallId: call?.id ?? named, sessionId: agentId };
-    this.#add(`codex agent ${agentId}`, record, custom(SUBAGENT_CUSTOM_TYPE, data));
+    this.add(`codex agent ${agentId}`, time, subagentLink({ agentId, toolCallId, sessionId: agentId }));
   }
 
   addPrompt(record: SourceRecord, key: string, content: UserMessage["content"]): void {
     this.#open = undefined;
     this.#beginUsersTurn();
-    const message: UserMessage = { role: "user", content, timestamp: 0 };
-    const { tip, said: previous } = this.state;
-    const draft = this.#context.builder.addMessage(key, tip, record.value["timestamp"], message);
-    this.state = { ...this.state, tip: draft, said: { message, previous } };
+    this.say(key, record.value["timestamp"], content);
   }
 
   /** Records that the user said something, so that the turn can be rolled back. */
   #beginUsersTurn(): void {
     if (this.#turn?.isUsers === true) return;
-    const before = this.#turn?.before ?? this.state;
-    this.state = { ...this.state, turns: { before, previous: before.turns } };
+    this.beginTurn(this.#turn?.before);
     if (this.#turn !== undefined) this.#turn.isUsers = true;
   }
 
   /** Adds a text that the user did not type where the model sees it. */
   note(record: SourceRecord, item: JsonRecord, customType: string, isShown: boolean): void {
     this.#open = undefined;
-    const content = inputBlocks(item["content"]);
-    this.#add(this.keyOf(item), record, { type: "custom_message", customType, content, display: isShown });
+    const body = customMessage(customType, inputBlocks(item["content"]), isShown);
+    this.add(this.keyOf(item), record.value["timestamp"], body);
   }
 
   addImage(record: SourceRecord, item: JsonRecord): void {
     const { result, ...rest } = item;
     const image = imageOfDataUrl(result) ?? imageOfDataUrl(`data:image/png;base64,${textOf(result) ?? ""}`);
     this.#open = undefined;
-    this.#add(this.keyOf(item), record, {
-      type: "custom_message",
-      customType: "codex.image_generation_call",
-      content: textOf(result) === undefined || image === undefined ? [] : [image],
-      display: true,
-      details: rest,
-    });
+    const content = textOf(result) === undefined || image === undefined ? [] : [image];
+    const body = customMessage("codex.image_generation_call", content, true, rest);
+    this.add(this.keyOf(item), record.value["timestamp"], body);
   }
 
-  changeSettings(record: SourceRecord, { model: named, effort: asked }: JsonRecord): void {
+  changeSettings({ value }: SourceRecord, { model: named, effort: asked }: JsonRecord): void {
     const model = textOf(named);
     const effort = textOf(asked);
     const { provider = "openai-codex" } = this.#context;
     const parentId = this.state.tip?.id ?? "start";
     if (model !== undefined && model !== this.state.model) {
       const body = { type: "model_change", provider, modelId: model };
-      this.#add(`codex model ${model} ${parentId}`, record, body);
+      this.add(`codex model ${model} ${parentId}`, value["timestamp"], body);
       this.state = { ...this.state, model };
     }
     if (effort !== undefined && effort !== this.state.effort) {
-      const thinkingLevel = effort === "none" ? "off" : effort;
-      this.#add(`codex effort ${effort} ${parentId}`, record, {
-        type: "thinking_level_change",
-        thinkingLevel,
-      });
+      this.add(`codex effort ${effort} ${parentId}`, value["timestamp"], thinkingChange(effort));
       this.state = { ...this.state, effort };
     }
   }
@@ -161,7 +152,7 @@ export class ThreadWriter {
     this.#open = undefined;
     this.#last = undefined;
     this.#turn = undefined;
-    this.state = beforeTurns(this.state, typeof turns === "number" ? turns : 0);
+    this.goBack(typeof turns === "number" ? turns : 0);
   }
 
   endTurn(reason: "aborted" | "error", error?: unknown): void {
@@ -189,8 +180,8 @@ export class ThreadWriter {
       const { provider = "openai-codex" } = this.#context;
       const key = `codex usage ${responseId ?? encodeParsed(record.value)}`;
       const model = this.state.model ?? UNKNOWN_NAME;
-      const body = { type: "usage", kind: "codex.response", provider, model, usage };
-      this.#add(key, record, { ...body, ...(responseId !== undefined && { note: responseId }) });
+      const body = usageEntry("codex.response", provider, model, usage, responseId);
+      this.add(key, record.value["timestamp"], body);
     }
     this.state = { ...this.state, contextTokens: usage.totalTokens };
   }
@@ -204,7 +195,8 @@ export class ThreadWriter {
     const { replacement_history: items } = payload;
     const replaced = readReplacement(items, told, { provider, model: this.state.model }, timestamp);
     const hasItems = Array.isArray(items);
-    this.#add(this.keyOf({ id: payload["compaction_response_id"], message: told }), record, {
+    const key = this.keyOf({ id: payload["compaction_response_id"], message: told });
+    this.add(key, record.value["timestamp"], {
       type: "compaction",
       summary: told || replaced.summary || "Context compacted by Codex.",
       firstKeptEntryId: undefined,
@@ -215,7 +207,7 @@ export class ThreadWriter {
         ...(replaced.isOpaque && { codex: { replacementHistory: items } }),
       },
       ...(call !== undefined && call.usage.totalTokens > 0 && { usage: call.usage }),
-      retainedTail: hasItems ? replaced.messages : saidInOrder(this.state),
+      retainedTail: hasItems ? replaced.messages : this.saidInOrder(),
     });
   }
 
@@ -226,31 +218,17 @@ export class ThreadWriter {
     this.#last = undefined;
     if (answer === undefined || answer.draft !== this.state.tip || !isText(answer.message)) return undefined;
     const text = textsOf(answer.message.content).join("").trim();
-    if (text === "" || !told.trim().endsWith(text) || !this.#context.builder.takeBack(answer.draft)) {
+    if (text === "" || !told.trim().endsWith(text) || !this.builder.takeBack(answer.draft)) {
       return undefined;
     }
     this.state = answer.before;
     return answer.message;
   }
 
-  /** Adds an entry after the last one of the thread. */
-  #add(key: string, record: SourceRecord, body: EntryBody): Draft {
-    const draft = this.#context.builder.add(key, this.state.tip, record.value["timestamp"], body);
-    this.#moveTo(draft);
-    return draft;
-  }
-
-  #moveTo(tip: Draft): void {
-    this.state = { ...this.state, tip };
-  }
-
   /** Derives a record's key from its item's id, else from its content and the number of equal records before it. */
   keyOf(item: JsonRecord): string {
     const id = textOf(item["id"]);
-    const key = id === undefined ? `codex ${encodeParsed(item)}` : `codex ${id}`;
-    const times = this.#context.seen.get(key) ?? 0;
-    this.#context.seen.set(key, times + 1);
-    return times === 0 ? key : `${key} ${times}`;
+    return this.builder.numbered(`codex ${id ?? encodeParsed(item)}`);
   }
 }
 

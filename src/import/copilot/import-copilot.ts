@@ -1,12 +1,16 @@
 import { parseJson } from "../../jsonl/decode.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import type { ImportedSession, SourceParent } from "../imported-session.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, SessionBuilder } from "../session-builder.ts";
-import { firstFolder, issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  SessionBuilder,
+  type SessionOrigin,
+  subagentSessionId,
+  subagentSourceId,
+} from "../session-builder.ts";
+import { issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
 import { type CopilotRows, turnsWithoutEvents } from "./stored-turns.ts";
 import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 
@@ -36,7 +40,7 @@ const VERSION = 1;
  * stand among those of the main agent.
  *
  * @returns The main session first; none if nobody said anything.
- * @remarks Cost: O(events). Source: docs/import.md#github-copilot-cli
+ * @remarks Cost: O(events). Source: docs/import-records.md#github-copilot-cli
  */
 export function importCopilot(input: CopilotInput): ImportedSession[] {
   return input.records.some(({ value: { type } }) => type === "user.message" || type === "assistant.message")
@@ -49,7 +53,6 @@ class CopilotImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #start: JsonRecord;
-  readonly #cwd: string | undefined;
   readonly #main: ThreadWriter;
   /** By the id of their agent. */
   readonly #subagents = new Map<string, ThreadWriter>();
@@ -64,16 +67,17 @@ class CopilotImport {
   constructor(input: CopilotInput) {
     const { records } = input;
     const start = records.find(({ value }) => value["type"] === "session.start");
-    const folder = firstFolder(
-      records.flatMap(({ value }) => member(member(value, "data"), "context")["cwd"] ?? []),
-    );
     this.#input = input;
     this.#start = member(start?.value ?? {}, "data");
     this.#sourceId = textOf(this.#start["sessionId"]) ?? input.sourceId ?? "unknown";
     this.#ownId = input.ownId ?? this.#sourceId;
-    this.#cwd = folder.cwd ?? workspaceField(input.workspace, "cwd");
-    const builder = this.#builderOf(this.#sourceId, this.#ownId, records[0], this.#parent());
-    builder.issues.push(...input.issues, ...folder.issues);
+    const origin = {
+      sourceId: this.#sourceId,
+      id: this.#ownId,
+      forkOf: this.#original(),
+      issues: input.issues,
+    };
+    const builder = this.#builderOf(records[0], origin);
     const { version = VERSION } = this.#start;
     if (version !== VERSION) {
       const message = `The events are of version ${String(version)}, which is newer than known; they were read as version ${VERSION}. Check the session.`;
@@ -95,30 +99,27 @@ class CopilotImport {
   }
 
   #builderOf(
-    sourceId: string,
-    id: string,
     first: SourceRecord | undefined,
-    parent: SourceParent | undefined,
+    origin: Pick<SessionOrigin, "sourceId" | "id" | "startedBy" | "forkOf" | "issues">,
   ) {
+    const { records, workspace } = this.#input;
+    const told = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
     return new SessionBuilder(this.#input, {
       source: "copilot",
-      sourceId,
       sourceVersion: textOf(this.#start["copilotVersion"]),
-      id,
-      cwd: this.#cwd,
+      folders: [...told, workspaceField(workspace, "cwd")],
       startedAt: first?.value["timestamp"],
-      parent,
+      ...origin,
     });
   }
 
-  /** A fork repeats the calls of its original, which its records of usage name. */
-  #parent(): SourceParent | undefined {
+  /** Returns the session that it was forked from, whose calls it repeats: its records of usage name that one. */
+  #original(): string | undefined {
     for (const { value } of this.#input.records) {
       if (value["type"] !== "session.usage_record" || value["agentId"] !== undefined) continue;
       const usage = member(member(value, "data"), "usage");
       const sourceId = textOf(member(usage, "accounting")["sourceSessionId"]);
-      if (sourceId === undefined) continue;
-      return sourceId === this.#sourceId ? undefined : { sourceId, relation: "fork" };
+      if (sourceId !== undefined) return sourceId;
     }
     return undefined;
   }
@@ -148,13 +149,14 @@ class CopilotImport {
     );
     const callId = textOf(toolCallId) ?? textOf(parentToolCallId);
     const callerId = callId === undefined ? undefined : this.#shared.callers.get(callId);
-    const sourceId = callerId === undefined ? this.#sourceId : subagentSourceId(this.#sourceId, callerId);
     const id = subagentSessionId(this.#ownId, agentId);
-    const parent: SourceParent = { sourceId, relation: "subagent" };
-    const builder = this.#builderOf(subagentSourceId(this.#sourceId, agentId), id, record, parent);
+    const builder = this.#builderOf(record, {
+      sourceId: subagentSourceId(this.#sourceId, agentId),
+      id,
+      startedBy: callerId === undefined ? this.#sourceId : subagentSourceId(this.#sourceId, callerId),
+    });
     const told = { role: agentName, nickname: agentDisplayName, description: agentDescription };
-    const link = { agentId, ...(callId !== undefined && { toolCallId: callId }), ...told };
-    builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
+    builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId: callId, ...told }));
     if (callId !== undefined) this.#shared.agents.set(callId, { agentId, sessionId: id });
     const thread = new ThreadWriter(builder, this.#shared, undefined, agentId);
     this.#subagents.set(agentId, thread);

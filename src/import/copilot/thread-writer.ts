@@ -4,10 +4,19 @@ import type { Usage } from "../../schema/content.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
-import { type ImportedSession, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import {
+  custom,
+  customMessage,
+  type EntryBody,
+  subagentLink,
+  thinkingChange,
+  toolResult,
+  usageEntry,
+} from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isJsonValue, isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
 import { type Answer, answerOf, attachedImages, type CallResult, resultOf } from "./content.ts";
 import type { StoredTurn } from "./stored-turns.ts";
 import { addUsage, apiOf, providerOf, restOf, type UsageSums, usageOfTokens } from "./usage.ts";
@@ -69,7 +78,6 @@ export class ThreadWriter {
   readonly #openCalls = new Map<string, { readonly name: string; readonly args: unknown }>();
   /** While a compaction runs: undefined until something is said. */
   #firstKept: { draft: Draft | undefined } | undefined;
-  readonly #drafts = new Map<string, Draft>();
   /** Time of the event before. */
   #time = "";
   /** What becomes of events, by their type; others are kept. */
@@ -136,42 +144,25 @@ export class ThreadWriter {
     return this.#builder.finish();
   }
 
-  #add(key: string, record: SourceRecord, body: EntryBody): Draft {
-    return this.#moveTo(this.#builder.add(key, this.#tip, record.value["timestamp"], body));
+  #add(key: string, { value }: Pick<SourceRecord, "value">, body: EntryBody): void {
+    this.#tip = this.#builder.add(key, this.#tip, value["timestamp"], body);
   }
 
-  #moveTo(draft: Draft): Draft {
-    this.#tip = draft;
-    this.#drafts.set(draft.id, draft);
-    return draft;
-  }
-
-  #addMessage(
-    key: string,
-    record: SourceRecord,
-    message: Parameters<SessionBuilder["addMessage"]>[3],
-  ): Draft {
+  #addMessage(key: string, { value }: Pick<SourceRecord, "value">, message: UntimedMessage): void {
     const { role } = message;
-    const draft = this.#moveTo(this.#builder.addMessage(key, this.#tip, record.value["timestamp"], message));
+    this.#tip = this.#builder.addMessage(key, this.#tip, value["timestamp"], message);
     if (this.#firstKept !== undefined && (role === "user" || role === "assistant"))
-      this.#firstKept.draft ??= draft;
-    return draft;
+      this.#firstKept.draft ??= this.#tip;
   }
 
   #keep(type: string, data: JsonRecord, record: SourceRecord): void {
-    this.#add(keyOf(record), record, custom(`copilot.${type || "event"}`, data));
-    this.#builder.counts.kept++;
+    const { timestamp } = record.value;
+    this.#tip = this.#builder.keep(keyOf(record), this.#tip, timestamp, type || "event", data);
   }
 
   /** Adds a text that the user did not type where the model sees it. */
   #note(kind: string, content: unknown, record: SourceRecord, display: boolean): void {
-    const body = {
-      type: "custom_message",
-      customType: `copilot.${kind}`,
-      content: textOf(content) ?? "",
-      display,
-    };
-    this.#add(keyOf(record), record, body);
+    this.#add(keyOf(record), record, customMessage(`copilot.${kind}`, textOf(content) ?? "", display));
   }
 
   #clear(data: JsonRecord, record: SourceRecord): void {
@@ -203,8 +194,7 @@ export class ThreadWriter {
     this.#model = model ?? this.#model;
     if (effort === undefined || effort === this.#effort) return;
     this.#effort = effort;
-    const thinkingLevel = effort === "none" ? "off" : effort;
-    this.#add(`${keyOf(record)} effort`, record, { type: "thinking_level_change", thinkingLevel });
+    this.#add(`${keyOf(record)} effort`, record, thinkingChange(effort));
   }
 
   #addPrompt(data: JsonRecord, record: SourceRecord): void {
@@ -218,13 +208,9 @@ export class ThreadWriter {
     const images = attachedImages(data["attachments"], this.#shared.assets);
     const said = images.length === 0 ? text : [{ type: "text" as const, text }, ...images];
     this.#addMessage(keyOf(record), record, { role: "user", content: said });
-    const others = listOf(data["attachments"]);
-    if (others.length > images.length)
-      this.#add(
-        `${keyOf(record)} attachments`,
-        record,
-        custom("copilot.attachments", { attachments: others }),
-      );
+    const attachments = listOf(data["attachments"]);
+    if (attachments.length > images.length)
+      this.#add(`${keyOf(record)} attachments`, record, custom("copilot.attachments", { attachments }));
   }
 
   #addAnswer(data: JsonRecord, record: SourceRecord): void {
@@ -298,16 +284,12 @@ export class ThreadWriter {
     kind: string,
     model: string,
     usage: Usage,
-    record: SourceRecord,
+    record: Pick<SourceRecord, "value">,
     note?: string,
   ): void {
-    this.#count(model, usage);
-    const body = this.#usageEntry(kind, model, usage);
-    this.#add(key, record, { ...body, ...(note !== undefined && { note }) });
-  }
-
-  #usageEntry(kind: string, model: string, usage: Usage): EntryBody {
-    return { type: "usage", kind: `copilot.${kind}`, provider: this.#provider, model, usage };
+    this.#add(key, record, usageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
+    // Totals do not include those of compactions that were not applied, nor of turns that were rewound.
+    if (kind === "call" || kind === "shutdown") this.#count(model, usage);
   }
 
   #count(model: string, usage: Usage): void {
@@ -326,18 +308,17 @@ export class ThreadWriter {
     this.#openCalls.delete(toolCallId);
     if (data["isUserRequested"] === true) this.#addCommand(result, call?.args, record);
     else {
-      this.#addMessage(keyOf(record), record, {
-        role: "toolResult",
-        toolCallId,
-        toolName: call?.name ?? "unknown",
-        content: result.content,
-        ...(isJsonValue(result.details) && { details: result.details }),
-        isError: result.isError,
-      });
+      const { content, details, isError } = result;
+      const toolName = call?.name ?? "unknown";
+      this.#addMessage(
+        keyOf(record),
+        record,
+        toolResult({ toolCallId, toolName, content, details, isError }),
+      );
     }
     const agent = this.#shared.agents.get(toolCallId);
-    if (agent === undefined) return;
-    this.#add(`${keyOf(record)} subagent`, record, custom(SUBAGENT_CUSTOM_TYPE, { ...agent, toolCallId }));
+    if (agent !== undefined)
+      this.#add(`${keyOf(record)} subagent`, record, subagentLink({ ...agent, toolCallId }));
   }
 
   /** Adds a command that the user ran. */
@@ -368,9 +349,8 @@ export class ThreadWriter {
     } = data;
     if (success !== true || outcome !== "applied" || summary === undefined) {
       const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
-      // Not counted, because totals do not include them.
       if (usage.totalTokens > 0)
-        this.#add(`${keyOf(record)} tokens`, record, this.#usageEntry("compaction", model, usage));
+        this.#addUsage(`${keyOf(record)} tokens`, "compaction", model, usage, record);
       this.#keep("session.compaction_complete", data, record);
       return;
     }
@@ -408,14 +388,10 @@ export class ThreadWriter {
     if (answer !== undefined && this.#tip?.["message"] === answer && answer.stopReason === "stop")
       answer.stopReason = "aborted";
     for (const [toolCallId, { name: toolName }] of this.#openCalls) {
-      this.#addMessage(`${keyOf(record)} ${toolCallId}`, record, {
-        role: "toolResult",
-        toolCallId,
-        toolName,
-        content: [{ type: "text", text: INTERRUPTED }],
-        details: { interrupted: true },
-        isError: true,
-      });
+      const content = [{ type: "text" as const, text: INTERRUPTED }];
+      const told = { details: { interrupted: true }, isError: true };
+      const result = toolResult({ toolCallId, toolName, content, ...told });
+      this.#addMessage(`${keyOf(record)} ${toolCallId}`, record, result);
     }
     this.#openCalls.clear();
   }
@@ -441,11 +417,11 @@ export class ThreadWriter {
     const isRewound = (time: string) => time > this.#time && time < rewoundAt;
     const back = this.#tip;
     const known = this.#past.known.filter(
-      ({ id, timestamp }) => isRewound(timestamp) && !this.#drafts.has(id),
+      ({ id, timestamp }) => isRewound(timestamp) && this.#builder.draftOf(id) === undefined,
     );
     for (const { type, id, parentId, timestamp, ...fields } of known) {
-      this.#tip = (parentId === null ? undefined : this.#drafts.get(parentId)) ?? this.#tip;
-      this.#moveTo(this.#builder.add(id, this.#tip, timestamp, { type, ...fields }, id));
+      const parent = (parentId === null ? undefined : this.#builder.draftOf(parentId)) ?? this.#tip;
+      this.#tip = this.#builder.add(id, parent, timestamp, { type, ...fields }, id);
     }
     const prompts = known.filter(({ message }) => fieldsOf(message)["role"] === "user");
     // One that was redacted tells only its time.
@@ -454,26 +430,21 @@ export class ThreadWriter {
         const isMeanwhile = timestamp > since && timestamp <= begun;
         return isMeanwhile || textIn(fieldsOf(message)["content"]) === prompt;
       });
-    for (const turn of this.#past.turns)
-      if (isRewound(turn.begun) && !isKnown(turn)) this.#addTurn(turn, record);
+    for (const turn of this.#past.turns) if (isRewound(turn.begun) && !isKnown(turn)) this.#addTurn(turn);
     this.#tip = back;
   }
 
   /** Adds a turn of which there are only the prompt, the last answer and the tokens of its calls. */
-  #addTurn({ prompt, answer, calls, begun }: StoredTurn, { line, offset }: SourceRecord): void {
+  #addTurn({ prompt, answer, calls, begun }: StoredTurn): void {
     const key = `copilot turn ${begun} ${prompt}`;
-    const at = (timestamp = begun) => ({ value: { timestamp }, line, offset });
+    const at = (timestamp = begun) => ({ value: { timestamp } });
     this.#addMessage(key, at(), { role: "user", content: prompt });
     this.#add(`${key} note`, at(), custom("copilot.stored-turn", { calls: calls.length }));
     const last = answer === undefined ? undefined : calls.at(-1);
     for (const [i, call] of calls.entries()) {
       if (call === last) continue;
       const model = textOf(call.tokens["model"]) ?? UNKNOWN_NAME;
-      this.#add(
-        `${key} ${i}`,
-        at(call.time),
-        this.#usageEntry("stored-turn", model, usageOfTokens(call.tokens)),
-      );
+      this.#addUsage(`${key} ${i}`, "stored-turn", model, usageOfTokens(call.tokens), at(call.time));
     }
     if (answer === undefined) return;
     this.#addMessage(`${key} answer`, at(last?.time), {

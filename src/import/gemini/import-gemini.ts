@@ -4,10 +4,11 @@ import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
+import { custom, toolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { custom, type Draft, SessionBuilder } from "../session-builder.ts";
+import { type Draft, keyOfId, SessionBuilder } from "../session-builder.ts";
 import { readSourceText, type SourceText } from "../source-text.ts";
-import { isJsonValue, member, textIn, textOf } from "../source-values.ts";
+import { member, textIn, textOf } from "../source-values.ts";
 import { convertModelMessage, convertSentParts, type ModelAnswer, resultOfCall } from "./parts.ts";
 import { applyPatches, type LogNode } from "./patch-log.ts";
 
@@ -40,7 +41,7 @@ export function readGeminiText(text: string): SourceText {
  * A rollback keeps the old messages as a branch, and a compressed history becomes a compaction.
  *
  * @returns Undefined if the file contains no conversation.
- * @remarks Cost: O(records). Source: docs/import.md#gemini-cli
+ * @remarks Cost: O(records). Source: docs/import-records.md#gemini-cli
  */
 export function importGemini(input: GeminiInput): ImportedSession | undefined {
   const texts = [input, ...(input.others ?? [])].sort(byEnd);
@@ -52,17 +53,15 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
     source: "gemini",
     sourceId,
     startedAt: metadata["startTime"],
-    ...(input.parentId !== undefined && { parent: { sourceId: input.parentId, relation: "subagent" } }),
+    startedBy: input.parentId,
+    issues: texts.flatMap(({ issues }) => issues),
   });
-  builder.issues.push(...texts.flatMap(({ issues }) => issues));
   builder.counts.records =
     texts.reduce((sum, { records }) => sum + records.length, 0) + log.listed + log.thanks;
   const drafts = new Map<LogNode, Draft>();
   for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
-  for (const { value } of log.unknown) {
-    builder.addBehind(`gemini record ${encodeParsed(value)}`, undefined, custom("gemini.record", value));
-    builder.counts.kept++;
-  }
+  for (const { value } of log.unknown)
+    builder.keepBehind(`gemini record ${encodeParsed(value)}`, undefined, "record", value);
   builder.drop("older version of a message", log.replaced);
   builder.drop("thanks for a summary", log.thanks);
   builder.markLeaf(log.tip && drafts.get(log.tip));
@@ -106,9 +105,8 @@ function emitNode(node: LogNode, drafts: ReadonlyMap<LogNode, Draft>, builder: S
     });
   }
   const { id: _id, timestamp, type, ...data } = message;
-  builder.counts.kept++;
-  const customType = `gemini.${type === "user" ? "command" : (textOf(type) ?? "message")}`;
-  return builder.add(keyOf(node), parent, timestamp, custom(customType, data));
+  const kind = type === "user" ? "command" : (textOf(type) ?? "message");
+  return builder.keep(keyOf(node), parent, timestamp, kind, data);
 }
 
 /** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
@@ -119,7 +117,7 @@ function isAside({ content }: JsonRecord): boolean {
 }
 
 function keyOf({ key }: LogNode): string {
-  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(key) ? key : `gemini ${key}`;
+  return keyOfId("gemini", key);
 }
 
 function emitCompaction(
@@ -175,20 +173,14 @@ function emitResults(
     const body = custom("gemini.parts", { parts: answer.others });
     last = builder.add(`gemini ${key} parts`, last, message["timestamp"], body);
   }
-  for (const { id, name, record } of answer.calls) {
+  for (const { id: toolCallId, name: toolName, record } of answer.calls) {
     const result = record && resultOfCall(record);
     if (record === undefined || result === undefined) continue;
     const { status, resultDisplay, displayName, description } = record;
     const details = parseJson(encodeParsed({ status, resultDisplay, displayName, description }))?.value;
     const time = record["timestamp"] ?? message["timestamp"];
-    last = builder.addMessage(`gemini ${key} result ${id}`, last, time, {
-      role: "toolResult",
-      toolCallId: id,
-      toolName: name,
-      content: result.content,
-      ...(isJsonValue(details) && { details }),
-      isError: result.isError,
-    });
+    const output = toolResult({ ...result, toolCallId, toolName, details });
+    last = builder.addMessage(`gemini ${key} result ${toolCallId}`, last, time, output);
   }
   return last;
 }

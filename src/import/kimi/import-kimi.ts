@@ -1,10 +1,16 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, SessionBuilder, sessionIdOf } from "../session-builder.ts";
-import { firstFolder, issueAt, readRecords, type SourceText } from "../source-text.ts";
+import { type SubagentLink, subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  SessionBuilder,
+  type SessionOrigin,
+  sessionIdOf,
+  subagentSessionId,
+  subagentSourceId,
+} from "../session-builder.ts";
+import { issueAt, readRecords, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
 import { answerPart, callBlock, errorOf } from "./kimi-parts.ts";
 import { WireWriter } from "./wire-writer.ts";
 
@@ -45,7 +51,7 @@ export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>):
  * An undo keeps the turns as a branch. Tokens are those of `usage.record`, which every call has.
  *
  * @returns The main session first; none if the logs contain no conversation.
- * @remarks Cost: O(records). Source: docs/import.md#kimi-code
+ * @remarks Cost: O(records). Source: docs/import-records.md#kimi-code
  */
 export function importKimi(input: KimiInput): ImportedSession[] {
   const wires = input.wires.filter(({ records }) => records.some(({ value }) => isSpoken(value)));
@@ -76,11 +82,6 @@ function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonReco
   const fields = fieldsOf(state);
   const metadata = fieldsOf(records.find(({ value }) => value["type"] === "metadata")?.value);
   const profile = fieldsOf(records.find(({ value }) => value["type"] === "profile.bind")?.value);
-  const folder = firstFolder([
-    fields["cwd"],
-    fields["workDir"],
-    member(profile, "environmentDisclosure")["cwd"],
-  ]);
   const start = spawned.find(({ subagentId }) => subagentId === agentId);
   const builder = new SessionBuilder(input, {
     source: "kimi",
@@ -88,11 +89,12 @@ function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonReco
     sourcePath: path,
     sourceVersion: textOf(metadata["protocol_version"]),
     id: idOf(sessionId, agentId),
-    cwd: folder.cwd,
+    folders: [fields["cwd"], fields["workDir"], member(profile, "environmentDisclosure")["cwd"]],
     startedAt: metadata["created_at"] ?? records[0]?.value["time"],
-    parent: parentOf(input, agentId, start),
+    ...parentOf(input, agentId, start),
+    issues,
   });
-  builder.issues.push(...issues, ...folder.issues, ...versionIssues(metadata));
+  builder.issues.push(...versionIssues(metadata));
   builder.counts.records = records.length;
   if (agentId === MAIN) addTitle(builder, fields);
   else linkParent(builder, agentId, start);
@@ -108,13 +110,11 @@ function addTitle(builder: SessionBuilder, { title, isCustomTitle }: JsonRecord)
 }
 
 function linkParent(builder: SessionBuilder, agentId: string, start: JsonRecord | undefined): void {
-  const { parentToolCallId: toolCallId, subagentName: role, description } = start ?? {};
-  const link = Object.entries({ agentId, toolCallId, role, description }).filter(([, value]) => value);
-  builder.addBehind(
-    `kimi agent ${agentId}`,
-    undefined,
-    custom(SUBAGENT_CUSTOM_TYPE, Object.fromEntries(link)),
+  const [toolCallId, role, description] = ["parentToolCallId", "subagentName", "description"].map((name) =>
+    textOf(start?.[name]),
   );
+  const link = subagentLink({ agentId, toolCallId, role, description });
+  builder.addBehind(`kimi agent ${agentId}`, undefined, link);
 }
 
 /** Returns the sessions of the agents that an agent has started, by the calls that did. */
@@ -122,8 +122,8 @@ function linksOf(
   sessionId: string,
   agentId: string,
   spawned: readonly JsonRecord[],
-): Map<string, JsonRecord> {
-  const links = new Map<string, JsonRecord>();
+): Map<string, SubagentLink> {
+  const links = new Map<string, SubagentLink>();
   for (const { subagentId, parentToolCallId: toolCallId, parentAgentId = MAIN } of spawned) {
     if (typeof toolCallId !== "string" || typeof subagentId !== "string" || parentAgentId !== agentId)
       continue;
@@ -136,17 +136,12 @@ function parentOf(
   { sessionId, state }: KimiInput,
   agentId: string,
   start: JsonRecord | undefined,
-): SourceParent | undefined {
+): Pick<SessionOrigin, "forkOf" | "startedBy"> {
   const { forkedFrom, agents } = fieldsOf(state);
-  if (agentId === MAIN) {
-    const original = textOf(forkedFrom) ?? textOf(fieldsOf(forkedFrom)["sessionId"]);
-    const isOther = original !== undefined && original !== sessionId;
-    return isOther ? { sourceId: original, relation: "fork" } : undefined;
-  }
+  if (agentId === MAIN) return { forkOf: textOf(forkedFrom) ?? textOf(fieldsOf(forkedFrom)["sessionId"]) };
   const starter = start?.["parentAgentId"] ?? member(fieldsOf(agents), agentId)["parentAgentId"];
   // An agent that started itself: a record about it is damaged.
-  const sourceId = sourceIdOf(sessionId, starter === agentId ? MAIN : starter);
-  return { sourceId, relation: "subagent" };
+  return { startedBy: sourceIdOf(sessionId, starter === agentId ? MAIN : starter) };
 }
 
 /** Versions of the log that are known: 1.x. */
@@ -166,10 +161,10 @@ function take(record: JsonRecord, writer: WireWriter, builder: SessionBuilder, i
   const { type, time } = record;
   switch (type) {
     case "turn.prompt":
-      writer.beginTurn();
+      writer.startTurn();
       break;
     case "context.append_message":
-      writer.addMessage(record, isSubagent);
+      writer.takeMessage(record, isSubagent);
       break;
     case "context.append_loop_event":
       takeEvent(member(record, "event"), record, writer);
@@ -195,7 +190,7 @@ function take(record: JsonRecord, writer: WireWriter, builder: SessionBuilder, i
       break;
     default:
       if (typeof type === "string" && DROPPED.test(type)) builder.drop(type);
-      else writer.keep(record, textOf(type) ?? "record");
+      else writer.keepRecord(record, textOf(type) ?? "record");
   }
 }
 
@@ -219,6 +214,6 @@ function takeEvent(event: JsonRecord, record: JsonRecord, writer: WireWriter): v
     case "llm.request":
       break;
     default:
-      writer.keep(record, "event");
+      writer.keepRecord(record, "event");
   }
 }

@@ -3,16 +3,19 @@ import type { AnswerBlock } from "../../convert/dialect.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
+import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../schema/message.ts";
 import {
-  type AssistantMessage,
-  type StopReason,
-  UNKNOWN_NAME,
-  type UserMessage,
-} from "../../schema/message.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
-import { isJsonValue, member, textOf } from "../source-values.ts";
-import { beforeTurns, saidInOrder, THREAD_START, type ThreadState } from "../thread-state.ts";
+  customMessage,
+  ifFilled,
+  type SubagentLink,
+  subagentLink,
+  thinkingChange,
+  toolResult,
+  usageEntry,
+} from "../entry-bodies.ts";
+import { EntryThread } from "../entry-thread.ts";
+import { entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import { member, textOf } from "../source-values.ts";
 import { modelOf, resultParts, sentParts, usageOfTokens } from "./kimi-parts.ts";
 
 /** A step of an agent: one call of a model. */
@@ -33,53 +36,37 @@ interface UnclaimedUsage {
 }
 
 /** Makes the entries of an agent's wire log, one after the other. */
-export class WireWriter {
-  readonly #builder: SessionBuilder;
+export class WireWriter extends EntryThread {
   /** Sessions of agents by the calls that started them. */
-  readonly #agents: ReadonlyMap<string, JsonRecord>;
+  readonly #agents: ReadonlyMap<string, SubagentLink>;
   readonly #toolNames = new Map<string, string>();
-  readonly #seen = new Map<string, number>();
-  #state: ThreadState = THREAD_START;
   #step: Step | undefined;
   /** Tokens of calls beside the turns: those of a compaction, until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
-  constructor(builder: SessionBuilder, agents: ReadonlyMap<string, JsonRecord>) {
-    this.#builder = builder;
+  constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>) {
+    super(builder);
     this.#agents = agents;
   }
 
-  beginTurn(): void {
+  startTurn(): void {
     this.#endStep();
-    const { turns } = this.#state;
-    this.#state = { ...this.#state, turns: { before: this.#state, previous: turns } };
+    this.beginTurn();
   }
 
-  addMessage(record: JsonRecord, isSubagent: boolean): void {
+  takeMessage(record: JsonRecord, isSubagent: boolean): void {
     const message = member(record, "message");
     const { kind = "user", name, variant = name } = member(message, "origin");
     const content = sentParts(message["content"]);
     const id = textOf(message["id"]);
     const key = id === undefined ? this.#keyOf(record) : `kimi ${id}`;
     if (kind === "user" || (isSubagent && kind === "system_trigger" && name === "subagent")) {
-      this.#say(key, record["time"], content);
+      this.say(key, record["time"], content);
       return;
     }
-    const isShown = kind !== "injection";
-    this.#add(key, record["time"], {
-      type: "custom_message",
-      customType: `kimi.${String(kind)}`,
-      content,
-      display: isShown,
-      ...(variant !== undefined && { details: { variant } }),
-    });
-  }
-
-  #say(key: string, time: unknown, content: UserMessage["content"]): void {
-    const message: UserMessage = { role: "user", content, timestamp: 0 };
-    const { tip, said: previous } = this.#state;
-    const draft = this.#builder.addMessage(key, tip, time, message);
-    this.#state = { ...this.#state, tip: draft, said: { message, previous } };
+    const details = variant === undefined ? undefined : { variant };
+    const body = customMessage(`kimi.${String(kind)}`, content, kind !== "injection", details);
+    this.add(key, record["time"], body);
   }
 
   beginStep({ uuid }: JsonRecord): void {
@@ -97,7 +84,7 @@ export class WireWriter {
     const { uuid } = this.#step ?? {};
     const isAside = record["usageScope"] === "session" || uuid === undefined;
     const told = {
-      key: isAside ? this.#keyOf(record) : this.#numbered(`${uuid} usage`),
+      key: isAside ? this.#keyOf(record) : this.builder.numbered(`${uuid} usage`),
       time: record["time"],
       usage,
     };
@@ -142,24 +129,23 @@ export class WireWriter {
     if (usage !== undefined) this.#claim(usage);
     step.usage = undefined;
     step.message = message;
-    this.#move(this.#builder.addMessage(step.uuid, this.#state.tip, time, message));
+    this.addMessage(step.uuid, time, message);
     return message;
   }
 
   addResult(event: JsonRecord, time: unknown): void {
     const toolCallId = textOf(event["toolCallId"]) ?? "";
     const { output: _, note: __, isError, ...details } = member(event, "result");
-    const draft = this.#builder.addMessage(`${textOf(event["parentUuid"])} result`, this.#state.tip, time, {
-      role: "toolResult",
+    const result = toolResult({
       toolCallId,
       toolName: this.#toolNames.get(toolCallId) ?? UNKNOWN_NAME,
       content: resultParts(member(event, "result")),
-      ...(Object.keys(details).length > 0 && isJsonValue(details) && { details }),
+      details: ifFilled(details),
       isError: isError === true,
     });
-    this.#move(draft);
+    this.addMessage(`${textOf(event["parentUuid"])} result`, time, result);
     const link = this.#agents.get(toolCallId);
-    if (link !== undefined) this.#add(`kimi agent ${toolCallId}`, time, custom(SUBAGENT_CUSTOM_TYPE, link));
+    if (link !== undefined) this.add(`kimi agent ${toolCallId}`, time, subagentLink(link));
   }
 
   endStep({ messageId, finishReason }: JsonRecord): void {
@@ -178,7 +164,7 @@ export class WireWriter {
     if (reason === "cancelled" && message !== undefined) this.#end(message, "aborted");
     if (reason !== "failed") return;
     if (message !== undefined && message.stopReason !== "toolUse") this.#end(message, "error", error);
-    else this.keep(record, "error");
+    else this.keepRecord(record, "error");
   }
 
   #end(message: AssistantMessage, reason: StopReason, error?: string): void {
@@ -190,7 +176,7 @@ export class WireWriter {
   /** Leaves the latest turns, which stay as a branch. */
   undo(count: unknown): void {
     this.#endStep();
-    this.#state = beforeTurns(this.#state, countOf(count));
+    this.goBack(countOf(count));
   }
 
   compact(record: JsonRecord): void {
@@ -199,8 +185,8 @@ export class WireWriter {
     this.#aside = undefined;
     if (call !== undefined) this.#claim(call);
     this.#endStep();
-    const said = saidInOrder(this.#state);
-    this.#add(this.#keyOf(record), record["time"], {
+    const said = this.saidInOrder();
+    this.add(this.#keyOf(record), record["time"], {
       type: "compaction",
       summary: textOf(summary) ?? textOf(contextSummary) ?? "Context compacted by Kimi Code.",
       firstKeptEntryId: undefined,
@@ -214,24 +200,20 @@ export class WireWriter {
   /** Changes how much the model is to think; that it thinks says nothing about how much. */
   think(effort: unknown, time: unknown): void {
     const level = textOf(effort);
-    if (level === undefined || level === "on" || level === this.#state.effort) return;
-    this.#add(`kimi effort ${level} ${this.#state.tip?.id}`, time, {
-      type: "thinking_level_change",
-      thinkingLevel: level,
-    });
-    this.#state = { ...this.#state, effort: level };
+    if (level === undefined || level === "on" || level === this.state.effort) return;
+    this.add(`kimi effort ${level} ${this.state.tip?.id}`, time, thinkingChange(level));
+    this.state = { ...this.state, effort: level };
   }
 
-  keep(record: JsonRecord, name: string): void {
+  keepRecord(record: JsonRecord, name: string): void {
     const { type: _, agentId: __, time, ...data } = record;
-    this.#add(this.#keyOf(record), time, custom(`kimi.${name}`, data));
-    this.#builder.counts.kept++;
+    this.keep(this.#keyOf(record), time, name, data);
   }
 
   finish(): void {
     this.#endStep();
     this.#flush(this.#aside);
-    this.#builder.markLeaf(this.#state.tip);
+    this.builder.markLeaf(this.state.tip);
   }
 
   #endStep(): void {
@@ -243,32 +225,16 @@ export class WireWriter {
   #flush(told: UnclaimedUsage | undefined): void {
     if (told === undefined || told.usage.totalTokens === 0) return;
     const { provider = UNKNOWN_NAME, model = UNKNOWN_NAME } = this.#step?.model ?? {};
-    const body = { type: "usage", kind: "kimi.call", provider, model, usage: told.usage };
-    this.#add(told.key, told.time, body);
+    this.add(told.key, told.time, usageEntry("kimi.call", provider, model, told.usage));
   }
 
   /** Notes that an entry tells these tokens: a log that ended before it yields an entry for them alone. */
   #claim({ key }: UnclaimedUsage): void {
-    this.#builder.withdraw(entryIdOf(key));
-  }
-
-  #add(key: string, time: unknown, body: EntryBody): Draft {
-    return this.#move(this.#builder.add(key, this.#state.tip, time, body));
-  }
-
-  #move(tip: Draft): Draft {
-    this.#state = { ...this.#state, tip };
-    return tip;
+    this.builder.withdraw(entryIdOf(key));
   }
 
   /** Derives a record's key from its content, and the number of equal records before it. */
   #keyOf(record: JsonRecord): string {
-    return this.#numbered(`kimi ${encodeParsed(record)}`);
-  }
-
-  #numbered(key: string): string {
-    const times = this.#seen.get(key) ?? 0;
-    this.#seen.set(key, times + 1);
-    return times === 0 ? key : `${key} ${times}`;
+    return this.builder.numbered(`kimi ${encodeParsed(record)}`);
   }
 }

@@ -33,7 +33,7 @@ export interface MessagesInput {
  *
  * @returns Undefined if the value is not such an array, or is empty.
  * @throws {TypeError} If a message is not one of its SDK's.
- * @remarks Cost: O(messages). Source: docs/import.md#arrays-of-messages
+ * @remarks Cost: O(messages). Source: docs/import-records.md#arrays-of-messages
  */
 export function importMessages(input: MessagesInput): ImportedSession | undefined {
   const document = readMessageDocument(input.document);

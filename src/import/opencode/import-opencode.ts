@@ -2,9 +2,9 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { SessionError } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
-import { firstFolder } from "../source-text.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
 import { member, textIn, textOf } from "../source-values.ts";
 import { MessageWriter, partKey } from "./message-writer.ts";
 import { usageOfTokens } from "./parts.ts";
@@ -36,7 +36,7 @@ export interface OpenCodeInput {
  *
  * @returns Undefined if the document contains no conversation.
  * @throws {SessionError} `NOT_A_SESSION` if its messages have the form of a newer version.
- * @remarks Cost: O(messages and parts). Source: docs/import.md#opencode
+ * @remarks Cost: O(messages and parts). Source: docs/import-records.md#opencode
  */
 export function importOpenCode(input: OpenCodeInput): ImportedSession | undefined {
   const { messages, issues } = readMessages(input.document, input.deleted ?? []);
@@ -90,20 +90,23 @@ class OpenCodeImport {
     this.#summaries = summariesIn(messages);
     const id = textOf(info["id"]) ?? "unknown";
     const folders = messages.map((message) => member(message.info, "path")["cwd"]);
-    const folder = firstFolder([info["directory"], ...folders]);
     const builder = new SessionBuilder(input, {
       source: "opencode",
       sourceId: id,
       sourceVersion: textOf(info["version"]),
-      cwd: folder.cwd,
+      folders: [info["directory"], ...folders],
       startedAt: member(info, "time")["created"] ?? messages.map(createdMs)[0],
-      parent: parentOf(info, input.forkedFrom),
+      startedBy: textOf(info["parentID"]),
+      forkOf: input.forkedFrom,
+      issues: [...(input.issues ?? []), ...issues],
     });
     this.#builder = builder;
     this.#writer = new MessageWriter(builder, textOf(info["projectID"]) ?? "");
-    builder.issues.push(...(input.issues ?? []), ...issues, ...folder.issues);
     builder.counts.records = messages.reduce((sum, { parts }) => sum + 1 + parts.length, 0);
-    if (textOf(info["parentID"]) !== undefined) this.#linkParent(id, input.toolCallId);
+    if (textOf(info["parentID"]) !== undefined) {
+      const link = subagentLink({ agentId: id, toolCallId: input.toolCallId, role: textOf(info["agent"]) });
+      builder.addBehind(`opencode agent ${id}`, undefined, link);
+    }
     const title = textOf(info["title"]);
     if (title !== undefined && !UNNAMED.test(title)) builder.addName(`opencode name ${title}`, title);
   }
@@ -116,16 +119,6 @@ class OpenCodeImport {
     const end = this.#clearBefore(undefined);
     this.#builder.markLeaf((this.#revertedTo() ?? end).last);
     return this.#builder.finish();
-  }
-
-  #linkParent(id: string, toolCallId: string | undefined): void {
-    const role = textOf(this.#info["agent"]);
-    const link = {
-      agentId: id,
-      ...(toolCallId !== undefined && { toolCallId }),
-      ...(role !== undefined && { role }),
-    };
-    this.#builder.addBehind(`opencode agent ${id}`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
   }
 
   /** Returns the state in which the program goes on, if the user has reverted the messages behind it. */
@@ -208,10 +201,4 @@ function summariesIn(messages: readonly StoredMessage[]): Map<StoredMessage, Sto
     if (asked?.parts.some(isCompaction) === true && summaryIn(message) !== "") summaries.set(asked, message);
   }
   return summaries;
-}
-
-function parentOf(info: JsonRecord, forkedFrom: string | undefined): SourceParent | undefined {
-  const agentOf = textOf(info["parentID"]);
-  if (agentOf !== undefined && agentOf !== info["id"]) return { sourceId: agentOf, relation: "subagent" };
-  return forkedFrom === undefined ? undefined : { sourceId: forkedFrom, relation: "fork" };
 }

@@ -1,7 +1,7 @@
 import type { UserBlock } from "../../convert/dialect.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, type Draft, type EntryBody, type SessionBuilder } from "../session-builder.ts";
+import { custom, customMessage, type EntryBody, subagentLink } from "../entry-bodies.ts";
+import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { member, textOf } from "../source-values.ts";
 import { CLEARED_OUTPUT, fileBlock, isOnlyNamed, readResult, readStep, stepsOf } from "./parts.ts";
 import { createdMs, type StoredMessage } from "./stored-messages.ts";
@@ -128,7 +128,7 @@ export class MessageWriter {
     }
     const sessionId = part["tool"] === "task" ? textOf(member(state, "metadata")["sessionId"]) : undefined;
     if (sessionId === undefined) return draft;
-    const link = custom(SUBAGENT_CUSTOM_TYPE, { agentId: sessionId, toolCallId, sessionId });
+    const link = subagentLink({ agentId: sessionId, toolCallId, sessionId });
     return this.#builder.add(`${key} agent ${sessionId}`, draft, end, link);
   }
 
@@ -150,9 +150,9 @@ export class MessageWriter {
     if (block?.type === "image" || (block !== undefined && type === "text")) return undefined;
     if (type === "text" && ignored !== true) {
       if (text === "") this.#builder.drop("empty text");
-      return synthetic === true && text !== "" ? noteOf("synthetic", text) : undefined;
+      return synthetic === true && text !== "" ? customMessage("opencode.synthetic", text, false) : undefined;
     }
-    if (type === "subtask") return noteOf("subtask", SUBTASK, fieldsOfPart(part));
+    if (type === "subtask") return customMessage("opencode.subtask", SUBTASK, false, fieldsOfPart(part));
     return this.#keep(part);
   }
 
@@ -177,12 +177,6 @@ function fieldsOfPart({
   ...fields
 }: JsonRecord): JsonRecord {
   return fields;
-}
-
-/** Makes the body of a text that the user did not type, where the model sees it. */
-function noteOf(kind: string, content: unknown, details?: JsonRecord): EntryBody {
-  const rest = details === undefined ? {} : { details };
-  return { type: "custom_message", customType: `opencode.${kind}`, content, display: false, ...rest };
 }
 
 /** Returns what the user said in a part. */

@@ -8,7 +8,8 @@ import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../../schema/message.ts";
-import { isJsonValue, member, textOf } from "../source-values.ts";
+import { ifFilled, toolResult } from "../entry-bodies.ts";
+import { member, textOf } from "../source-values.ts";
 
 /**
  * Splits the parts of an answer into the calls of the model that made it: one, in old versions several.
@@ -100,14 +101,13 @@ export function readResult(part: JsonRecord): Omit<ToolResultMessage, "timestamp
   };
   const text = textOf(status === "error" ? error : output);
   const files = listOf(state["attachments"]).map((file) => fileBlock(fieldsOf(file)));
-  return {
-    role: "toolResult",
+  return toolResult({
     toolCallId: textOf(part["callID"]) ?? String(part["id"]),
     toolName: textOf(part["tool"]) ?? "unknown",
     content: [...(text === undefined ? [] : [{ type: "text" as const, text }]), ...files],
-    ...(Object.keys(details).length > 0 && isJsonValue(details) && { details }),
+    details: ifFilled(details),
     isError: isFailed(part, metadata),
-  };
+  });
 }
 
 /** The program says `completed` of commands that failed or were ended, and of calls of unknown tools, too. */

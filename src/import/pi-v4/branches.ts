@@ -1,5 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { custom, type Draft, type EntryBody, entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import { custom, type EntryBody } from "../entry-bodies.ts";
+import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import { issueAt } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 

@@ -2,7 +2,8 @@ import { isStoredMessage, listOf, numberOf } from "../../context/entry-fields.ts
 import { projectContextEntry } from "../../context/project-entry.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import type { Draft, EntryBody } from "../session-builder.ts";
+import type { EntryBody } from "../entry-bodies.ts";
+import type { Draft } from "../session-builder.ts";
 import { textOf } from "../source-values.ts";
 
 /** Answers that pi leaves out of a context, and so of what a compaction retains. */

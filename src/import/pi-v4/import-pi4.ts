@@ -1,7 +1,8 @@
 import type { JsonRecord } from "../../schema/json.ts";
+import { custom } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { custom, type Draft, SessionBuilder } from "../session-builder.ts";
-import { firstFolder, issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
+import { type Draft, SessionBuilder } from "../session-builder.ts";
+import { issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import { Branches } from "./branches.ts";
 import { entryBodyOf } from "./entry-body.ts";
@@ -30,7 +31,7 @@ const STORAGE_VERSION = 1;
  * `main`, else of the branch written to last, is the leaf. What pi would refuse is reported, and read as far as it goes.
  *
  * @returns Undefined if the file holds no entries.
- * @remarks Cost: O(records). Source: docs/import.md#version-4-of-pi
+ * @remarks Cost: O(records). Source: docs/import-records.md#version-4-of-pi
  */
 export function importPi4(input: Pi4Input): ImportedSession | undefined {
   return input.records.some(({ value }) => value["kind"] === "entry")
@@ -57,19 +58,17 @@ class Pi4Import {
   constructor(input: Pi4Input) {
     const header = headerOf(input.records);
     const { id, createdAt, cwd, parentSessionId } = header?.value ?? {};
-    const folder = firstFolder([cwd]);
-    const parentId = textOf(parentSessionId);
     this.#input = input;
     this.#dialect = dialectOf(input.records);
     this.#builder = new SessionBuilder(input, {
       source: "pi-v4",
       sourceId: textOf(id) ?? input.sourceId ?? "unknown",
       sourceVersion: `${VERSION}${this.#dialect}`,
-      cwd: folder.cwd,
+      folders: [cwd],
       startedAt: createdAt,
-      ...(parentId !== undefined && { parent: { sourceId: parentId, relation: "fork" } }),
+      forkOf: textOf(parentSessionId),
+      issues: input.issues,
     });
-    this.#builder.issues.push(...input.issues, ...folder.issues);
     this.#builder.counts.records = input.records.length;
     this.#time = createdAt;
     this.#branches = new Branches(this.#builder);
@@ -222,8 +221,7 @@ class Pi4Import {
 
   /** Keeps what an application wrote beside the entries. */
   #keep({ kind, seq, ...write }: JsonRecord): void {
-    this.#builder.addBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, custom(`pi-v4.${kind}`, write));
-    this.#builder.counts.kept++;
+    this.#builder.keepBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, String(kind), write);
   }
 
   /** Adds a name, or the label of an entry; undefined clears it. */

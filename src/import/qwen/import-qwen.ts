@@ -1,10 +1,15 @@
 import { SessionError } from "../../schema/errors.ts";
 import { isSidechain, linkRecords, type RecordNode } from "../claude-code/record-graph.ts";
-import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { custom, SessionBuilder } from "../session-builder.ts";
-import { fieldOf, firstFolder, firstText, type SourceText } from "../source-text.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  SessionBuilder,
+  type SessionOrigin,
+  subagentSessionId,
+  subagentSourceId,
+} from "../session-builder.ts";
+import { fieldOf, firstText, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { subagentSessionId, subagentSourceId } from "../subagent-ids.ts";
 import { emitThread } from "./thread-entries.ts";
 
 /** A session of Qwen Code: its file. */
@@ -30,7 +35,7 @@ const MAIN = "";
  *
  * @returns The main session first; none if nothing was said.
  * @throws {SessionError} `VERSION_TOO_NEW` if the records are of a managed session, whose log is another format.
- * @remarks Cost: O(records). Source: docs/import.md#qwen-code
+ * @remarks Cost: O(records). Source: docs/import-records.md#qwen-code
  */
 export function importQwen(input: QwenInput): ImportedSession[] {
   const { records, path } = input;
@@ -46,8 +51,6 @@ class QwenImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #graph: ReturnType<typeof linkRecords>;
-  readonly #folder: ReturnType<typeof firstFolder>;
-  readonly #version: string | undefined;
   /** Records by agent, those of the main agent first. */
   readonly #lanes = new Map<string, RecordNode[]>([[MAIN, []]]);
 
@@ -56,8 +59,6 @@ class QwenImport {
     this.#sourceId = firstText(input.records, "sessionId") ?? input.sourceId ?? "unknown";
     this.#ownId = input.ownId ?? this.#sourceId;
     this.#graph = linkRecords(input.records);
-    this.#folder = firstFolder(fieldOf(input.records, "cwd"));
-    this.#version = firstText(input.records, "version");
     for (const node of this.#graph.nodes) {
       const agentId = isSidechain(node) ? (textOf(node.value["agentId"]) ?? "unknown") : MAIN;
       const lane = this.#lanes.get(agentId);
@@ -80,36 +81,34 @@ class QwenImport {
     const builder = new SessionBuilder(this.#input, {
       source: "qwen",
       sourceId: agentId === MAIN ? this.#sourceId : subagentSourceId(this.#sourceId, agentId),
-      sourceVersion: this.#version,
+      sourceVersion: firstText(records, "version"),
       id,
-      cwd: this.#folder.cwd,
+      folders: fieldOf(records, "cwd"),
       startedAt: nodes[0]?.value["timestamp"],
-      parent: agentId === MAIN ? this.#parent(nodes) : { sourceId: this.#sourceId, relation: "subagent" },
+      ...(agentId === MAIN ? this.#parentOf(nodes) : { startedBy: this.#sourceId }),
+      issues: agentId === MAIN ? [...issues, ...this.#graph.issues] : [],
     });
     if (agentId === MAIN) {
-      builder.issues.push(...issues, ...this.#graph.issues, ...this.#folder.issues);
       builder.counts.records = records.length - this.#graph.nodes.length + nodes.length;
       builder.drop("repeated", this.#graph.repeated);
       builder.drop("record without an id", records.length - this.#graph.nodes.length - this.#graph.repeated);
     } else {
       builder.counts.records = nodes.length;
       const nickname = textOf(nodes[0]?.value["agentName"]);
-      const link = { agentId, ...(nickname !== undefined && { nickname }) };
-      builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
+      builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, nickname }));
     }
     emitThread(nodes, { builder, agents });
     return builder.finish();
   }
 
   /** Returns the session that this one was copied from, or that started it. */
-  #parent(nodes: readonly RecordNode[]): SourceParent | undefined {
+  #parentOf(nodes: readonly RecordNode[]): Pick<SessionOrigin, "forkOf" | "startedBy"> {
     for (const { value } of nodes) {
-      const sourceId = textOf(member(value, "forkedFrom")["sessionId"]);
-      if (sourceId !== undefined && sourceId !== this.#sourceId) return { sourceId, relation: "fork" };
-      const starter = textOf(member(value, "systemPayload")["parentSessionId"]);
-      if (starter !== undefined && value["subtype"] === "parent_session")
-        return { sourceId: starter, relation: "subagent" };
+      const forkOf = textOf(member(value, "forkedFrom")["sessionId"]);
+      if (forkOf !== undefined && forkOf !== this.#sourceId) return { forkOf };
+      const startedBy = textOf(member(value, "systemPayload")["parentSessionId"]);
+      if (startedBy !== undefined && value["subtype"] === "parent_session") return { startedBy };
     }
-    return undefined;
+    return {};
   }
 }

@@ -7,9 +7,10 @@ import { encodeParsed } from "../../jsonl/encode.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
 import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
+import { custom, customMessage, toolResult, usageEntry } from "../entry-bodies.ts";
 import { convertModelMessage, convertSentParts } from "../gemini/parts.ts";
-import { custom, type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
-import { isJsonValue, isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
 import { type CallReport, CallReports, identityOf, usageOfAnswer } from "./call-reports.ts";
 
 /** The target of an agent's entries. */
@@ -103,9 +104,7 @@ class ThreadEmitter {
 
   #keep(node: RecordNode, above: Draft | undefined, kind: string): Emitted {
     const { systemPayload, message } = node.value;
-    const data = systemPayload ?? message;
-    this.#builder.counts.kept++;
-    return whole(this.#builder.add(node.uuid, above, timeOf(node), custom(`qwen.${kind}`, data)));
+    return whole(this.#builder.keep(node.uuid, above, timeOf(node), kind, systemPayload ?? message));
   }
 
   #drop(reason: string): Emitted {
@@ -117,8 +116,7 @@ class ThreadEmitter {
     const { subtype } = node.value;
     const content = convertSentParts(node.message["parts"]);
     if (!TYPED.has(subtype)) {
-      const customType = `qwen.${textOf(subtype) ?? "note"}`;
-      const body = { type: "custom_message", customType, content, display: true };
+      const body = customMessage(`qwen.${textOf(subtype) ?? "note"}`, content, true);
       return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
     }
     return whole(this.#builder.addMessage(node.uuid, above, timeOf(node), { role: "user", content }));
@@ -161,16 +159,15 @@ class ThreadEmitter {
       const isLast = i === responses.length - 1;
       const content = [...convertSentParts([part]), ...(isLast ? others : [])];
       const toolName = textOf(name) ?? "unknown";
-      const details = { status, ...rest };
-      const key = i === 0 ? node.uuid : `${node.uuid} ${i}`;
-      const draft = this.#builder.addMessage(key, emitted.last, timeOf(node), {
-        role: "toolResult",
+      const result = toolResult({
         toolCallId: textOf(id) ?? textOf(callId) ?? "",
         toolName,
         content,
-        ...(isLast && isJsonValue(details) && { details }),
+        details: isLast ? { status, ...rest } : undefined,
         isError: status === "error" || status === "cancelled" || hasFailed(toolName, content),
       });
+      const key = i === 0 ? node.uuid : `${node.uuid} ${i}`;
+      const draft = this.#builder.addMessage(key, emitted.last, timeOf(node), result);
       emitted = { first: emitted.first ?? draft, last: draft };
     }
     return emitted.first === undefined ? this.#keep(node, above, "tool_result") : emitted;
@@ -216,9 +213,7 @@ class ThreadEmitter {
       if (report.isTold) return this.#drop("report of a call that an answer tells");
       const { usage, model, agent, responseId, authType } = report;
       const { provider } = identityOf(authType);
-      const kind = `qwen.${agent ?? "call"}`;
-      const note = responseId === undefined ? {} : { note: responseId };
-      const body = { type: "usage", kind, provider, model, usage, ...note };
+      const body = usageEntry(`qwen.${agent ?? "call"}`, provider, model, usage, responseId);
       return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
     }
     if (event["event.name"] !== "qwen-code.api_error")

@@ -8,6 +8,8 @@ export interface EmbeddedSession {
   readonly size: number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
+  /** Its path where the page was made; its name if it has none. */
+  readonly path: string;
   /** The entry at whose path the page opens; undefined for the session's leaf. */
   readonly leafId: string | undefined;
   /** Other sessions that exist, by the path or id by which this one names them. */
@@ -30,6 +32,7 @@ export function readEmbedded(json: string): EmbeddedSession {
   return {
     size: numberOf(fields["size"]),
     fileName: textOf(fields["fileName"]),
+    path: textOf(fields["path"]) || textOf(fields["fileName"]),
     leafId: textOf(fields["leafId"]) || undefined,
     known: new Map(Object.entries(fieldsOf(fields["known"])).map(([name, one]) => [name, linkOf(one)])),
     server: server.bytesUrl === "" ? undefined : server,

@@ -20,13 +20,11 @@ export interface IndexUsage {
   /** The sessions that started each subagent's, by its address. */
   readonly starters: ReadonlyMap<string, string>;
   readonly groups: readonly SpentGroup[];
-  /** How many sessions have damaged lines: calls on them are in no sum. */
-  readonly damaged: number;
 }
 
 /** Reads what a server tells of the sessions of a list. */
 export function readIndexUsage(json: unknown): IndexUsage {
-  const { sessions, groups, damaged } = fieldsOf(json);
+  const { sessions, groups } = fieldsOf(json);
   const known = Object.entries(fieldsOf(sessions)).map(([href, one]) => [href, fieldsOf(one)] as const);
   const starters = known.map(([href, { startedBy }]) => [href, textOf(startedBy)] as const);
   return {
@@ -41,7 +39,6 @@ export function readIndexUsage(json: unknown): IndexUsage {
         ...spentIn(one),
       };
     }),
-    damaged: numberOf(damaged),
   };
 }
 

@@ -15,6 +15,8 @@ export interface ListedSession {
   readonly modified: string;
   readonly messageCount: number;
   readonly issueCount: number;
+  /** Whether it was begun as a copy of another one. */
+  readonly isFork: boolean;
 }
 
 /** What a list of sessions is made of. */
@@ -50,7 +52,8 @@ export function readSessionList(json: string): SessionList {
     searchUrl: textOf(searchUrl),
     usageUrl: textOf(usageUrl),
     sessions: listOf(sessions).map((one) => {
-      const { href, path, id, cwd, title, created, modified, messageCount, issueCount } = fieldsOf(one);
+      const { href, path, id, cwd, title, created, modified, messageCount, issueCount, isFork } =
+        fieldsOf(one);
       return {
         href: textOf(href),
         path: textOf(path),
@@ -61,6 +64,7 @@ export function readSessionList(json: string): SessionList {
         modified: textOf(modified),
         messageCount: numberOf(messageCount),
         issueCount: numberOf(issueCount),
+        isFork: isFork === true,
       };
     }),
   };

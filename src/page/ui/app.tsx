@@ -9,12 +9,13 @@ import type { SessionModel } from "../model/session-model.ts";
 import { turnsOf } from "../model/turns.ts";
 import { BesideView } from "./beside-view.tsx";
 import { ChangesView } from "./changes-view.tsx";
+import { Commands } from "./commands.tsx";
 import { Conversation } from "./conversation.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./fold.tsx";
-import { Help } from "./help.tsx";
+import { Help, SIGNS } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
-import { useKeys } from "./keys.ts";
+import { KEY_HELP, useKeys } from "./keys.ts";
 import type { LiveSession } from "./live-session.ts";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
@@ -33,6 +34,8 @@ import { useSearch } from "./use-search.ts";
 
 interface AppProps {
   readonly live: LiveSession;
+  /** The file of the session. */
+  readonly path: string;
   /** Where the path ends at first. */
   readonly opening: number;
   /** Address of the list of sessions, if there is one. */
@@ -40,14 +43,14 @@ interface AppProps {
 }
 
 /** The page of a session. */
-export function App({ live, opening, indexUrl }: AppProps) {
+export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const { session, following, wasAtEnd } = live;
   const [position, go] = usePosition(session, opening);
   useFollowing(session, wasAtEnd, position, go);
   const [folds] = useState(() => new Folds());
   const [, redraw] = useState(0);
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
-  const [isHelpShown, showHelp] = useState(false);
+  const [dialog, showDialog] = useState<"none" | "help" | "commands">("none");
   const [areFiltersShown, showFilters] = useState(false);
   const [unfolded, unfold] = useState<Unfolded>("nothing");
   const search = useSearch(session, folds, go);
@@ -60,8 +63,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const { query, isActive } = search;
   const turns = useMemo(() => turnsOf(session, [...path.indices.keys()]), [session, path]);
   const page = useMemo(
-    () => ({ session, go, find: finderOf(query), copy, turns }),
-    [session, go, query, copy, turns],
+    () => ({ session, path: file, go, find: finderOf(query), copy, turns }),
+    [session, file, go, query, copy, turns],
   );
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;
@@ -132,7 +135,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
     theme: toggleTheme,
     endHere: () => focus !== NONE && go({ go: "end", ordinal: focus }),
     leaf: () => go({ go: "end", ordinal: session.leaf }),
-    help: () => showHelp(true),
+    commands: () => showDialog("commands"),
+    help: () => showDialog("help"),
     escape: () => {
       searchField.current?.blur();
       unfold("nothing");
@@ -152,7 +156,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
             searchField={searchField}
             onTree={() => showTree(!isTreeShown)}
             onFolds={toggleAll}
-            onHelp={() => showHelp(true)}
+            onCommands={() => showDialog("commands")}
+            onHelp={() => showDialog("help")}
             following={following}
             indexUrl={indexUrl}
             unfolded={unfolded}
@@ -198,7 +203,13 @@ export function App({ live, opening, indexUrl }: AppProps) {
           <p class={copied === "" ? "toast" : "toast is-shown"} role="status">
             {copied}
           </p>
-          {isHelpShown && <Help onClose={() => showHelp(false)} />}
+          {dialog === "help" && <Help keys={KEY_HELP} signs={SIGNS} onClose={() => showDialog("none")} />}
+          {dialog === "commands" && (
+            <Commands
+              ordinal={subject === NONE ? position.end : subject}
+              onClose={() => showDialog("none")}
+            />
+          )}
         </div>
       </FoldsContext.Provider>
     </PageContext.Provider>

@@ -44,6 +44,8 @@ export const ThemeIcon = icon(
 );
 /** Prints the path. */
 export const PrintIcon = icon(<path d="M4.5 6V2.5h7V6M4.5 11.5H2.8V6h10.4v5.5h-1.7M4.5 9.5h7v4h-7z" />);
+/** Shows commands for a terminal. */
+export const TerminalIcon = icon(<path d="M1.8 3h12.4v10H1.8zM4.4 6l2 2-2 2M8 10.2h3.4" />);
 /** Shows the keys. */
 export const HelpIcon = icon(
   <>

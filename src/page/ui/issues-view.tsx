@@ -2,6 +2,7 @@ import { NONE } from "../../tree/entry-tree.ts";
 import { count, counted } from "../../view/words.ts";
 import { rawTextOf } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
+import { CommandLine } from "./commands.tsx";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -14,7 +15,9 @@ export function IssuesView() {
     <div class="issues-page">
       <p class="issues-head">
         {counted(issues.length, "issue", "issues")} in {session.fileName}. What could be read is shown where
-        it belongs; the file is as it was.
+        it belongs; the file is as it was. To check it again, and to repair it, which keeps the original:
+        <CommandLine front="sessiontree verify" />
+        <CommandLine front="sessiontree repair" />
       </p>
       <VirtualList
         class="issues"

@@ -33,6 +33,7 @@ const KEYS = [
     keys: { m: "toggleModelView" },
   },
   { help: "usage: tokens, cache and cost", keys: { u: "usage" } },
+  { help: "commands for a terminal: go on, fork, redact", keys: { c: "commands" } },
   { help: "end the path at this entry", keys: { x: "endHere" } },
   { help: "back to the leaf", keys: { L: "leaf" } },
   { help: "show or hide the tree", keys: { t: "tree" } },
@@ -56,6 +57,15 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
   ({ keys, help }) => [Object.keys(keys), help],
 );
 
+/** Keys of a list of sessions. */
+export const LIST_KEY_HELP: typeof KEY_HELP = [
+  [["j", "k"], "next and previous session"],
+  [["Enter"], "open it; in the field, search what was said"],
+  [["/"], "filter by title, project or id; Escape clears"],
+  [["d"], "light or dark"],
+  [["?"], "these keys, and what the signs mean"],
+];
+
 /** Keys with which an element scrolls, and the sizes that say whether it can. */
 const SCROLLING: ReadonlyMap<
   string,
@@ -74,7 +84,7 @@ const SCROLLING: ReadonlyMap<
  *
  * @param isConversation - Whether entries are in sight, among which arrows, Home and End lead.
  */
-export function commandOf(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
+function commandOf(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
   const { target, key } = event;
   const isWriting = target instanceof HTMLInputElement;
@@ -104,17 +114,18 @@ function canScroll(target: EventTarget | null, key: string): boolean {
 /** Listens to the keys of the whole page; see `commandOf`. */
 export function useKeys(
   isConversation: boolean,
-  commands: { readonly [command in KeyCommand]: () => void },
+  commands: { readonly [command in KeyCommand]?: () => void },
 ): void {
   const latest = useRef({ isConversation, commands });
   latest.current = { isConversation, commands };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const command = commandOf(event, latest.current.isConversation);
+      const run = command && latest.current.commands[command];
       // An open dialog has the keys to itself.
-      if (command === undefined || document.querySelector("dialog[open]") !== null) return;
+      if (run === undefined || document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
-      latest.current.commands[command]();
+      run();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

@@ -9,6 +9,8 @@ import type { Copy } from "./use-copy.ts";
 /** What nearly every part of the page needs. */
 export interface PageContextValue {
   readonly session: SessionModel;
+  /** The file of the session, as a command names it. */
+  readonly path: string;
   readonly go: (step: Step) => void;
   /** Finds what is searched for; nothing if nothing is. */
   readonly find: Finder;

@@ -191,9 +191,11 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
   const short = current === -1 ? count(failures.length) : `${count(current + 1)}/${count(failures.length)}`;
   return (
     <span class="failures is-some">
-      <span role="status" data-short={short}>
-        {front}
-        {count(failures.length)} failed
+      <span role="status">
+        <button type="button" data-short={short} title="Next failure (f)" onClick={() => onFailure(1)}>
+          {front}
+          {count(failures.length)} failed
+        </button>
       </span>
       <IconButton
         icon={UpIcon}

@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted } from "../../view/words.ts";
-import { chooseSessions } from "../model/choose-sessions.ts";
+import { chooseSessions, type SessionNode } from "../model/choose-sessions.ts";
 import { groupBy } from "../model/group-by.ts";
 import { isWithin, periodOf, readIndexUsage, sumsBy } from "../model/index-usage.ts";
 import { type SessionList, sessionsNamed } from "../model/session-list.ts";
+import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
+import { HelpIcon, IconButton } from "./icons.tsx";
 import { ChoiceBar, NOT_IMPORTED, sortOf, useChoices } from "./index-choices.tsx";
 import { IndexSummary } from "./index-summary.tsx";
-import { commandOf } from "./keys.ts";
+import { LIST_KEY_HELP, useKeys } from "./keys.ts";
 import { SearchBox } from "./search-box.tsx";
 import { SessionRow } from "./session-row.tsx";
 import { ThemeButton, toggleTheme } from "./theme-button.tsx";
@@ -16,13 +18,13 @@ import { type Answer, type Contents, useAnswer, useContents } from "./use-server
 const NO_HITS = [] as const;
 
 /** A list of sessions, with a filter by name as one writes and a search through contents on Enter. */
-export function SessionIndex({ list }: { list: SessionList }) {
+export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: { list: SessionList }) {
   const [text, setText] = useState("");
-  const [contents, search, forget] = useContents(list.searchUrl);
+  const [contents, search, forget] = useContents(searchUrl);
   useEffect(() => {
     document.title = "Sessions · sessiontree";
   }, []);
-  const answer = useAnswer(list.usageUrl, readIndexUsage);
+  const answer = useAnswer(usageUrl, readIndexUsage);
   const usage = answer.state === "there" ? answer.value : undefined;
   const [choices, choose] = useChoices();
   const { project, source, time = "" } = choices;
@@ -31,8 +33,8 @@ export function SessionIndex({ list }: { list: SessionList }) {
   const spent = useMemo(() => inPeriod && sumsBy(inPeriod, ({ session }) => session), [inPeriod]);
   const hits = contents.state === "found" ? contents.hits : NO_HITS;
   const bySession = useMemo(() => groupBy(hits, ({ session }) => session), [hits]);
-  const named = new Set(sessionsNamed(list.sessions, text));
-  const nodes = chooseSessions(list.sessions, usage, {
+  const named = new Set(sessionsNamed(sessions, text));
+  const nodes = chooseSessions(sessions, usage, {
     isFound: (session) => (contents.state === "found" ? bySession.has(session.href) : named.has(session)),
     project,
     source: source === NOT_IMPORTED ? "" : source,
@@ -43,17 +45,21 @@ export function SessionIndex({ list }: { list: SessionList }) {
   });
   const roots = new Set(nodes.map(({ session }) => session.href));
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const command = commandOf(event, false);
-      if (command === "theme") toggleTheme();
-      if (command !== "search") return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
+  const list = useRef<HTMLUListElement>(null);
+  const [isHelpShown, showHelp] = useState(false);
+  /** Moves the focus among the sessions; from elsewhere, to the first. */
+  const step = (direction: 1 | -1) => {
+    const links = [...(list.current?.querySelectorAll<HTMLElement>(".session-row > a:first-child") ?? [])];
+    const at = links.findIndex((link) => link.matches(":focus"));
+    links[at === -1 ? 0 : at + direction]?.focus();
+  };
+  useKeys(false, {
+    search: () => field.current?.focus(),
+    next: () => step(1),
+    previous: () => step(-1),
+    theme: toggleTheme,
+    help: () => showHelp(true),
+  });
   const change = (value: string) => {
     setText(value);
     forget();
@@ -63,7 +69,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
       <header class="top-bar">
         <div class="title">
           <h1>Sessions</h1>
-          <p title={list.name}>{list.name}</p>
+          <p title={name}>{name}</p>
         </div>
         <SearchBox
           field={field}
@@ -77,6 +83,12 @@ export function SessionIndex({ list }: { list: SessionList }) {
           }}
         />
         <ThemeButton />
+        <IconButton
+          icon={HelpIcon}
+          label={HELP_TITLE}
+          hint={`${HELP_TITLE} (?)`}
+          onClick={() => showHelp(true)}
+        />
       </header>
       <main class="index-main">
         <div class="index-bar">
@@ -87,21 +99,21 @@ export function SessionIndex({ list }: { list: SessionList }) {
             </button>
           )}
           <span class="choices">
-            <ChoiceBar sessions={list.sessions} usage={usage} choices={choices} onChange={choose} />
+            <ChoiceBar sessions={sessions} usage={usage} choices={choices} onChange={choose} />
           </span>
         </div>
-        <UsageState answer={answer} />
+        <UsageState answer={answer} damaged={damagedIn(nodes)} />
         {inPeriod !== undefined && (
           <IndexSummary
             groups={inPeriod.filter(({ session }) => roots.has(session))}
             sessions={nodes.length}
-            onSpan={(name) => choose({ time: name })}
+            onSpan={(span) => choose({ time: span })}
           />
         )}
         {nodes.length === 0 ? (
-          <NoSessions list={list} contents={contents} text={text.trim()} />
+          <NoSessions name={name} all={sessions.length} contents={contents} text={text.trim()} />
         ) : (
-          <ul class="session-list">
+          <ul class="session-list" ref={list}>
             {nodes.map((node) => (
               <SessionRow
                 key={node.session.href}
@@ -113,6 +125,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
           </ul>
         )}
       </main>
+      {isHelpShown && <Help keys={LIST_KEY_HELP} signs={LIST_SIGNS} onClose={() => showHelp(false)} />}
     </div>
   );
 }
@@ -131,10 +144,9 @@ function statusOf(contents: Contents, sessions: number, hits: number): string {
 }
 
 /** Says why sums are missing, or less than they could be. */
-function UsageState({ answer }: { answer: Answer<ReturnType<typeof readIndexUsage>> }) {
+function UsageState({ answer, damaged }: { answer: Answer<unknown>; damaged: number }) {
   if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
   if (answer.state === "failed") return <p class="index-note">The usage is not known: {answer.reason}</p>;
-  const { damaged } = answer.value;
   if (damaged === 0) return null;
   return (
     <p class="index-note">
@@ -143,20 +155,30 @@ function UsageState({ answer }: { answer: Answer<ReturnType<typeof readIndexUsag
   );
 }
 
+/** Counts the sessions that are listed, those of subagents included, and have damaged lines. */
+function damagedIn(nodes: readonly SessionNode[]): number {
+  return nodes.reduce(
+    (sum, { session, subagents }) => sum + (session.issueCount > 0 ? 1 : 0) + damagedIn(subagents),
+    0,
+  );
+}
+
 interface NoSessionsProps {
-  readonly list: SessionList;
+  /** What the list is called, and how many sessions are in it. */
+  readonly name: string;
+  readonly all: number;
   readonly contents: Contents;
   readonly text: string;
 }
 
 /** Says why nothing is listed, and what to do. */
-function NoSessions({ list, contents, text }: NoSessionsProps) {
+function NoSessions({ name, all, contents, text }: NoSessionsProps) {
   if (contents.state === "searching") return null;
   return (
     <div class="index-empty">
-      {list.sessions.length === 0 ? (
+      {all === 0 ? (
         <>
-          <p>There are no sessions in {list.name}.</p>
+          <p>There are no sessions in {name}.</p>
           <p>
             Sessions are files that end in <code>.jsonl</code>. <code>sessiontree view FOLDER</code> lists
             another folder, <code>sessiontree view --all</code> all projects, and{" "}
@@ -171,7 +193,7 @@ function NoSessions({ list, contents, text }: NoSessionsProps) {
       ) : (
         <p>
           No title, project or id has “{text}”. Press Enter to search what was said in{" "}
-          {counted(list.sessions.length, "session", "sessions")}.
+          {counted(all, "session", "sessions")}.
         </p>
       )}
     </div>

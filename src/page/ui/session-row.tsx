@@ -23,7 +23,7 @@ interface SessionRowProps {
 /** A session of the list, what was found in it, and on demand the sessions of its subagents. */
 export function SessionRow({ node, wanted, hits }: SessionRowProps) {
   const { session, spent, subagents, isAround } = node;
-  const { href, title, cwd, modified, messageCount, issueCount, path } = session;
+  const { href, title, cwd, modified, messageCount, issueCount, path, isFork } = session;
   const row = useRef<HTMLLIElement>(null);
   const [isChosenOpen, setOpen] = useState<boolean>();
   const isOpen = isChosenOpen ?? isAround;
@@ -40,6 +40,11 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
             <Marked line={folderName(cwd)} wanted={wanted} />
             {cwd !== "" && " · "}
             {said.join(" · ")}
+            {isFork && (
+              <span class="chip" title="Begun as a copy of another session">
+                fork
+              </span>
+            )}
             <Failures row={row} href={href} />
             {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
           </p>

@@ -17,6 +17,7 @@ import {
   IconButton,
   PrintIcon,
   SearchIcon,
+  TerminalIcon,
   TreeIcon,
   UnfoldIcon,
   UpIcon,
@@ -34,6 +35,7 @@ interface TopBarProps {
   readonly searchField: RefObject<HTMLInputElement | null>;
   readonly onTree: () => void;
   readonly onFolds: () => void;
+  readonly onCommands: () => void;
   readonly onHelp: () => void;
   readonly following: Following;
   /** Address of the list of sessions, if there is one. */
@@ -53,7 +55,7 @@ const FOLLOWING_HINTS = {
 
 /** The bar at the top: what session this is, what is shown of it, search, and the rest. */
 export function TopBar(props: TopBarProps) {
-  const { view, search, searchField, onTree, onFolds, onHelp, following, indexUrl } = props;
+  const { view, search, searchField, onTree, onFolds, onCommands, onHelp, following, indexUrl } = props;
   const { unfolded, onUnfold } = props;
   const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
@@ -120,6 +122,12 @@ export function TopBar(props: TopBarProps) {
         />
         <ThemeButton />
         <IconButton icon={PrintIcon} label="Print" hint="Print this path" onClick={() => print()} />
+        <IconButton
+          icon={TerminalIcon}
+          label="Commands"
+          hint="Go on with it in a terminal (c)"
+          onClick={onCommands}
+        />
         <IconButton icon={HelpIcon} label={HELP_TITLE} hint={`${HELP_TITLE} (?)`} onClick={onHelp} />
       </div>
     </header>

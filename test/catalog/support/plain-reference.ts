@@ -49,7 +49,8 @@ export function plainSummary(bytes: Uint8Array): Expected {
   }
   const createdMs = [Date.parse(header.timestamp)].find(isTime) ?? null;
   const { id, cwd, parentSession = null } = header;
-  const issueCount = issueCodes(bytes).filter((code) => LINE_ISSUES.includes(code)).length;
+  const codes = issueCodes(bytes);
+  const issueCount = codes.some((code) => LINE_ISSUES.includes(code)) ? codes.length : 0;
   const summary = { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage };
   return { summary, issueCount };
 }

@@ -1,0 +1,140 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cli, temporaryFolder } from "../cli/support/cli.ts";
+import { serve } from "../cli/support/served.ts";
+import { Scribe } from "../cli/support/sessions.ts";
+import { findingsOn } from "./support/axe.ts";
+import { usePages } from "./support/browser.ts";
+
+const { open } = usePages();
+
+const idOf = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
+
+/** A folder with a session, a fork of it, its subagent's, and one of another project whose lines are damaged. */
+function someSessions() {
+  const folder = temporaryFolder();
+  const first = new Scribe(folder, idOf(1), "/projects/shop");
+  first.user("Fix the rounding");
+  first.assistant("Done.");
+  const fork = new Scribe(folder, idOf(2), "/projects/shop", first.path);
+  fork.user("Fix the rounding in another way");
+  const subagent = new Scribe(folder, idOf(4), "/projects/shop", first.path);
+  subagent.session.appendCustomEntry("sessiontree.subagent", { toolCallId: "call-1" });
+  subagent.user("Look for other roundings");
+  const damaged = new Scribe(folder, idOf(3), "/projects/notes");
+  damaged.user("Write it down");
+  const lost = damaged.assistant("Written.");
+  damaged.user("Thanks.");
+  // The line of an entry with a child is lost, which is two issues: the line, and the parent that is missing.
+  const lines = readFileSync(damaged.path, "utf8").split("\n");
+  writeFileSync(
+    damaged.path,
+    lines.map((line) => (line.includes(`"id":"${lost}"`) ? "{broken" : line)).join("\n"),
+  );
+  return { folder, damaged };
+}
+
+test("a list marks forks, and counts as many issues as the page of the session and as verify", async () => {
+  const { folder, damaged } = someSessions();
+  const { page } = await open((await serve([folder])).url);
+  await page.locator(".session-row .chip:text-is('fork')").waitFor();
+  expect(await page.locator(".session-row:has(.chip:text-is('fork')) h2").allTextContents()).toEqual([
+    "Fix the rounding in another way",
+  ]);
+  const { stdout: listed } = await cli(["list", "--dir", folder], { columns: 120, env: { NO_COLOR: "1" } });
+  expect(listed.match(/\(\w+\) .*/g)?.sort()).toEqual([
+    "(fork) Fix the rounding in another way",
+    "(subagent) Look for other roundings",
+  ]);
+
+  const { stdout } = await cli(["verify", damaged.path]);
+  const [issues = ""] = /^\d+ issues?/.exec(stdout) ?? [];
+  expect(await page.locator(".session-row .chip.is-removed").allTextContents()).toEqual([issues]);
+  await page.locator(".session-row:has-text('Write it down') > a").first().click();
+  await page.locator(".segments button[data-value=issues]").click();
+  expect(await page.locator(".segments button[data-value=issues]").textContent()).toBe(
+    `Issues ${issues.split(" ")[0]}`,
+  );
+  expect(await page.locator(".issue").count()).toBe(Number(issues.split(" ")[0]));
+});
+
+test("a list says that lines are damaged only while it shows such a session", async () => {
+  const { folder } = someSessions();
+  const { page } = await open((await serve([folder])).url);
+  const note = page.locator(".index-note:has-text('1 session has damaged lines')");
+  await note.waitFor();
+  await page.getByLabel("Project").selectOption("/projects/shop");
+  await note.waitFor({ state: "detached" });
+  await page.getByLabel("Project").selectOption("/projects/notes");
+  await note.waitFor();
+});
+
+test("a list is walked by keys, and says which", async () => {
+  const { folder } = someSessions();
+  const { page, complaints } = await open((await serve([folder])).url);
+  await page.keyboard.press("?");
+  const help = page.locator("dialog.help");
+  await help.waitFor();
+  expect(await help.textContent()).toContain("next and previous session");
+  expect(await help.textContent()).toContain("begun as a copy of another session");
+  expect(await findingsOn(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await help.waitFor({ state: "detached" });
+  const focused = page.locator(".session-row > a:focus h2");
+  const titles = await page.locator(".session-row h2").allTextContents();
+  for (const [key, at] of [
+    ["j", 0],
+    ["j", 1],
+    ["k", 0],
+  ] as const) {
+    await page.keyboard.press(key);
+    expect(await focused.textContent(), key).toBe(titles[at]);
+  }
+  // In the field they are letters.
+  await page.keyboard.press("/");
+  await page.keyboard.type("j?");
+  expect(await page.getByRole("textbox").inputValue()).toBe("j?");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Keys and signs" }).click();
+  await help.waitFor();
+  await page.keyboard.press("Escape");
+  await help.waitFor({ state: "detached" });
+  await page.locator(".session-row > a").first().focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".page").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("issues name the commands that check and repair the file, and the page those to go on with it", async () => {
+  const { folder, damaged } = someSessions();
+  appendFileSync(damaged.path, "{torn");
+  const { page, complaints } = await open((await serve([join(folder)])).url, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await page.locator(".session-row:has-text('Write it down') > a").first().click();
+  await page.locator(".segments button[data-value=issues]").click();
+  for (const command of [`sessiontree verify ${damaged.path}`, `sessiontree repair ${damaged.path}`]) {
+    await page.getByRole("button", { name: `Copy ${command}` }).click();
+    await expect.poll(copied).toBe(command);
+    const [, ...args] = command.split(" ");
+    expect((await cli([...args, ...(args[0] === "repair" ? ["--dry-run"] : [])])).code).toBe(1);
+  }
+  await page.locator(".segments button[data-value=path]").click();
+  const id = (await page.locator(".entry").first().getAttribute("data-entry")) ?? "";
+  await page.locator(".entry").first().click();
+  await page.keyboard.press("c");
+  const dialog = page.locator("dialog:has-text('In a terminal')");
+  await dialog.waitFor();
+  expect(await findingsOn(page)).toEqual([]);
+  expect(await dialog.textContent()).toContain(`my-agent --session ${damaged.path}`);
+  expect(await dialog.textContent()).toContain("sessiontree resume");
+  await dialog.getByRole("button", { name: `Copy sessiontree fork ${damaged.path} ${id}` }).click();
+  await dialog.waitFor({ state: "detached" });
+  const [, ...args] = (await copied()).split(" ");
+  const { code, stdout } = await cli(args);
+  expect(code).toBe(0);
+  expect(readFileSync(stdout.trim(), "utf8")).toContain(id);
+  expect(complaints).toEqual([]);
+});
