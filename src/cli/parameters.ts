@@ -72,6 +72,14 @@ export function textOption(
   return optional("option", form, description, (given) => textIn(form, given));
 }
 
+/** An option that may have a value: undefined if it is left out, true if it stands alone. */
+export function optionWithOrWithout(
+  form: `--${string} [${string}]`,
+  description: string,
+): Parameter<string | true | undefined> {
+  return optional("option", form, description, (given) => (given === true ? given : textIn(form, given)));
+}
+
 /** An option with one of some names, which may be left out. */
 export function choiceOption<Name extends string>(
   form: `--${string} <${string}>`,

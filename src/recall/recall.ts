@@ -5,6 +5,7 @@ import type { PriceFunction } from "../catalog/usage-groups.ts";
 import { beginningOf } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
+import { joined as joinedBy } from "../view/words.ts";
 import { Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
 import {
   type Argument,
@@ -156,7 +157,7 @@ export class Recall {
 
 /** Writes facts in one line; empty ones are left out. */
 export function joined(...facts: readonly string[]): string {
-  return facts.filter((fact) => fact !== "").join(" · ");
+  return joinedBy(" · ", ...facts);
 }
 
 /** Writes a moment in UTC, to the minute; empty if it is none. */

@@ -8,7 +8,7 @@ import type { SessionRow } from "../../catalog/session-row.ts";
 import { groupCalls, type PriceFunction, startersOf, type UsageGroup } from "../../catalog/usage-groups.ts";
 import { SessionView } from "../../manager/session-view.ts";
 import type { TextMatch } from "../../search/text-matcher.ts";
-import { countFailures } from "../../view/count-failures.ts";
+import { readKinds } from "../../view/entry-kind.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { htmlIndex } from "./html-page.ts";
 
@@ -133,7 +133,7 @@ export class FailureCounter {
     const stamp = `${size}:${mtimeMs}`;
     const known = this.#known.get(path);
     if (known?.stamp === stamp) return known.failed;
-    const failed = countFailures(SessionView.at(path));
+    const failed = readKinds(SessionView.at(path)).failures.size;
     this.#known.set(path, { stamp, failed });
     return failed;
   }
