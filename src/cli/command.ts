@@ -47,7 +47,9 @@ export interface Command {
   readonly parameters: readonly Parameter<unknown>[];
   /** Command lines without the name of the program, and what each does; at least one. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
-  run(call: CommandCall): ExitCode | Promise<ExitCode>;
+  /** Runs the command, which has succeeded if it returns no exit code. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most commands end without a return
+  run(call: CommandCall): Promise<ExitCode | void>;
 }
 
 /** The command that a command line names, loaded. */

@@ -6,7 +6,7 @@ import { beginningOf } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
 import { joined as joinedBy } from "../view/words.ts";
-import { Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
+import { type Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
 import {
   type Argument,
   type Arguments,
@@ -28,12 +28,12 @@ export interface RecallTool {
   readonly description: string;
   readonly arguments: readonly Argument<unknown>[];
   /**
-   * Answers a call.
+   * Adds what a call asks for to its answer.
    *
    * @throws {SessionError} If what is named is not there.
    * @throws {TypeError} If an argument is wrong.
    */
-  run(recall: Recall, call: Arguments): Promise<string>;
+  run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
 }
 
 /** Where questions are asked, and about what. */
@@ -78,10 +78,6 @@ export class Recall {
 
   get hidesSecrets(): boolean {
     return this.settings.hide !== undefined;
-  }
-
-  answer({ get }: Arguments): Answer {
-    return new Answer(get(MAX_BYTES), this.hide);
   }
 
   /** Returns the project that a call is about; undefined for all. */

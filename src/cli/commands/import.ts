@@ -88,11 +88,7 @@ The programs' own files are only read. --dir and --store say where sessions go.`
   },
 };
 
-async function targetOf({
-  dir,
-  io,
-  stored,
-}: CommandCall): Promise<Pick<ImportSessionsOptions, "store" | "storeName" | "earlierDirs">> {
+async function targetOf({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
   if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
   if (dir !== undefined) return { store: fileStore({ sessionDir: pathOf(io.cwd, dir) }) };
   // Sessions that were imported where sessions are kept stay there.

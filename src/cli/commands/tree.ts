@@ -17,7 +17,6 @@ import { type RowPosition, type TreeRow, treeRows } from "../../view/tree-rows.t
 import { findTrunk } from "../../view/trunk.ts";
 import { count, counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
-import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
@@ -56,7 +55,7 @@ In a pipe: one line per entry, in the order of the file, with tabs between id, p
   },
 };
 
-function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
+function drawTree({ out, get }: CommandCall, session: SessionView): void {
   const read = readKinds(session);
   writeHeading(session, countKinds(read), out);
   const { tree, leaf } = session;
@@ -79,7 +78,6 @@ function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
   }
   if (isFolded && read.failures.size > 0)
     out.line(out.colours.dim("sessiontree search --failed lists the failures."));
-  return EXIT_CODES.ok;
 }
 
 /** Writes what session this is: its name, and what it amounts to. */
@@ -110,7 +108,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
 }
 
 /** Draws entries of the path to the leaf one by one, without what hangs to the side. */
-function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
+function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const kinds: EntryKind[] = [];
   const rows: TreeRow[] = [];
   session.readEntries(ordinals, (ordinal, entry) => {
@@ -118,11 +116,10 @@ function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable
     rows.push({ kind: "entry", ordinal, ...ON_PATH });
   });
   new TreeWriter(session, { kinds, failures: new Set() }, out).write(rows);
-  return EXIT_CODES.ok;
 }
 
 /** One line for each entry, for programs that read lines. */
-function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
+function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const { tree, labels, leaf } = session;
   session.readEntries(ordinals, (ordinal, entry) => {
     const { id, parentId, timestampMs } = tree.headAt(ordinal);
@@ -131,11 +128,10 @@ function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterab
     const fields = [id, parentId ?? "", kindOf(entry).word, isoTime(timestampMs), label, mark];
     out.line(`${tabSeparated(fields)}\t${excerptOf(entry, true).text}`);
   });
-  return EXIT_CODES.ok;
 }
 
 /** One object for each entry; the parent tells where it hangs. */
-function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
+function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const { tree, labels, leaf } = session;
   session.readEntries(ordinals, (ordinal, entry) => {
     const { id, parentId, timestampMs, type } = tree.headAt(ordinal);
@@ -152,5 +148,4 @@ function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iter
       excerpt: excerptOf(entry).text,
     });
   });
-  return EXIT_CODES.ok;
 }
