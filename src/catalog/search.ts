@@ -118,9 +118,6 @@ export function searchSessions(
 
 /**
  * Searches one session file, as `searchSessions` searches many.
- *
- * @throws {SessionError} `INVALID_QUERY`, at once; `NOT_A_SESSION` or `ABORTED`, from the iteration.
- * @throws The system's error if the file is missing or cannot be read.
  */
 export function searchSession(
   path: string,

@@ -12,11 +12,7 @@ export interface CommandCall extends SessionAccess {
   readonly json: boolean;
   /** Folder in which sessions are looked for; undefined for where they usually are. */
   readonly dir: string | undefined;
-  /**
-   * Returns the value of a parameter that the command declares.
-   *
-   * @throws {UsageError} If the value makes no sense.
-   */
+  /** Returns the value of a parameter that the command declares; a `UsageError` says if it makes no sense. */
   get<T>(parameter: Parameter<T>): T;
   /** Tells something on stderr that is no result and no failure. */
   warn(message: string): void;

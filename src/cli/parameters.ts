@@ -10,12 +10,7 @@ export interface Parameter<T> {
   readonly values?: readonly string[];
   /** Whether it takes several of them, separated by commas. */
   readonly isList?: boolean;
-  /**
-   * Turns what was found on the command line into a value.
-   *
-   * @param given - Undefined if it was not given.
-   * @throws {UsageError} If it makes no sense.
-   */
+  /** Turns what was found on the command line, undefined if nothing was, into a value; a `UsageError` says if it makes no sense. */
   readonly parse: (given: unknown) => T;
 }
 

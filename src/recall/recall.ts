@@ -27,12 +27,7 @@ export interface RecallTool {
   /** What it answers, and when to ask. */
   readonly description: string;
   readonly arguments: readonly Argument<unknown>[];
-  /**
-   * Adds what a call asks for to its answer.
-   *
-   * @throws {SessionError} If what is named is not there.
-   * @throws {TypeError} If an argument is wrong.
-   */
+  /** Adds what a call asks for to its answer; throws if an argument is wrong, or what is named is not there. */
   run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
 }
 
@@ -110,8 +105,6 @@ export class Recall {
   /**
    * Opens the session that a call names: by id or name, the beginning of either, or words of its name or first message. One of this
    * project wins over others.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
    */
   async find(name: string): Promise<RecalledSession> {
     const { source, cwd } = this.settings;

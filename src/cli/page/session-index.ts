@@ -123,11 +123,6 @@ export async function searchIndex(
 export class FailureCounter {
   readonly #known = new Map<string, { readonly stamp: string; readonly failed: number }>();
 
-  /**
-   * @param path - Absolute path of a session.
-   * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
-   * @remarks Cost: O(bytes) the first time; O(1) while the file stays as it is.
-   */
   failuresOf(path: string): number {
     const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
     const stamp = `${size}:${mtimeMs}`;
