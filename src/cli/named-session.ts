@@ -1,4 +1,3 @@
-import { buffer } from "node:stream/consumers";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionView } from "../manager/session-view.ts";
@@ -118,6 +117,7 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
       '"-" reads a session from standard input; pipe one in, as in "sessiontree tree - < FILE".',
     );
   }
+  const { buffer } = await import("node:stream/consumers");
   return buffer(stdin);
 }
 

@@ -107,7 +107,7 @@ function whereReached(
 ): number {
   let total = 0;
   for (let index = entries.length - 1; index >= startIndex; index--) {
-    const kept = entries[index]?.messages.filter((message) => roleOf(message) !== "system") ?? [];
+    const kept = entries[index]?.messages.filter(({ role }) => role !== "system") ?? [];
     if (kept.length === 0) continue;
     total += estimateAll(kept, counter);
     if (total >= keepRecentTokens) return index;
@@ -149,7 +149,7 @@ function pairsTornAt(entries: readonly CutEntry[]): number[] {
 }
 
 function callIdsOf(message: AgentMessage): string[] {
-  if (roleOf(message) !== "assistant") return [];
+  if (message.role !== "assistant") return [];
   return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? part.id : []));
 }
 
@@ -177,9 +177,5 @@ function isAnswer(entry: CutEntry): boolean {
 }
 
 function hasRole({ sourceEntry, messages }: CutEntry, is: (role: unknown) => boolean): boolean {
-  return sourceEntry.type !== "compaction" && messages.some((message) => is(roleOf(message)));
-}
-
-function roleOf(message: AgentMessage): unknown {
-  return fieldsOf(message)["role"];
+  return sourceEntry.type !== "compaction" && messages.some(({ role }) => is(role));
 }
