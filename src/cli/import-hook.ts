@@ -47,7 +47,8 @@ async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Pro
 }
 
 function transcriptIn(input: Readonly<Record<string, unknown>>): Transcript {
-  const path = textIn(input, "transcript_path", "transcriptPath");
+  // The other path at the end of a subagent is that of the agent which started it.
+  const path = textIn(input, "agent_transcript_path", "transcript_path", "transcriptPath");
   const sourceId = textIn(input, "session_id", "sessionId");
   if (path === undefined && sourceId === undefined)
     throw new UsageError(

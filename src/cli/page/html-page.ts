@@ -31,8 +31,8 @@ export interface KnownSession {
 }
 
 export interface PageSource {
-  /** The session file, byte by byte; of a page that a server has, its size, since it is fetched. */
-  readonly bytes: Uint8Array | number;
+  /** The session file, byte by byte; undefined for a page that fetches it from a server. */
+  readonly bytes?: Uint8Array | undefined;
   /** Name of the file, without its folder. */
   readonly fileName: string;
   /** Absolute path of the file; undefined if the session has none. */
@@ -41,8 +41,10 @@ export interface PageSource {
   readonly leafId?: string | undefined;
   /** Sessions that exist, by the name that this one uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
-  /** Where a server has the bytes, and tells what is appended; only a page with one may send requests. */
-  readonly server?: { readonly bytesUrl: string; readonly eventsUrl: string } | undefined;
+  /** Where a server has the bytes, the sessions named in them, and tells what is appended; only a page with one may send requests. */
+  readonly server?:
+    | { readonly bytesUrl: string; readonly knownUrl: string; readonly eventsUrl: string }
+    | undefined;
   readonly indexUrl?: string | undefined;
 }
 
@@ -50,7 +52,7 @@ export interface PageSource {
 interface PageDocument {
   readonly dataId: "session" | "sessions";
   readonly data: object;
-  readonly bytes?: Uint8Array;
+  readonly bytes?: Uint8Array | undefined;
   readonly isServed: boolean;
 }
 
@@ -71,16 +73,8 @@ const GZIP = { level: 3 };
 export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
   const { bytes, known, ...others } = source;
   const links = known === undefined || known.size === 0 ? {} : { known: Object.fromEntries(known) };
-  const size = typeof bytes === "number" ? bytes : bytes.length;
-  return documentOf(
-    {
-      dataId: "session",
-      data: { ...others, ...links, size },
-      isServed: source.server !== undefined,
-      ...(typeof bytes !== "number" && { bytes }),
-    },
-    asset,
-  );
+  const data = { ...others, ...links };
+  return documentOf({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
 }
 
 /** Makes the page of a list of sessions, for a server that has the sessions, too. */
@@ -105,8 +99,8 @@ function documentOf({ dataId, data, bytes, isServed }: PageDocument, asset: Page
 <div id="app"><noscript>This page needs JavaScript to show its session. It loads nothing from anywhere.</noscript></div>
 <div id="print"></div>
 <script type="application/json" id="${dataId}">${harmlessJson(data)}</script>
-${bytes === undefined ? "" : blocksOf(bytes)}<script>${script}</script>
-</body>
+<script>${script}</script>
+${bytes === undefined ? "" : blocksOf(bytes)}</body>
 </html>
 `;
 }

@@ -8,7 +8,7 @@ import type { PriceFunction } from "../../catalog/usage-groups.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { type FileChange, FileFollower, fileIdentity } from "./file-follower.ts";
 import { FailureCounter, indexPage, indexUsage, searchIndex } from "./session-index.ts";
-import { sessionPage } from "./session-page.ts";
+import { knownSessions, sessionPage } from "./session-page.ts";
 
 /** Only this machine can reach it. */
 const HOST = "127.0.0.1";
@@ -110,6 +110,8 @@ export class PageServer {
       if (part === "failures")
         return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
       if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
+      if (part === "known")
+        return (_, response) => writeJson(response, Object.fromEntries(knownSessions(path, this.#hrefOf)));
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
@@ -129,8 +131,11 @@ export class PageServer {
     const page = sessionPage(
       { path, fileName: basename(path) },
       {
-        hrefOf: this.#hrefOf,
-        server: { bytesUrl: `${href}/bytes?${which}`, eventsUrl: `${href}/events?${which}` },
+        server: {
+          bytesUrl: `${href}/bytes?${which}`,
+          knownUrl: `${href}/known`,
+          eventsUrl: `${href}/events?${which}`,
+        },
         indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
       },
     );

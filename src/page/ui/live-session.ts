@@ -3,6 +3,7 @@ import type { EmbeddedSession } from "../model/embedded-session.ts";
 import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
 import { bytesOf } from "../model/session-pieces.ts";
+import { otherWork, sliceOfWork } from "./slices.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
 export type Following = "never" | "now" | "ended";
@@ -22,17 +23,18 @@ const LEAST_PAUSE_MS = 100;
 /** Pixels from the end that still count as being there. */
 const NEAR_END = 120;
 
-/** A session of more bytes is shown before all of it is known. */
-const LARGE_BYTES = 4 * 1024 * 1024;
-
-/** Milliseconds after which reading leaves the turn to other work. */
-const SLICE_MS = 40;
-
-/** Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended. */
-export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntries): LiveSession {
+/**
+ * Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended.
+ *
+ * @param areLinksKnown - Until then no facts of entries are read.
+ */
+export function useLiveSession(
+  embedded: EmbeddedSession,
+  entries: SessionEntries,
+  areLinksKnown: Promise<void>,
+): LiveSession {
   const { fileName, server } = embedded;
   const [live, setLive] = useState<LiveSession>(() => {
-    if (entries.bytes.length <= LARGE_BYTES) entries.readFacts();
     const session = makeSessionModel(entries, fileName);
     return { session, following: server === undefined ? "never" : "now", wasAtEnd: false };
   });
@@ -41,27 +43,25 @@ export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntrie
       const session = makeSessionModel(entries, fileName);
       setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() }));
     });
-    if (!live.session.isWhole) growing.readLater();
-    if (server === undefined) return;
-    const events = new EventSource(`${server.eventsUrl}&from=${entries.bytes.length}`);
-    events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
     const end = () => setLive((before) => ({ ...before, following: "ended" }));
-    events.addEventListener("replaced", () => location.reload());
-    // The file cannot be read any more; to try again every few seconds would change nothing.
-    events.addEventListener("failed", () => {
-      events.close();
-      end();
+    const follow = (url: string) => {
+      const events = new EventSource(`${url}&from=${entries.bytes.size}`);
+      events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
+      events.addEventListener("replaced", () => location.reload());
+      // The file cannot be read any more; to try again every few seconds would change nothing.
+      events.addEventListener("failed", () => {
+        events.close();
+        end();
+      });
+      events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
+      events.onerror = end;
+    };
+    void areLinksKnown.finally(() => {
+      if (!live.session.isWhole) growing.readLater();
+      if (server !== undefined) follow(server.eventsUrl);
     });
-    events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
-    events.onerror = end;
-    return () => events.close();
   }, [embedded, entries]);
   return live;
-}
-
-function within(milliseconds: number): () => boolean {
-  const endMs = performance.now() + milliseconds;
-  return () => performance.now() > endMs;
 }
 
 /** Appends what comes to a session, together where it comes quickly, and reads it without holding the page up. */
@@ -84,21 +84,22 @@ class GrowingSession {
 
   /** Reads what is not known yet, piece by piece. */
   readLater(pauseMs = 0): void {
-    this.#timer ??= setTimeout(() => this.#read(), pauseMs);
+    this.#timer ??= setTimeout(() => void this.#read(), pauseMs);
   }
 
-  #read(): void {
-    this.#timer = undefined;
-    const startMs = performance.now();
+  async #read(): Promise<void> {
     for (const piece of this.#pieces) this.#entries.append(piece);
     if (this.#pieces.length > 0) this.#entries.end();
     this.#pieces = [];
-    if (!this.#entries.readFacts(within(SLICE_MS))) {
-      this.readLater();
-      return;
+    let startMs = performance.now();
+    while (!this.#entries.readFacts(sliceOfWork())) {
+      await otherWork();
+      startMs = performance.now();
     }
     this.#onRead();
     this.#pauseMs = Math.max(LEAST_PAUSE_MS, REST * (performance.now() - startMs));
+    this.#timer = undefined;
+    if (this.#pieces.length > 0) this.readLater(this.#pauseMs);
   }
 }
 
