@@ -15,7 +15,14 @@ export interface EmbeddedSession {
   /** Other sessions that exist, by the path or id by which this one names them. */
   readonly known: ReadonlyMap<string, LinkedSession>;
   /** Where a server has the session; undefined in a file. */
-  readonly server: { readonly bytesUrl: string; readonly eventsUrl: string } | undefined;
+  readonly server:
+    | {
+        readonly bytesUrl: string;
+        readonly eventsUrl: string;
+        /** Tells what the list counts of it; undefined without a list. */
+        readonly usageUrl: string | undefined;
+      }
+    | undefined;
   /** Address of the list of sessions that this one was opened from. */
   readonly indexUrl: string | undefined;
 }
@@ -27,8 +34,12 @@ export interface EmbeddedSession {
  */
 export function readEmbedded(json: string): EmbeddedSession {
   const fields = fieldsOf(JSON.parse(json));
-  const { bytesUrl, eventsUrl } = fieldsOf(fields["server"]);
-  const server = { bytesUrl: textOf(bytesUrl), eventsUrl: textOf(eventsUrl) };
+  const { bytesUrl, eventsUrl, usageUrl } = fieldsOf(fields["server"]);
+  const server = {
+    bytesUrl: textOf(bytesUrl),
+    eventsUrl: textOf(eventsUrl),
+    usageUrl: textOf(usageUrl) || undefined,
+  };
   return {
     size: numberOf(fields["size"]),
     fileName: textOf(fields["fileName"]),
