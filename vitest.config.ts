@@ -44,8 +44,12 @@ const ALONE = [
 /** What other projects test. */
 const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**"];
 
-/** What Windows, or Wine, decides: everything that reads and writes the files of sessions. */
-const ON_WINDOWS = ["test/{catalog,fault,fs,log,manager,merge}/**/*.test.ts"];
+/** What Windows, or Wine, decides: everything that reads and writes the files of sessions, and imports into them. */
+const ON_WINDOWS = [
+  "test/{catalog,fault,fs,log,manager,merge}/**/*.test.ts",
+  "test/history/{import-beside,import-second-day,kept-away,read-on,session-ids,watch-sessions}.test.ts",
+  "test/stores/file-store.test.ts",
+];
 
 /** What says nothing about Windows there, or would take minutes: other systems' files, memory, and kills of child processes. */
 const NOT_ON_WINDOWS = [

@@ -1,4 +1,3 @@
-/** The names of days, weeks and months. */
 export interface CalendarNames {
   readonly day: string;
   readonly week: string;

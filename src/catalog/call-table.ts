@@ -86,7 +86,6 @@ export class CallTable {
     return this.#at(i, MODEL);
   }
 
-  /** Returns the names of a call's model. */
   modelOf(i: number): ModelNames {
     return this.models[this.modelAt(i)] ?? { provider: null, model: null };
   }
@@ -96,12 +95,10 @@ export class CallTable {
     return this.#at(i, COST);
   }
 
-  /** Returns all tokens of a call. */
   tokensAt(i: number): number {
     return this.#at(i, TOTAL);
   }
 
-  /** Adds a call to a sum. */
   addTo(sum: Spent, i: number): void {
     sum.calls += countOf(this.tokensAt(i));
     sum.input += this.#at(i, INPUT);
@@ -126,7 +123,6 @@ export class CallTable {
     return a.model === b.model && a.provider === b.provider;
   }
 
-  /** Returns one call. */
   call(i: number): RecordedCall {
     const [timeMs, cost] = [this.timeAt(i), this.costAt(i)];
     return {
@@ -208,7 +204,6 @@ export function modelNamesIn(names: unknown): ModelNames {
   return { provider: nameOrNull(provider), model: nameOrNull(model) };
 }
 
-/** Bytes that a number of a column may take. */
 const WIDTHS = [0, 1, 2, 4, DOUBLE_BYTES];
 
 /** A record of dollars alone is no call. */
@@ -232,7 +227,6 @@ function columnBytes(values: readonly number[], width: number, base: number): Ui
   return bytes;
 }
 
-/** Reads a column into rows of numbers. */
 function readColumn(
   rows: Float64Array,
   column: number,

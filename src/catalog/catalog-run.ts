@@ -9,11 +9,11 @@ import {
   TEXT,
   TEXTS,
 } from "../schema/options.ts";
-import { callsIn, type FileSummary, fileRow, isUnchanged, summarizeFile } from "./file-summary.ts";
+import { callsIn, type FileSummary, fileRow, summarizeFile } from "./file-summary.ts";
 import { GramCache } from "./gram-cache.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
-import type { FileMark } from "./scanned-file.ts";
+import { type FileMark, isUnchanged } from "./scanned-file.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { compareRows, type FileRow } from "./session-row.ts";
@@ -73,19 +73,12 @@ export class CatalogRun {
     this.files = files;
     this.#folders = folders;
     this.#cache = new SummaryCache(options);
-    this.grams = new GramCache(this.#cache.folder, (error) => this.#cache.reportError(error));
+    this.grams = new GramCache(this.#cache.folder, options.onCacheError);
     this.#belongs = belongsTo(options);
     this.#isFiltered = options.cwd !== undefined;
     this.#needsCalls = needsCalls;
   }
 
-  /**
-   * Finds the files.
-   *
-   * @param needsCalls - Whether the calls of models are asked for.
-   * @throws {TypeError} If an option is invalid.
-   * @throws {SessionError} `ABORTED`
-   */
   static async start(options: CatalogOptions, needsCalls = false): Promise<CatalogRun> {
     assertOptions<CatalogOptions>(options, CATALOG_RULES);
     if (options.places !== undefined) assertOptions<SessionPlaces>(options.places, PLACES_RULES);
@@ -99,7 +92,6 @@ export class CatalogRun {
    * Returns a file's row; undefined if the file is outside the scope, or, reported, no session or unreadable.
    *
    * @returns The row itself if it is known: thousands of promises would take longer than all the rest.
-   * @throws {SessionError} `ABORTED`
    */
   infoOf(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
@@ -108,11 +100,7 @@ export class CatalogRun {
     return this.#read(file, this.#cache.get(file)).then((found) => found && this.#rowOf(file, found));
   }
 
-  /**
-   * Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`.
-   *
-   * @throws {SessionError} `ABORTED`
-   */
+  /** Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`. */
   callsOf(file: SessionFile): CountedSession | undefined | Promise<CountedSession | undefined> {
     this.pace.check();
     const known = this.#current(file);
@@ -128,7 +116,6 @@ export class CatalogRun {
   /**
    * Returns the files of the scope's sessions in the order of a list: latest message first.
    *
-   * @throws {SessionError} `ABORTED`
    * @remarks Cost: that of a list.
    */
   async filesLatestFirst(): Promise<SessionFile[]> {

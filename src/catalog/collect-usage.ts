@@ -53,11 +53,7 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
   return { ...groupCalls(sessions, options), damaged };
 }
 
-/**
- * Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls.
- *
- * @throws {SessionError} `ABORTED`
- */
+/** Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls. */
 export async function collectCalls(
   options: CatalogOptions,
 ): Promise<{ readonly sessions: readonly CallsOfSession[]; readonly damaged: readonly string[] }> {

@@ -53,7 +53,6 @@ export async function readFrontOf(bytes: AsyncIterable<Uint8Array>): Promise<Uin
   return front;
 }
 
-/** Returns where a session was imported from, from its first bytes. */
 export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
   const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
   const first = firstEntryIn(bytes);
@@ -66,7 +65,6 @@ export function isFromSource(origin: ImportOrigin | undefined, source: string): 
   return origin !== undefined && (source === "any" || source === origin.source);
 }
 
-/** Returns the first entry from the first bytes of a session. */
 export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }
@@ -133,11 +131,7 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   }
 }
 
-/**
- * Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed.
- *
- * @param origin - Undefined if it was not imported.
- */
+/** Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed. */
 export async function deleteMarked(
   origin: ImportOrigin | undefined,
   deleteIt: () => void | Promise<void>,
@@ -151,18 +145,13 @@ export async function deleteMarked(
   }
 }
 
-/** Folders from which marks could not be removed. */
 const warnedOf = new Set<string>();
 
 function warn(message: string): void {
   process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
 }
 
-/**
- * Tells whether a session of another program was deleted here.
- *
- * @throws {UnreadableMarks}
- */
+/** Tells whether a session of another program was deleted here, if that can be read. */
 export function isDeletedImport(origin: ImportOrigin): boolean {
   try {
     return realFileSystem.statSync(markOf(origin), { throwIfNoEntry: false }) !== undefined;

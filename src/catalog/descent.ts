@@ -10,7 +10,6 @@ export class Descent<S extends SessionLineage> {
   readonly #byId = new Map<string, S[]>();
   readonly #children = new Map<S, S[]>();
 
-  /** @remarks Cost: O(sessions). */
   constructor(sessions: readonly S[]) {
     for (const session of sessions) {
       addTo(this.#byPath, session.path, session);

@@ -3,7 +3,6 @@ import type { Match, TextPattern } from "../jsonl/text-redactor.ts";
 import { parseExpression } from "../search/search-query.ts";
 import type { TextMatcher } from "../search/text-matcher.ts";
 
-/** Thrown when an expression took too long. */
 export class TooSlowError extends Error {}
 
 /** Milliseconds that an expression may take for one batch of texts that are searched. */
@@ -41,11 +40,7 @@ export function expressionMatcher(source: string, caseSensitive: boolean): TextM
     });
 }
 
-/**
- * Makes the pattern of a regular expression; empty matches do not count.
- *
- * @returns A pattern that throws a `TypeError` if the expression takes too long.
- */
+/** Makes the pattern of a regular expression, which throws a `TypeError` if it takes too long; empty matches do not count. */
 export function expressionPattern({ source, flags }: RegExp): TextPattern {
   const scripts = limitedScripts({ source, flags: `${flags.replace(/[dgy]/g, "")}g` });
   const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];

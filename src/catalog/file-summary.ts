@@ -5,7 +5,15 @@ import { type Findings, summarizeSource } from "./full-summary.ts";
 import { ListScan } from "./list-scan.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
-import { closeFile, type FileMark, openToScan, piecesOf, type ScannedFile } from "./scanned-file.ts";
+import {
+  closeFile,
+  type FileMark,
+  isUnchanged,
+  markOf,
+  openToScan,
+  piecesOf,
+  type ScannedFile,
+} from "./scanned-file.ts";
 import { decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
 import { type FileRow, sessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
@@ -20,9 +28,7 @@ export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"
   readonly isWhole: boolean;
 }
 
-/** How a file ended when it was read. */
 export interface KnownEnd {
-  /** Id of the last entry. */
   readonly lastId: string;
   /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
   readonly tail: string;
@@ -33,18 +39,12 @@ const TAIL_BYTES = 48;
 
 const LF = 0x0a;
 
-/** Tells whether a file is unchanged. */
-export function isUnchanged(a: FileMark, b: FileMark): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
-}
-
 /**
  * Summarises a file, reading only what is new.
  *
  * @param known - What was found when the file was shorter.
  * @param needsCalls - Whether the calls of models are asked for; those that are known are kept up to date anyway.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
- * @throws {SessionError} `ABORTED`
  * @throws The system's error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes), or O(new bytes) if the file has only grown.
  */
@@ -75,7 +75,6 @@ export async function summarizeFile(
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @returns Undefined if the file is no session.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
- * @throws {SessionError} `ABORTED`
  * @throws The system's error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes), scanned rather than parsed if the file is in order.
  */
@@ -101,7 +100,6 @@ export function callsIn({ calls }: FileSummary): SessionCalls | undefined {
   return bytes && decodeCalls(bytes);
 }
 
-/** The findings of one reading, and the last bytes of the file. */
 interface Found extends Findings {
   readonly tail: string;
 }
@@ -172,7 +170,7 @@ async function scanFrom(
 }
 
 function fileSummary(
-  { size, mtimeMs, ino, birthtimeMs }: ScannedFile,
+  file: ScannedFile,
   { summary, calls, issueCount, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
@@ -181,7 +179,7 @@ function fileSummary(
   const end = isResumable ? { lastId, tail } : undefined;
   const bytes = calls && encodeCalls(calls);
   const known = bytes && (() => bytes);
-  return { size, mtimeMs, ino, birthtimeMs, summary, calls: known, issueCount, end, isWhole };
+  return { ...markOf(file), summary, calls: known, issueCount, end, isWhole };
 }
 
 function tailBefore(file: ScannedFile, end: number, length: number): string {

@@ -4,7 +4,7 @@ import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { messageOf } from "../schema/errors.ts";
 import { purgeCache } from "./cache-files.ts";
-import { isKeptAt } from "./gram-cache.ts";
+import { isKeptAt } from "./scanned-file.ts";
 import { defaultCacheFolder } from "./user-folders.ts";
 
 /** Cache folders that this process has used, apart from the default one. */
@@ -21,7 +21,6 @@ export function noteCacheFolder(folder: string): void {
  * A cache that cannot be cleaned becomes a process warning: the change to the session has already taken effect.
  *
  * @param path - Absolute; the file may be gone.
- * @remarks Cost: O(bytes of the caches).
  */
 export function forgetSession(path: string): void {
   const [folder, name] = [realPath(dirname(path)), basename(path)];

@@ -21,7 +21,6 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "ID_INVENTED",
 ]);
 
-/** What a reading of a file found. */
 export interface Findings {
   /** Undefined if the file is no session. */
   readonly summary: SessionFacts | undefined;
@@ -38,8 +37,6 @@ export interface Findings {
  *
  * @param source - Undefined if it is no session.
  * @param needsCalls - Whether the calls of models are asked for.
- * @throws {SessionError} `ABORTED`
- * @remarks Cost: O(bytes), parsed.
  */
 export async function summarizeSource(
   source: LineSource | undefined,

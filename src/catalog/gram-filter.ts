@@ -50,7 +50,6 @@ function isOther(unit: number): boolean {
   return (unit >= 0xd800 && unit <= 0xdfff) || unit === 0xfffd;
 }
 
-/** Where a gram is in a filter. */
 function bitOf(gram: number, shift: number): number {
   return Math.imul(gram, 0x9e3779b1) >>> shift;
 }
@@ -100,14 +99,12 @@ export class GramCollector {
   /** Bytes of a character to come. */
   #rest = 0;
 
-  /** @param size - Bytes of the file. */
   constructor(size: number) {
     const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, Math.ceil(Math.log2(Math.max(2, size / 4)))));
     this.filter = new Uint8Array(2 ** (bits - 3));
     this.#shift = 32 - bits;
   }
 
-  /** Takes the next bytes. */
   feed(bytes: Uint8Array): void {
     for (let i = 0; i < bytes.length; i++) {
       const isOrdinary = !this.#isEscape && this.#digits === 0 && this.#rest === 0;

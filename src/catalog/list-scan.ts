@@ -17,7 +17,6 @@ import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./sess
 /** Where an earlier scan of a file ended, so that a later one can continue there. */
 export interface ScannedBefore {
   readonly summary: SessionFacts;
-  /** Id of the last entry. */
   readonly lastId: string;
   /** The calls of models up to there; undefined if nobody asks for them. */
   readonly calls?: SessionCalls | undefined;
@@ -28,7 +27,6 @@ const CLOSE_BRACE = 0x7d;
 /** Stands in each entry that says what a model used. */
 const USAGE = BytePattern.of(`"usage"`);
 
-/** The part of a scanned line that is used here. */
 type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "offset" | "terminated">;
 
 /** From this version on entries name their parents, so that appended lines differ from repeated ones. */
@@ -75,11 +73,9 @@ export class ListScan implements LineSink {
   #isInOrder = true;
   /** Whether an entry stands before its parent, or its parent is missing. */
   #hasLooseEntry = false;
-  /** The bytes that are being scanned. */
   #piece: Uint8Array = new Uint8Array(0);
   /** Where they begin, counted from where the scan began. */
   #pieceOffset = 0;
-  /** How much of `candidates` is in use. */
   #candidateNumbers = 0;
 
   /**
@@ -135,13 +131,11 @@ export class ListScan implements LineSink {
     return this.#recorder?.found;
   }
 
-  /** Takes a line from the scanner. */
   line(line: OneLine): boolean {
     if (this.#isInOrder && !this.#takesUsualEntry(line)) this.#takeRecord(line);
     return true;
   }
 
-  /** Notes a line over the bound. */
   overlong(): void {
     this.#isInOrder = false;
   }

@@ -34,7 +34,6 @@ const PARTIAL_AFTER_MS = 250;
  * with an `issueCount`. Two sessions with the same id are two rows.
  *
  * @returns Empty if there are none, or the folder is missing.
- * @throws {SessionError} `ABORTED`
  * @remarks Cost: a stat of each file, and the bytes that are new since the last list.
  */
 export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {

@@ -2,11 +2,7 @@ import { literalPattern, TextRedactor } from "../jsonl/text-redactor.ts";
 import { REDACTED_TEXT } from "../schema/redact-entry.ts";
 import { expressionPattern } from "./expression-matcher.ts";
 
-/**
- * Makes the redactor of a text or an expression.
- *
- * @throws {TypeError} If it matches the empty text, or the replacement.
- */
+/** Makes the redactor of a text or an expression, which must match neither the empty text nor the replacement. */
 export function makeRedactor(matching: string | RegExp, replacement = REDACTED_TEXT): TextRedactor {
   if (typeof replacement !== "string") throw new TypeError("replacement must be a text.");
   const pattern = patternOf(matching);

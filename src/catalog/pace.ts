@@ -23,11 +23,6 @@ export class Pace {
     return monotonicMs() - this.#since > SLICE_MS;
   }
 
-  /**
-   * Resolves after a turn of the event loop.
-   *
-   * @throws {SessionError} `ABORTED`
-   */
   async rest(): Promise<void> {
     this.check();
     await nextTurn();
@@ -35,11 +30,7 @@ export class Pace {
     this.check();
   }
 
-  /**
-   * Ends the run if its caller has given up.
-   *
-   * @throws {SessionError} `ABORTED`, with the signal's reason as its cause.
-   */
+  /** Ends the run with `ABORTED` if its caller has given up. */
   check(): void {
     refuseAborted(this.#signal);
   }

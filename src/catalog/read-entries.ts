@@ -14,13 +14,7 @@ import { piecesOf, type ScannedFile } from "./scanned-file.ts";
 const BATCH_ENTRIES = 64;
 const BATCH_BYTES = 1024 * 1024;
 
-/**
- * Reads a session file into its index, without blocking the event loop.
- *
- * @returns Undefined if it is no session.
- * @throws {SessionError} `ABORTED`
- * @remarks Cost: O(bytes), about 70 bytes of memory per entry.
- */
+/** Reads a session file into its index, without blocking the event loop; undefined if it is no session. */
 export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSource | undefined> {
   const { fd } = file;
   const readBytes = (offset: number, length: number) => readRange(realFileSystem, fd, offset, length);
@@ -35,7 +29,6 @@ export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSou
   return { index, readLines: (some, take) => readLinesOf(realFileSystem, fd, index.spans, some, take) };
 }
 
-/** An entry with its body. */
 export interface FoundEntry {
   readonly entryId: string;
   /** Byte offset of its line. */
@@ -44,12 +37,7 @@ export interface FoundEntry {
   readonly entry: AnySessionEntry | undefined;
 }
 
-/**
- * Reads the bodies of entries, batch by batch, without blocking the event loop.
- *
- * @param ordinals - In ascending order.
- * @throws {SessionError} `ABORTED`
- */
+/** Reads the bodies of entries, in ascending order, batch by batch, without blocking the event loop. */
 export async function* readEntries(
   source: LineSource,
   ordinals: Iterable<number>,
@@ -85,7 +73,6 @@ const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined
  * file with a hit is read into a tree.
  *
  * @returns Batches, between which the event loop runs.
- * @throws {SessionError} `ABORTED`
  */
 export async function* entriesOnLines(
   file: ScannedFile,

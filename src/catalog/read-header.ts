@@ -9,12 +9,7 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 /** Enough for nearly every header. */
 const FIRST_BYTES = 4096;
 
-/**
- * Reads the header of a session file and nothing else.
- *
- * @returns Undefined if the file is gone or is no session.
- * @throws The system's error if the file cannot be read.
- */
+/** Reads the header of a session file and nothing else; undefined if the file is gone or is no session. */
 export function readHeaderOf(path: string): SessionHeader | undefined {
   const open = () => openForReading(realFileSystem, path);
   const fd = ifPresent(() => despiteReplacement(realFileSystem, path, open));

@@ -14,13 +14,8 @@ import { listSessions } from "./list-sessions.ts";
 import type { FileRow, SessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 
-/** The most candidates that an error names. */
 const MAX_CANDIDATES = 20;
-
-/** The most candidates that a message lists. */
 const MOST_LISTED = 8;
-
-/** Characters of a candidate's title in a message. */
 const LONGEST_TITLE = 60;
 
 /** A text is a path if it names a folder or ends like a session file. */
@@ -48,7 +43,6 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
   return onlyOne(fittingName(sessions, text), wanted, { known: sessions });
 }
 
-/** What a session is known by. */
 export type Nameable = Pick<
   SessionRow,
   "path" | "id" | "name" | "firstMessage" | "modified" | "parentSession"
@@ -57,11 +51,7 @@ export type Nameable = Pick<
 /** How much of a name must match: any words of it, or its beginning at least. */
 export type NameMatch = "words" | "beginning";
 
-/**
- * Returns the sessions that a text names, by the best kind of match that any of them has.
- *
- * @returns Empty if nothing matches.
- */
+/** Returns the sessions that a text names, by the best kind of match that any of them has. */
 export function fittingName<S extends Nameable>(
   sessions: readonly S[],
   text: string,
@@ -92,13 +82,11 @@ export function fittingName<S extends Nameable>(
   return [];
 }
 
-/** What `onlyOne` needs beside the sessions that fit. */
 interface Choice<S> {
   /** All sessions among which the beginning of an id must tell one apart; without them ids are listed whole. */
   readonly known?: readonly S[];
   /** Tells whether a session is of this project, whose only one wins. */
   readonly isHere?: (session: S) => boolean;
-  /** What to say if none fits. */
   readonly notFound?: string;
   /** What to do about several copies of one session; default: merge them. */
   readonly copiesAdvice?: string;

@@ -129,7 +129,6 @@ export async function restoreSession(
   return path;
 }
 
-/** Makes the folder if it is gone. */
 function prepareFolder(folder: string): void {
   try {
     makeFolder(realFileSystem, folder);

@@ -39,7 +39,6 @@ export interface RetentionPlan<S> {
   }[];
 }
 
-/** Why a session is kept. */
 export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
 
 /**
@@ -88,7 +87,6 @@ function reasonToKeep(
   return keepLabelled && isLabelled ? "labelled" : undefined;
 }
 
-/** Keeps the ancestors of all kept sessions. */
 function keepParents(
   sessions: readonly SessionLineage[],
   others: readonly SessionLineage[],

@@ -1,5 +1,5 @@
-import { readSync, type Stats } from "node:fs";
-import { NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
+import { readSync, statSync } from "node:fs";
+import { ifPresent, NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
 import { despiteReplacement } from "../log/replace-file.ts";
 
 /** The facts that show whether a file has changed since it was last read. */
@@ -11,9 +11,26 @@ export interface FileMark {
   readonly birthtimeMs: number;
 }
 
-/** Returns the mark of a file. */
-export function markOf({ size, mtimeMs, ino, birthtimeMs }: Stats): FileMark {
+export function markOf({ size, mtimeMs, ino, birthtimeMs }: FileMark): FileMark {
   return { size, mtimeMs, ino, birthtimeMs };
+}
+
+export function isUnchanged(a: FileMark, b: FileMark): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
+}
+
+export function isUnchangedAt(path: string, mark: FileMark): boolean {
+  const stats = ifPresent(() => statSync(path));
+  return stats !== undefined && isUnchanged(stats, mark);
+}
+
+/** Whether what is known of a file still stands in it: it is unchanged or has grown, and was not replaced. */
+export function isKeptAt(path: string, mark: FileMark): boolean {
+  const stats = ifPresent(() => statSync(path));
+  if (stats === undefined) return false;
+  // Some systems number no files.
+  const hasGrown = stats.size > mark.size && stats.ino === mark.ino && mark.ino !== 0;
+  return hasGrown || isUnchanged(stats, mark);
 }
 
 /** A file that is open for reading, with its state when it was opened. */
@@ -27,13 +44,7 @@ const PIECE_BYTES = 512 * 1024;
 /** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
 let spare: Buffer | undefined;
 
-/**
- * Opens a file for reading.
- *
- * @returns A file to close with `closeFile`.
- * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
- * @throws The system's error if the file is missing or cannot be read.
- */
+/** Opens a plain file for reading, until `closeFile`. */
 export function openToScan(path: string): ScannedFile {
   const fd = despiteReplacement(realFileSystem, path, () => openForReading(realFileSystem, path));
   try {
@@ -46,7 +57,6 @@ export function openToScan(path: string): ScannedFile {
   }
 }
 
-/** Closes a file that `openToScan` has opened. */
 export function closeFile(file: ScannedFile): void {
   realFileSystem.closeSync(file.fd);
 }

@@ -24,7 +24,6 @@ export interface FoundLine {
  *
  * @param collector - Receives all bytes of the file.
  * @returns In the order of the file; empty if no line can hold the text.
- * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), most of which are passed over; no line is copied or parsed.
  */
 export async function linesThatMayHold(

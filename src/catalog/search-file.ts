@@ -32,7 +32,6 @@ export interface FoundHit extends EntryHit {
  *   without their branch, unless the plan asks for it.
  * @param onFilter - Called with the filter of the file's grams, if all bytes were read.
  * @throws {TooSlowError} If an expression takes too long.
- * @throws {SessionError} `ABORTED`
  */
 export async function* findInFile(
   file: ScannedFile,
@@ -84,11 +83,9 @@ export function branchesOf({ tree, storedLeaf }: SessionIndex): (entryId: string
   };
 }
 
-/** How hits get their branch. */
 interface BranchReading<Hit> {
   /** Whether hits of one session may come apart; all are then read first. */
   readonly isMixed: boolean;
-  /** Names the session of a hit. */
   readonly sessionOf: (hit: Hit) => string;
   /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
   readonly read: (hit: Hit) => Promise<((entryId: string) => HitBranch) | undefined>;

@@ -85,7 +85,6 @@ export interface FileHit extends SearchHit {
   readonly offset: number;
 }
 
-/** The most hits that are ranked. */
 const MOST_RANKED = 10_000;
 
 /**
@@ -123,7 +122,6 @@ export function searchSessions(
  *
  * @throws {SessionError} `INVALID_QUERY`, at once; `NOT_A_SESSION` or `ABORTED`, from the iteration.
  * @throws The system's error if the file is missing or cannot be read.
- * @remarks Cost: O(bytes).
  */
 export function searchSession(
   path: string,
@@ -133,12 +131,7 @@ export function searchSession(
   return searchAt(path, planFor(query, options), options);
 }
 
-/**
- * Searches the lines of a session, wherever they are, as `searchSessions` searches files.
- *
- * @throws {SessionError} `INVALID_QUERY`, at once; `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), parsed.
- */
+/** Searches the lines of a session, wherever they are, as `searchSessions` searches files. */
 export function searchLines(
   source: LineSource,
   query: string,
@@ -147,16 +140,11 @@ export function searchLines(
   return searchSource(source, planFor(query, options), options);
 }
 
-/**
- * Plans a search, with a bound on the time of a regular expression.
- *
- * @throws {SessionError} `INVALID_QUERY`
- */
+/** Plans a search, with a bound on the time of a regular expression. */
 export function planFor(query: string, options: QueryOptions & SearchFilters): SearchPlan {
   return planSearch(parseQuery(query, options), options, Date.now(), expressionMatcher);
 }
 
-/** Returns how many hits are wanted. */
 function limitOf(plan: SearchPlan, { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions): number {
   return findsNothing(plan) ? 0 : Math.floor(limit);
 }
@@ -288,7 +276,6 @@ function mayHold({ grams: kept, pace }: CatalogRun, file: SessionFile, grams: In
   return filter === undefined || hasGrams(filter, grams);
 }
 
-/** Whether a file is of the program that was asked for. */
 function isFrom(path: string, { filters: { source } }: SearchPlan): boolean {
   return source === undefined || isFromSource(importOriginOf(path), source);
 }

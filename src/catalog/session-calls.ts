@@ -16,7 +16,6 @@ export interface SessionCalls {
   readonly isSubagent: boolean;
   /** How many of the entries were read that may say so. */
   readonly frontEntries: number;
-  /** The model that answered last. */
   readonly answering: ModelNames | undefined;
 }
 
@@ -62,11 +61,7 @@ export class CallRecorder {
     this.#entriesSeen++;
   }
 
-  /**
-   * Adds an entry.
-   *
-   * @param id - Undefined if the entry has none of its own.
-   */
+  /** Adds an entry; the id is undefined if it has none of its own. */
   add(entry: JsonRecord, id: string | undefined, entryMs: number | undefined): void {
     if (this.isAtFront) this.#readFront(entry, entryMs);
     this.#entriesSeen++;
@@ -82,7 +77,6 @@ export class CallRecorder {
     });
   }
 
-  /** What was found so far. */
   get found(): SessionCalls {
     const [calls, source, isSubagent] = [this.#calls, this.#source, this.#isSubagent];
     const frontEntries = Math.min(this.#entriesSeen, FRONT_ENTRIES);
@@ -97,11 +91,7 @@ export class CallRecorder {
   }
 }
 
-/**
- * Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry.
- *
- * @returns Undefined if it tells nothing.
- */
+/** Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry; undefined if nothing. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
   const told = toldIn(entry);
   return told && JSON.stringify([id, entryMs, told]);

@@ -49,7 +49,6 @@ export interface EntryFacts {
   readonly searchText?: string;
 }
 
-/** What an entry adds to the facts of its session. */
 export type FactsAdded = Pick<EntryFacts, "type" | "sessionName" | "messageMs" | "userText">;
 
 /** Returns the text of a message, its blocks joined by one space; undefined if it has none. */
@@ -76,7 +75,6 @@ export function factsOfHeader({ id, cwd, parentSession, timestamp, title }: Sess
  * Reads what an entry adds to the facts of its session.
  *
  * @param entryMs - Time of the entry, for a message without one.
- * @remarks Cost: O(text).
  */
 export function factsAdded(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
   if (isNameType(type)) return { type, sessionName: nameIn(record) ?? null };
@@ -116,7 +114,6 @@ export class Summarizer {
     return this.#firstMessage === null;
   }
 
-  /** Adds an entry. */
   add(entry: FactsAdded): void {
     if (entry.type === "message") this.messageCount++;
     this.addContent(entry);
@@ -129,7 +126,6 @@ export class Summarizer {
     this.#firstMessage ??= userText ?? null;
   }
 
-  /** The facts so far. */
   get facts(): SessionFacts {
     const { id, cwd, parentSession, createdMs } = this.#before;
     return {

@@ -28,7 +28,6 @@ export interface CatalogScope {
   readonly otherDirs?: readonly string[];
 }
 
-/** A file that may be a session. */
 export interface SessionFile extends FileMark {
   readonly path: string;
   readonly folder: string;
@@ -37,12 +36,7 @@ export interface SessionFile extends FileMark {
 
 const SUFFIX = ".jsonl";
 
-/**
- * Yields the files of one folder that may be sessions; nothing is opened.
- *
- * @returns Nothing for a missing folder.
- * @remarks Cost: one stat of each file.
- */
+/** Yields the files of one folder that may be sessions; none are opened. The folder may be missing. */
 export function* sessionFilesIn(folder: string, report: SkipReport): Generator<SessionFile, void> {
   // The same as joining each name, in a fraction of the time.
   const front = join(folder, sep);
@@ -73,8 +67,6 @@ function fileAt(path: string, folder: string, name: string, report: SkipReport):
  * Returns the folders of a scope and the files in them, most recently written first.
  *
  * Calls are synchronous, because each takes microseconds, and a promise would take longer.
- *
- * @throws {SessionError} `ABORTED`
  */
 export async function findSessionFiles(
   scope: CatalogScope,
@@ -93,7 +85,6 @@ export async function findSessionFiles(
   return { folders, files: files.sort(newestFirst) };
 }
 
-/** Copies that OpenClaw makes of its sessions. */
 const CHECKPOINT = /\.checkpoint\.[^.]+\.jsonl$/;
 
 /** Orders files: most recently written first, then by path. */

@@ -28,11 +28,7 @@ export interface FileRow extends SessionRow {
   readonly path: string;
 }
 
-/**
- * Makes the row of a session, wherever it is kept.
- *
- * @param fallbackMs - The time of a session that has none itself.
- */
+/** Makes the row of a session, wherever it is kept, with a time for one that has none itself. */
 export function sessionRow(
   facts: SessionFacts,
   fallbackMs = 0,

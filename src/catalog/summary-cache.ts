@@ -1,14 +1,10 @@
-import { join } from "node:path";
-import { writeAtomicJson } from "../fs/atomic-json.ts";
-import { sha256 } from "../fs/digest.ts";
-import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import { contentOf, readCachedFolder, sweepCache } from "./cache-files.ts";
+import { sweepCache } from "./cache-files.ts";
 import { type FileSummary, isStillTrue } from "./file-summary.ts";
+import { FolderCache } from "./folder-cache.ts";
 import { noteCacheFolder } from "./forget-session.ts";
 import type { SessionFile } from "./session-files.ts";
-import { isSystemError } from "./skipping.ts";
-import type { FolderSummaries } from "./summary-columns.ts";
+import { SUMMARIES } from "./summary-columns.ts";
 import { defaultCacheFolder } from "./user-folders.ts";
 
 /** How summaries are kept between runs. */
@@ -21,44 +17,33 @@ export interface CacheOptions {
   readonly onCacheError?: (error: unknown) => void;
 }
 
-/** The summaries of one folder's files, by name. */
-interface FolderCache {
-  readonly path: string;
-  readonly files: FolderSummaries;
-  isDirty: boolean;
-}
-
 /**
  * Summaries of session files, kept between runs.
  *
- * One small file for each folder of sessions, valid for as long as a session file has the same size, time and inode.
- * It is replaced as a whole: if two processes do so at once, one wins, and only work is lost. Rows hold text of their
- * sessions, so outdated ones are not kept.
+ * Valid for as long as a session file has the same size, time and inode. Rows hold text of their sessions, so outdated ones
+ * are not kept.
  */
 export class SummaryCache {
-  readonly #options: CacheOptions;
   /** Where they are kept; undefined for nowhere. */
   readonly folder: string | undefined;
-  readonly #loaded = new Map<string, FolderCache>();
+  readonly #known: FolderCache<FileSummary>;
 
-  constructor(options: CacheOptions) {
-    this.#options = options;
-    const { cache = true, cacheDir } = options;
-    this.folder = cache ? absolutePath(cacheDir ?? defaultCacheFolder()) : undefined;
+  constructor({ cache = true, cacheDir = defaultCacheFolder(), onCacheError }: CacheOptions) {
+    this.folder = cache ? absolutePath(cacheDir) : undefined;
+    this.#known = new FolderCache(SUMMARIES, this.folder, onCacheError);
     if (this.folder !== undefined) noteCacheFolder(this.folder);
   }
 
   /** Returns the known summary of a file, which may be outdated; undefined if there is none. */
   get(file: SessionFile): FileSummary | undefined {
-    return this.#cacheOf(file.folder)?.files.get(file.name);
+    return this.#known.of(file.folder)?.files.get(file.name);
   }
 
-  /** Stores the summary of a file. */
   put(file: SessionFile, found: FileSummary): void {
-    const cache = this.#cacheOf(file.folder);
-    if (cache === undefined || cache.files.get(file.name) === found) return;
-    cache.files.set(file.name, found);
-    cache.isDirty = true;
+    const known = this.#known.of(file.folder);
+    if (known === undefined || known.files.get(file.name) === found) return;
+    known.files.set(file.name, found);
+    known.unsaved++;
   }
 
   /**
@@ -68,74 +53,22 @@ export class SummaryCache {
    * @param files - All files in them; summaries of other files in these folders are dropped.
    */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
-    const there = new Map<string, SessionFile[]>(folders.map((folder) => [folder, []]));
-    for (const file of files) there.get(file.folder)?.push(file);
-    for (const [folder, found] of there) {
+    const there = new Map(folders.map((folder) => [folder, new Set<string>()]));
+    for (const { folder, name } of files) there.get(folder)?.add(name);
+    for (const [folder, names] of there) {
       // What was not looked at stays as it is, unless no file is left.
-      const cache = found.length === 0 ? this.#cacheOf(folder) : this.#loaded.get(folder);
-      if (cache === undefined) continue;
-      const known = found.filter(({ name }) => cache.files.has(name));
-      if (known.length < cache.files.size) {
-        const names = new Set(known.map(({ name }) => name));
-        for (const name of cache.files.keys()) if (!names.has(name)) cache.files.delete(name);
-        cache.isDirty = true;
-      }
-      if (!cache.isDirty) continue;
-      cache.isDirty = false;
-      await this.#guarded(async () => {
-        // Text that was redacted or removed since it was read must not come back into the cache.
-        for (const [name, known] of cache.files) {
-          if (!isStillTrue(join(folder, name), known)) cache.files.delete(name);
-        }
-        const { content, beside } = contentOf({ folder, files: cache.files });
-        await writeAtomicJson(cache.path, content, beside);
-        // A redaction that ran meanwhile may have looked into the caches before these rows were there.
-        if (Array.from(cache.files).some(([name, known]) => !isStillTrue(join(folder, name), known)))
-          ifPresent(() => realFileSystem.unlinkSync(cache.path));
-      });
+      const known = names.size === 0 ? this.#known.of(folder) : this.#known.loaded.get(folder);
+      if (known === undefined) continue;
+      for (const name of known.files.keys())
+        if (!names.has(name) && known.files.delete(name)) known.unsaved++;
+      if (known.unsaved > 0) await this.#known.save(folder, isStillTrue);
     }
-    await this.#guarded(async () => this.#sweep());
+    this.#known.guarded(() => this.#sweep());
   }
 
   #sweep(): void {
     if (this.folder === undefined) return;
-    const ours = new Set(Array.from(this.#loaded.values(), ({ path }) => path));
+    const ours = new Set(Array.from(this.#known.loaded.values(), ({ path }) => path));
     sweepCache(this.folder, (path) => ours.has(path));
-  }
-
-  #cacheOf(folder: string): FolderCache | undefined {
-    if (this.folder === undefined) return undefined;
-    let cache = this.#loaded.get(folder);
-    if (cache === undefined) {
-      const name = sha256(folder).slice(0, 32);
-      const path = join(this.folder, `${name}.json`);
-      cache = { path, files: this.#load(path, folder), isDirty: false };
-      this.#loaded.set(folder, cache);
-    }
-    return cache;
-  }
-
-  #load(path: string, folder: string): FolderSummaries {
-    try {
-      const cached = readCachedFolder(path);
-      return cached?.folder === folder ? cached.files : new Map();
-    } catch (error) {
-      this.reportError(error);
-      return new Map();
-    }
-  }
-
-  async #guarded(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.reportError(error);
-    }
-  }
-
-  /** A cache that cannot be read or written only costs time. */
-  reportError(error: unknown): void {
-    if (!isSystemError(error)) throw error;
-    this.#options.onCacheError?.(error);
   }
 }

@@ -1,10 +1,19 @@
+import { listOf } from "../context/entry-fields.ts";
 import type { KeptJson } from "../fs/atomic-json.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileSummary } from "./file-summary.ts";
+import type { CacheKind } from "./folder-cache.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 /** The summaries of one folder's files, by name. */
-export type FolderSummaries = Map<string, FileSummary>;
+type FolderSummaries = ReadonlyMap<string, FileSummary>;
+
+/** Summaries are kept as columns. */
+export const SUMMARIES: CacheKind<FileSummary> = {
+  suffix: ".json",
+  encode: columnsOf,
+  decode: (columns, { text, bytes }) => readColumns(columns, text, bytes),
+};
 
 /** Characters that UTF-8 cannot encode. */
 const UNPAIRED = /\p{Surrogate}/u;
@@ -59,9 +68,9 @@ export function readColumns(
   columns: unknown,
   text: string,
   bytes: KeptJson["bytes"],
-): FolderSummaries | undefined {
+): Map<string, FileSummary> | undefined {
   const lists = listsOf(isJsonRecord(columns) ? columns : {});
-  const summaries: FolderSummaries = new Map();
+  const summaries = new Map<string, FileSummary>();
   let start = 0;
   let callsAt = 0;
   for (let i = 0; i < lists.name.length; i++) {
@@ -124,10 +133,7 @@ type Lists = ReturnType<typeof listsOf>;
 
 /** The lists by name; a missing one is empty. */
 function listsOf(columns: JsonRecord) {
-  const list = (name: string): readonly unknown[] => {
-    const items = columns[name];
-    return Array.isArray(items) ? items : [];
-  };
+  const list = (name: string) => listOf(columns[name]);
   return {
     name: list("name"),
     size: list("size"),

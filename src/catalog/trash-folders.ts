@@ -19,11 +19,7 @@ const BY_HAND: { readonly [platform: string]: string } = {
 /** The sticky bit: everybody may create files in the folder, and remove only their own. */
 const STICKY = 0o1000;
 
-/**
- * Checks that this system has a trash that programs can read.
- *
- * @throws {SessionError} `SESSION_NOT_FOUND`; the message says how to restore a file by hand.
- */
+/** Checks that this system has a trash that programs can read; else the error says how to restore a file by hand. */
 export function assertReadableTrash(platform: string = process.platform): void {
   const advice = BY_HAND[platform];
   if (advice === undefined) return;
@@ -31,12 +27,7 @@ export function assertReadableTrash(platform: string = process.platform): void {
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { platform } });
 }
 
-/**
- * Returns the trash folders of this user.
- *
- * @param folders - Absolute paths, whose file systems' trashes are included.
- * @returns The home folder's trash first; others only if they exist and belong to this user.
- */
+/** Returns this user's trash folders: the home folder's, then those of the file systems of some folders, if they exist and belong to this user. */
 export function trashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
   // The specification says to ignore relative paths.

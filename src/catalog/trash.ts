@@ -101,11 +101,7 @@ function takeLease(lease: LeaseSlot, path: string): void {
   }
 }
 
-/**
- * Checks that a path is a plain file, and neither a link to one nor anything else.
- *
- * @throws {SessionError} `SESSION_NOT_FOUND`
- */
+/** Checks that a path is a plain file, and neither a link to one nor anything else. */
 export function assertPlainFile(path: string): void {
   const stats = ifPresent(() => lstatSync(path));
   if (stats?.isFile()) return;

@@ -13,7 +13,6 @@ import type { SessionRow } from "./session-row.ts";
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
 export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";
 
-/** All of them. */
 export const USAGE_KEYS: readonly UsageKey[] = [
   "day",
   "week",
@@ -77,7 +76,6 @@ export interface GroupOptions {
   readonly prices?: PriceFunction;
 }
 
-/** A session with its calls. */
 export interface CallsOfSession {
   readonly row: SessionRow;
   readonly recorded: SessionCalls;
@@ -97,7 +95,6 @@ interface Node extends CallsOfSession {
  *
  * @returns The groups, by time, else the most expensive first, each session's subagents behind it; and the sum of all.
  * @throws {SessionError} `PRICE_FAILED`
- * @remarks Cost: O(calls).
  */
 export function groupCalls(
   sessions: readonly CallsOfSession[],
@@ -164,7 +161,6 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   return [...ordered];
 }
 
-/** A group while it grows. */
 interface GrowingGroup {
   readonly by: UsageGroup["by"];
   readonly subagentOf: SessionRow | undefined;
@@ -237,7 +233,6 @@ class Grouping {
     return finished(this.#total);
   }
 
-  /** The groups in order. */
   get groups(): UsageGroup[] {
     const byParent = new Map<string | undefined, [string, GrowingGroup][]>();
     for (const [key, group] of this.#groups) {
@@ -292,7 +287,6 @@ class Grouping {
   }
 }
 
-/** What decides about the groups of a call. */
 interface CallKeys {
   readonly node: Node;
   /** Undefined if its time is not known, or does not matter. */
@@ -364,7 +358,6 @@ function finished({ by, subagentOf, sessions, sum }: GrowingGroup): UsageGroup {
   return { by, ...(subagentOf !== undefined && { subagentOf }), sessions: sessions.size, ...sum };
 }
 
-/** @throws {SessionError} `PRICE_FAILED` */
 function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined): number | undefined {
   if (prices === undefined) return undefined;
   const call = calls.call(i);

@@ -2,15 +2,9 @@ import type { CommandCall } from "./command.ts";
 import { flag } from "./parameters.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Says that nobody needs to be asked. */
 export const YES = flag("--yes", "do not ask");
 
-/**
- * Asks the person at the terminal whether something is to be done; with `--yes` it is.
- *
- * @param question - Says what will be done; the last line ends with a question mark.
- * @throws {UsageError} If nobody is there.
- */
+/** Asks the person at the terminal whether something is to be done, by a text that ends with a question mark; with `--yes` it is. */
 export async function confirm({ get, io }: CommandCall, question: string): Promise<boolean> {
   if (get(YES)) return true;
   if (io.ask === undefined) {

@@ -16,7 +16,6 @@ const INDENT = "  ";
 /** Parameters that the short help names without a line of their own. */
 const COMMON: ReadonlySet<string> = new Set([PRETTY, ...COMMON_PARAMETERS].map(({ form }) => form));
 
-/** What the help of a command is made of. */
 interface HelpParts {
   readonly named: LoadedCommand;
   readonly made: CommanderCommand;
@@ -45,7 +44,6 @@ export function shortHelp({ named, made, helper, out }: HelpParts): string {
   return [...lines, "", ...examples.slice(0, Math.max(1, room)), more, ""].join("\n");
 }
 
-/** Writes all that there is to know of a command. */
 export function wholeHelp({ named, made, helper, out }: HelpParts): string {
   const { command, summary } = named;
   const { colours, columns } = out;
@@ -68,7 +66,6 @@ export function wholeHelp({ named, made, helper, out }: HelpParts): string {
   ].join("\n");
 }
 
-/** What help says of a parameter. */
 interface Described {
   readonly form: string;
   readonly description: string;

@@ -42,13 +42,13 @@ export async function importFromHook(io: CliIo, options: ImportSessionsOptions):
     throw new UsageError(`${transcript.path} holds no session to import.`);
 }
 
-/** Imports a transcript in a process of its own. */
 async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Promise<void> {
   await again?.(JSON.stringify({ transcript_path: path, session_id: sourceId, [APART]: true }));
 }
 
 function transcriptIn(input: Readonly<Record<string, unknown>>): Transcript {
-  const path = textIn(input, "transcript_path", "transcriptPath");
+  // The other path at the end of a subagent is that of the agent which started it.
+  const path = textIn(input, "agent_transcript_path", "transcript_path", "transcriptPath");
   const sourceId = textIn(input, "session_id", "sessionId");
   if (path === undefined && sourceId === undefined)
     throw new UsageError(

@@ -6,7 +6,6 @@ export interface CliStream {
   write(text: string): unknown;
   /** Whether a person looks at it. */
   readonly isTTY?: boolean;
-  /** Width of the terminal. */
   readonly columns?: number;
   /** False once its reader is gone. */
   readonly writable?: boolean;
@@ -24,15 +23,9 @@ export interface CliTerminal {
   readonly output: Writable & { readonly columns?: number; readonly rows?: number };
 }
 
-/** How databases are reached. */
 export interface CliStores {
-  /** Opens the store at an address. */
   open(url: string): Promise<SessionStore>;
-  /**
-   * Makes its tables, or changes them.
-   *
-   * @param to - Version to go to; undefined for the newest.
-   */
+  /** Makes its tables, or changes them to those of a version; of the newest if none is named. */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
   /** Returns the statements that `migrate` would run now; none if there is nothing to do. */
   migrationSql(url: string, to: number | undefined): Promise<string[]>;
@@ -44,7 +37,6 @@ export interface CliIo {
   readonly stdin?: CliInput;
   readonly stdout: CliStream;
   readonly stderr: CliStream;
-  /** Environment variables. */
   readonly env: { readonly [name: string]: string | undefined };
   /** Folder where relative paths start. */
   readonly cwd: string;

@@ -4,11 +4,7 @@ import type { FileRow } from "../catalog/session-row.ts";
 import type { CommandCall } from "./command.ts";
 import { sessionScope } from "./session-argument.ts";
 
-/**
- * Lists all sessions that can be found: those of all projects, and those beside some files.
- *
- * @param paths - Absolute.
- */
+/** Lists all sessions that can be found: those of all projects, and those beside some files. */
 export async function knownSessions(
   call: Pick<CommandCall, "io" | "dir">,
   paths: readonly string[],

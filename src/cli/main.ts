@@ -8,11 +8,7 @@ const { stdin, stdout, stderr, env } = process;
 /** The program that opens a file as a double click would, by platform; elsewhere it is `xdg-open`. */
 const OPENERS: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" };
 
-/**
- * Runs the command line of this process.
- *
- * @returns The exit code.
- */
+/** Runs the command line of this process, and returns its exit code. */
 export async function main(): Promise<ExitCode> {
   stdout.on("error", (error) => {
     // Whoever read our output has seen enough; that is no failure.

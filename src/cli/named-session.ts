@@ -5,7 +5,6 @@ import type { SessionView } from "../manager/session-view.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where a session is. */
 export interface SessionLocation {
   /** For people: its path, or its id and the database. */
   readonly text: string;
@@ -26,26 +25,16 @@ export interface NamedSession {
    * @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE`
    */
   read(): Promise<SessionView>;
-  /**
-   * Opens it, to append to it or to watch it.
-   *
-   * @throws {UsageError} If it comes from stdin.
-   * @throws {SessionError} As `read`.
-   */
+  /** Opens it, to append to it or to watch it; a session from stdin is refused. */
   open(mode?: "read-only"): Promise<SessionManager>;
   /** Yields its bytes, in pieces that are valid until the next is asked for. */
   bytes(): AsyncIterable<Uint8Array>;
   /** Returns what a list says of it; undefined if it is no session. */
   row(): Promise<SessionRow | undefined>;
-  /**
-   * Deletes it; from a database for good.
-   *
-   * @throws {SessionError} As `deleteSession` and `SessionStore.delete`.
-   */
+  /** Deletes it; from a database for good. */
   delete(options: { readonly permanent: boolean; readonly force: boolean }): Promise<"trash" | "permanent">;
 }
 
-/** Names the session that comes from stdin. */
 const PIPED = "-";
 
 /** Other names of stdin: no files, whatever stands there. */
@@ -141,7 +130,6 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
   return buffer(stdin);
 }
 
-/** The error for what would change the session that comes from stdin. */
 export function onlyReadable(): UsageError {
   return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
 }

@@ -19,7 +19,6 @@ const COMMAND = /"sessiontree [^"]*"|`sessiontree [^`]*`/g;
 /** Stands for a space at which no line ends: a character that no text of ours has, one column wide. */
 const HELD_SPACE = "\ue000";
 
-/** Characters that are collected before they are written. */
 const PIECE = 64 * 1024;
 
 /** The reader of the output is gone: the reason to stop, and no failure. */
@@ -86,7 +85,6 @@ export class Output {
     this.line(this.#stream.isTTY === true ? plainLine(path) : path);
   }
 
-  /** Writes text as it stands. */
   text(text: string): void {
     this.#pending.push(text);
     this.#pendingLength += text.length;

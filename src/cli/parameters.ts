@@ -24,7 +24,6 @@ export function argument(form: `<${string}>`, description: string): Parameter<st
   return { kind: "argument", form, description, parse: (given) => textIn(form, given) };
 }
 
-/** Makes a parameter that may be left out. */
 function optional<T>(
   kind: Parameter<T>["kind"],
   form: string,

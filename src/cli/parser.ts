@@ -9,7 +9,6 @@ import { wrap } from "./text/width.ts";
 /** What was found on the command line for each parameter that was given. */
 export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
 
-/** Called when the command line is understood, with what it says. */
 export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";
@@ -78,7 +77,6 @@ export function makeParser(
   return parser;
 }
 
-/** Adds to a command what it takes, its help, and what runs it. */
 function fillIn(
   made: CommanderCommand,
   named: LoadedCommand,

@@ -28,8 +28,6 @@ export function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
 const PRICED = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 const MILLION = 1_000_000;
-
-/** Stands in for the rest of a name. */
 const REST = "*";
 
 /**
@@ -57,7 +55,6 @@ function readPrices(path: string): PriceFunction {
   };
 }
 
-/** Numbers by kind of tokens. */
 type ByKind = Readonly<Record<(typeof PRICED)[number], number>>;
 
 type Price = { readonly [Kind in keyof ByKind]?: number | undefined };

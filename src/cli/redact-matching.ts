@@ -16,7 +16,6 @@ import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { sessionScope } from "./session-argument.ts";
 import { asUsage, UsageError } from "./usage-error.ts";
 
-/** What a person wants redacted, and where. */
 export interface MatchingRequest {
   readonly matching: string;
   readonly isExpression: boolean;
@@ -27,13 +26,11 @@ export interface MatchingRequest {
   readonly replacement: string;
 }
 
-/** Where a redaction looks. */
 interface Reach {
   readonly scopes: readonly CatalogScope[];
   readonly options: RedactEverywhereOptions;
 }
 
-/** How many entries of a session a person is shown. */
 const MOST_ENTRIES = 5;
 
 /** Redacts a text wherever it stands, after a list and a question, and counts where it still stands. */
@@ -116,7 +113,6 @@ function entriesOf(ids: readonly string[]): string {
   return `: ${ids.slice(0, MOST_ENTRIES).map(plainLine).join(", ")}${more}`;
 }
 
-/** Says where the text still stands. */
 function writeCount(
   { json, out }: CommandCall,
   standing: readonly StandingText[],

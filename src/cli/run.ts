@@ -94,11 +94,7 @@ function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }
 
-/**
- * Returns the database that a call is about; undefined if it is about files.
- *
- * @throws {UsageError} If the command works on files alone.
- */
+/** Returns the database that a call is about, which not every command may be; undefined if it is about files. */
 function addressFor(
   { name, command }: LoadedCommand,
   given: GivenValues,
@@ -127,7 +123,6 @@ async function openStored(
   return new stored.StoredSessions(address, io);
 }
 
-/** What a call works with and writes to. */
 interface Surroundings {
   readonly io: CliIo;
   readonly stored: StoredSessions | undefined;

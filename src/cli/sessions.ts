@@ -17,18 +17,9 @@ export interface SessionAccess {
    * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_AMBIGUOUS` or `STORE_UNAVAILABLE`
    */
   findSession(name: string, match?: NameMatch): Promise<NamedSession>;
-  /**
-   * Finds a session that something is done to, as `findSession`, but none that comes from stdin.
-   *
-   * @throws {UsageError} If it is `-`.
-   */
+  /** Finds a session that something is done to, as `findSession`, but none that comes from stdin. */
   findKeptSession(name: string, match?: NameMatch): Promise<NamedSession>;
-  /**
-   * Finds a session for what only files can do.
-   *
-   * @returns Its absolute path.
-   * @throws {UsageError} If it is no file.
-   */
+  /** Finds a session for what only files can do, and returns its absolute path. */
   findFile(name: string): Promise<string>;
 }
 

@@ -5,11 +5,7 @@ import { UsageError } from "./usage-error.ts";
 
 type Moment = Parameter<string | undefined>;
 
-/**
- * Returns the time that two options span; an option that is missing leaves its end open.
- *
- * @throws {UsageError} If an option names no time.
- */
+/** Returns the time that two options span; an option that is missing leaves its end open. */
 export function spanOf(
   { get, io }: CommandCall,
   since: Moment,

@@ -34,7 +34,6 @@ const POSTGRES: CliStores = {
     (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to }),
 };
 
-/** Returns the way to databases. */
 export function storesOf({ stores = POSTGRES }: CliIo): CliStores {
   return stores;
 }
@@ -53,11 +52,6 @@ export class StoredSessions {
     this.#io = io;
   }
 
-  /**
-   * Returns the store, open.
-   *
-   * @throws {SessionError} `STORE_UNAVAILABLE`
-   */
   store(): Promise<SessionStore> {
     this.#store ??= storesOf(this.#io).open(this.#url);
     return this.#store;
@@ -80,27 +74,20 @@ export class StoredSessions {
     return this.#named(onlyOne(found, name, { isHere, notFound }));
   }
 
-  /** Says where a session is. */
   locationOf(id: string): SessionLocation {
     const store = this.address;
     return { text: `${id} in ${store}`, json: { id, store } };
   }
 
-  /** Makes the database's tables, or changes them: see `CliStores`. */
   migrate(to: number | undefined): Promise<{ readonly from: number; readonly to: number }> {
     return storesOf(this.#io).migrate(this.#url, to);
   }
 
-  /** Returns the statements that `migrate` would run now. */
   migrationSql(to: number | undefined): Promise<string[]> {
     return storesOf(this.#io).migrationSql(this.#url, to);
   }
 
-  /**
-   * Closes what was opened. Idempotent.
-   *
-   * @param hasFailed - Whether what could not be written is given up.
-   */
+  /** Closes what was opened; if the call has failed, what could not be written is given up. Idempotent. */
   async close(hasFailed: boolean): Promise<void> {
     const opened = this.#store;
     this.#store = undefined;

@@ -56,7 +56,6 @@ const LIMIT = numberOption(
 );
 const UTC = flag("--utc", "days are those of UTC");
 
-/** What the sums across sessions can be told. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
   ...[ALL, PROJECT, BY, SINCE, UNTIL],
   ...[SOURCE, SORT, LIMIT, UTC, PRICES],
@@ -161,7 +160,6 @@ function nameJson({ id, path }: SessionRow): object {
 interface Shown {
   readonly by: readonly UsageKey[];
   readonly total: UsageGroup;
-  /** Groups that are not shown. */
   readonly left: number;
 }
 
@@ -205,7 +203,6 @@ function writeTable(
     );
 }
 
-/** Words for what the records do not say. */
 const NOT_SAID = {
   day: "(no time)",
   week: "(no time)",

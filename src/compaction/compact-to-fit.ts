@@ -12,9 +12,7 @@ import {
 import { expectSummarySize } from "./summary-size.ts";
 import { estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
-/** What a summary must fit. */
 export interface SummaryFit {
-  /** Context window of the model that summarises, in tokens. */
   readonly contextWindow: number;
   /** The most tokens that the text of the summary may have; see `roomForSummary`. */
   readonly room: number;

@@ -48,7 +48,6 @@ export function compactWithoutModel(
 interface Extract {
   readonly goals: readonly string[];
   readonly steps: readonly string[];
-  /** A summary that was not extracted. */
   readonly notes: string;
 }
 

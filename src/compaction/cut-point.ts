@@ -15,7 +15,6 @@ export interface CutPointResult {
   isSplitTurn: boolean;
 }
 
-/** An entry and the messages that it contributes. */
 export interface CutEntry {
   readonly sourceEntry: AnySessionEntry;
   readonly messages: readonly AgentMessage[];
@@ -86,11 +85,7 @@ function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
   return { sourceEntry, messages };
 }
 
-/**
- * Does the same as `findCutPoint`, with entries and their contributions.
- *
- * @returns Undefined if no position from `startIndex` on is legal.
- */
+/** Does the same as `findCutPoint`, with entries and their contributions; undefined if no position from `startIndex` on is legal. */
 export function cutContributions(
   entries: readonly CutEntry[],
   startIndex: number,
@@ -110,9 +105,7 @@ export function cutContributions(
   };
 }
 
-/**
- * Returns the newest entry that reaches the budget; -1 if none does. System messages do not count: they are replayed.
- */
+/** Returns the newest entry that reaches the budget; -1 if none does. System messages do not count: they are replayed. */
 function whereReached(
   entries: readonly CutEntry[],
   startIndex: number,

@@ -55,7 +55,6 @@ export function diffBranches(session: EntrySource, x: string, y: string): Branch
 
 class Climb {
   readonly #session: EntrySource;
-  /** The entries passed, by id, in order. */
   readonly #passed = new Map<string, SessionEntry>();
   #next: string | null;
 

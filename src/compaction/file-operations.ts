@@ -19,7 +19,6 @@ export interface FileLists {
 const READ_TAG = "read-files";
 const MODIFIED_TAG = "modified-files";
 
-/** Makes empty file operations. */
 export function createFileOps(): FileOperations {
   return { read: new Set(), written: new Set(), edited: new Set() };
 }
@@ -58,13 +57,7 @@ function pathsOfTool(name: unknown, fileOps: FileOperations): Set<string> | unde
   }
 }
 
-/**
- * Adds the lists of an earlier summary; its modified files count as edited.
- *
- * @param summary - A compaction or branch summary entry; one that an extension wrote has details of its own kind and
- *   is passed over.
- * @param fileOps - Receives the paths.
- */
+/** Adds the lists of an earlier summary, unless an extension wrote it; its modified files count as edited. */
 export function addFileListsOf(summary: unknown, fileOps: FileOperations): void {
   const { details, fromHook } = fieldsOf(summary);
   if (fromHook === true) return;

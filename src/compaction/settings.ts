@@ -23,11 +23,7 @@ const LIMIT_RULES: OptionRules<CompactionLimits> = {
   keepRecentTokens: numberFrom(0, "tokens"),
 };
 
-/**
- * Refuses invalid settings: comparisons with NaN are never true.
- *
- * @throws {TypeError}
- */
+/** Refuses invalid settings: comparisons with NaN are never true. */
 export function assertSettings(settings: CompactionSettings): void {
   assertOptions<CompactionSettings>(settings, { ...LIMIT_RULES, models: OBJECT });
   for (const own of Object.values(settings.models ?? {})) assertOptions(own, LIMIT_RULES);

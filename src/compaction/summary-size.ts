@@ -3,7 +3,6 @@ import { computeFileLists, type FileOperations, formatFileOperations } from "./f
 import type { CompactionLimits } from "./settings.ts";
 import { estimateAll, estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
-/** What a summary replaces. */
 export interface Replaced {
   readonly messagesToSummarize: readonly AgentMessage[];
   readonly turnPrefixMessages: readonly AgentMessage[];
@@ -11,13 +10,9 @@ export interface Replaced {
   readonly fileOps: FileOperations;
 }
 
-/** Sizes of a summary and of what it replaces, in tokens. */
 export interface SummarySize {
-  /** Estimate for the summarised messages and the previous summary. */
   readonly replacedTokens: number;
-  /** Expected size of the new summary's text. */
   readonly textTokens: number;
-  /** Size of the file lists at its end. */
   readonly fileListTokens: number;
 }
 
@@ -33,8 +28,6 @@ const LEAST_ROOM = 64;
  * tokens, plus the file lists, whose length is known.
  *
  * `compactWithoutModel` stays within this; a model may not.
- *
- * @remarks Cost: O(size of the messages).
  */
 export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): SummarySize {
   const { messagesToSummarize, turnPrefixMessages, previousSummary = "", fileOps } = replaced;
@@ -57,7 +50,6 @@ export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): S
  * The reserve stays free if it can; else the request must fit, at least.
  *
  * @returns Undefined if what is kept leaves no room for a summary.
- * @remarks Cost: O(size of the messages).
  */
 export function roomForSummary(
   planned: Replaced & { readonly estimatedTokensAfter: number; readonly settings: CompactionLimits },

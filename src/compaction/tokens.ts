@@ -52,7 +52,6 @@ export function estimateTextTokens(text: string, counter?: TokenCounter): number
   return tokensOf({ texts: [text], images: 0 }, counter);
 }
 
-/** Adds up the estimates of messages. */
 export function estimateAll(messages: readonly AgentMessage[], counter?: TokenCounter): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message, counter), 0);
 }
@@ -177,7 +176,6 @@ export function estimateProjectedContextTokens(
   return withoutUsage(withFoldedSystem(messages), counter);
 }
 
-/** Replaces all system messages with the folded one. */
 function withFoldedSystem(messages: readonly AgentMessage[]): AgentMessage[] {
   const system = foldSystemMessages(messages, 0);
   const others = messages.filter((message) => fieldsOf(message)["role"] !== "system");

@@ -44,10 +44,7 @@ function callsOf(message: Message): string[] {
   return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? describeCall(part) : []));
 }
 
-/**
- * Writes a tool call as `name(key=json, …)`; omits keys without a JSON value; arguments that are not an object are
- * written as JSON.
- */
+/** Writes a call as `name(key=json, …)`; omits keys without a JSON value. Arguments that are no object are written as JSON. */
 export function describeCall(call: { readonly name: string; readonly arguments: unknown }): string {
   if (!isJsonRecord(call.arguments)) return `${call.name}(${jsonOf(call.arguments ?? undefined)})`;
   const described = Object.entries(call.arguments).flatMap(([key, value]) => {

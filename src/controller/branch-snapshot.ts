@@ -5,41 +5,26 @@ import { SessionError } from "../schema/errors.ts";
 export interface BranchSnapshot {
   readonly session: SessionManager;
   readonly leafId: string | null;
-  /** The latest compaction of the branch. */
   readonly compactionId: string | undefined;
 }
 
-/** Records the state of a session. */
 export function takeSnapshot(session: SessionManager): BranchSnapshot {
   return { session, leafId: session.getLeafId(), compactionId: latestCompactionId(session) };
 }
 
-/**
- * Refuses to write what was prepared for a branch that was left since. Entries appended to it do not matter.
- *
- * @param current - The current session.
- * @throws {SessionError} `STALE_LEAF`
- */
+/** Refuses to write what was prepared for a branch that was left since. Entries appended to it do not matter. */
 export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager): void {
   assertSameSession(snapshot, current);
   if (isOnBranch(current, snapshot.leafId)) return;
   throw stale("The branch was left meanwhile", snapshot, current);
 }
 
-/**
- * Refuses to continue for a session that was left since.
- *
- * @throws {SessionError} `STALE_LEAF`
- */
+/** Refuses to continue for a session that was left since. */
 export function assertSameSession(snapshot: BranchSnapshot, current: SessionManager): void {
   if (snapshot.session !== current) throw stale("The session was left meanwhile", snapshot, current);
 }
 
-/**
- * Refuses to write a compaction of a branch that was compacted since.
- *
- * @throws {SessionError} `STALE_LEAF`
- */
+/** Refuses to write a compaction of a branch that was compacted since. */
 export function assertNotCompacted(snapshot: BranchSnapshot): void {
   if (latestCompactionId(snapshot.session) === snapshot.compactionId) return;
   throw stale("The branch was compacted meanwhile", snapshot, snapshot.session);

@@ -47,10 +47,8 @@ const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
   signal: SIGNAL,
 };
 
-/** The most compactions in a row that do not make the context smaller. */
 const MAX_FRUITLESS = 2;
 
-/** Compacts if the context is too long; see `SessionController.compactIfNeeded`. */
 export async function compactIfNeeded(
   host: ControllerHost,
   compactor: Compactor,

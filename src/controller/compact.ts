@@ -48,7 +48,6 @@ export interface CompletedCompaction extends CompactionResult {
  */
 export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
-/** A requested compaction. */
 export interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;
@@ -90,7 +89,6 @@ export class Compactor {
     this.#host = host;
   }
 
-  /** How many compactions in a row did not make the context smaller. */
   get fruitless(): number {
     return this.#fruitless;
   }
@@ -100,12 +98,7 @@ export class Compactor {
     this.#fruitless = 0;
   }
 
-  /**
-   * Waits until a running compaction ends, in whatever way.
-   *
-   * @returns False if that compaction itself calls, which would wait for ever.
-   * @throws {SessionError} `ABORTED`
-   */
+  /** Waits until a running compaction ends, in whatever way; false if that compaction itself calls, which would wait for ever. */
   async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
     while (this.#running !== undefined) {
       if (this.#inside.getStore() === true) return false;
@@ -114,11 +107,7 @@ export class Compactor {
     return true;
   }
 
-  /**
-   * Plans, asks the hooks, has the summary written, and appends it.
-   *
-   * @throws {SessionError} `NOTHING_TO_COMPACT`, or what `attempt` throws.
-   */
+  /** Compacts as `attempt` does; having nothing to compact is an error. */
   async run(request: CompactionRequest): Promise<CompletedCompaction> {
     const done = await this.attempt(request);
     if (typeof done !== "string") return done;
@@ -206,7 +195,6 @@ export class Compactor {
     }
   }
 
-  /** Returns the compaction that a handler made, if any. */
   async #askHooks(attempt: Attempt): Promise<ExtensionCompaction | undefined> {
     const { preparation, branchEntries, signal, request } = attempt;
     const { instructions, reason, willRetry } = request;

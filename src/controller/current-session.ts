@@ -2,10 +2,8 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHooks } from "./hooks.ts";
 
-/** A session that is about to replace another one. */
 export interface Replacement {
   readonly reason: "new" | "resume" | "fork";
-  /** The session that it was prepared for. */
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;
@@ -35,11 +33,7 @@ export class CurrentSession {
     return this.#leaving.signal;
   }
 
-  /**
-   * Refuses to continue with what was prepared for a session that was left since.
-   *
-   * @throws {SessionError} `STALE_LEAF`, or `SESSION_CLOSED` after the end.
-   */
+  /** Refuses to continue with what was prepared for a session that was left since. */
   assertNotLeft(from: SessionManager): void {
     if (this.#hasEnded) throw closed();
     if (from === this.#session && !this.#isBeingLeft) return;

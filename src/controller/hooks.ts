@@ -20,7 +20,6 @@ interface Registration<Name extends keyof SessionHookEvents> {
   readonly handler: SessionHookHandler<Name>;
 }
 
-/** Returns the valid part of an answer; undefined if there is none. */
 type Judge<Name extends keyof SessionHookEvents> = (
   answer: SessionHookResult<Name>,
   event: SessionHookEvents[Name],
@@ -164,7 +163,6 @@ async function answerOf<Name extends keyof SessionHookEvents>(
   return handler(event);
 }
 
-/** Reports a handler's error without stopping the program. */
 function warn(error: unknown, name: keyof SessionHookEvents): void {
   process.emitWarning(`A handler of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_HOOK" });
 }

@@ -32,7 +32,6 @@ export interface NavigateTreeResult {
   summaryEntry?: BranchSummaryEntry;
 }
 
-/** A planned navigation. */
 type TreePreparation = SessionHookEvents["session_before_tree"]["preparation"];
 
 interface ReadySummary extends ExtensionBranchSummary {
@@ -46,11 +45,7 @@ interface Destination {
 
 const CANCELLED = "Navigation cancelled";
 
-/**
- * Moves the leaf, with a summary of the branch that is left if wanted; see `SessionController.navigateTree`.
- *
- * @throws {SessionError} `ENTRY_NOT_FOUND`, `SUMMARY_FAILED` or `STALE_LEAF`, and then nothing was written.
- */
+/** Moves the leaf, with a summary of the branch that is left if wanted; see `SessionController.navigateTree`. */
 export async function navigateTree(
   host: ControllerHost,
   targetId: string,

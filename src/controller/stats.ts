@@ -56,17 +56,14 @@ export interface SessionStats {
   context: ContextUse;
 }
 
-/** What counting needs apart from the session. */
 export interface StatsSource {
   readonly session: SessionManager;
   readonly counter: TokenCounter | undefined;
-  /** Unix milliseconds. */
   readonly nowMs: number;
   /** Default: determined from the session's header and its parent's file. */
   readonly isInherited: IsInherited | undefined;
 }
 
-/** Counts the contents of a session; see `SessionController.getStats`. */
 export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
   assertOptions(options, {
     includeInherited: FLAG,
@@ -124,7 +121,6 @@ function isSizeUnknown(session: SessionManager): boolean {
   return false;
 }
 
-/** Counts entries of one origin. */
 class EntryTally {
   entries = 0;
   readonly usage = new UsageTally();

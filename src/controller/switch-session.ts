@@ -25,14 +25,12 @@ export interface SwitchResult {
   sessionFile?: string;
 }
 
-/** Begins a new session; see `SessionController.newSession`. */
 export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
   return goTo(host, "new", from, from.createSibling(options));
 }
 
-/** Switches to the session of a file; see `SessionController.switchSession`. */
 export async function switchSession(
   host: ControllerHost,
   path: string,
@@ -60,11 +58,7 @@ export async function switchSession(
   return goTo(host, "resume", from, next);
 }
 
-/**
- * Asks the handlers whether the session may be left.
- *
- * @throws {SessionError} `STALE_LEAF` if it is being left already, or was left while they ran.
- */
+/** Asks the handlers whether the session may be left; throws `STALE_LEAF` if it is being left already, or was left while they ran. */
 export async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
   { current, hooks }: ControllerHost,
   name: Name,
@@ -78,7 +72,6 @@ export async function isCancelled<Name extends "session_before_switch" | "sessio
   return false;
 }
 
-/** Replaces the current session by one that is open already. */
 export async function goTo(
   { current }: ControllerHost,
   reason: "new" | "resume" | "fork",

@@ -51,25 +51,15 @@ export interface BesideJson {
  * @throws The system's error; the old file is then still there.
  */
 export async function writeAtomicJson(path: string, value: object, beside: BesideJson = {}): Promise<void> {
-  await writeAtomicBytes(path, fileOf(value, beside));
-}
-
-/** Writes bytes in the same way. */
-export async function writeAtomicBytes(path: string, bytes: Buffer): Promise<void> {
   makeFolder(realFileSystem, dirname(path));
   // A fresh object, since the package writes into it.
-  await loadWriter()(path, bytes, { mode: FILE_MODE, fsync: false });
-}
-
-/** Writes bytes in the same way, synchronously. */
-export function writeAtomicBytesNow(path: string, bytes: Buffer): void {
-  makeFolder(realFileSystem, dirname(path));
-  loadWriter().sync(path, bytes, { mode: FILE_MODE, fsync: false });
+  await loadWriter()(path, fileOf(value, beside), { mode: FILE_MODE, fsync: false });
 }
 
 /** Writes a value as `writeAtomicJson` does, synchronously. */
 export function writeAtomicJsonNow(path: string, value: object, beside: BesideJson = {}): void {
-  writeAtomicBytesNow(path, fileOf(value, beside));
+  makeFolder(realFileSystem, dirname(path));
+  loadWriter().sync(path, fileOf(value, beside), { mode: FILE_MODE, fsync: false });
 }
 
 /** Loads the package when something is written, not when a session is opened. */
@@ -121,7 +111,7 @@ function lazily(bytes: Uint8Array, digest: string | undefined): () => Uint8Array
 }
 
 /** Reads a file; undefined if it is missing, or a pipe or device, which may never end. */
-export function readToEnd(path: string): Buffer | undefined {
+function readToEnd(path: string): Buffer | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {

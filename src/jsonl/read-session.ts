@@ -49,13 +49,16 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
     version,
     entries,
     leafId: leaf === NONE ? null : tree.idAt(leaf),
-    issues: issuesOf(index, bytes),
+    issues: issuesOf(index, () => [bytes]),
   };
 }
 
 /** Returns what is wrong with bytes that an index has read; names the program whose bytes they are, if they lack a session header. */
-export function issuesOf({ header, issues }: SessionIndex, bytes: Uint8Array): SessionIssue[] {
-  const source = header === undefined ? foreignSourceIn(() => [bytes]) : undefined;
+export function issuesOf(
+  { header, issues }: SessionIndex,
+  pieces: () => Iterable<Uint8Array>,
+): SessionIssue[] {
+  const source = header === undefined ? foreignSourceIn(pieces) : undefined;
   if (source === undefined) return issues;
   const place = { line: 1, offset: 0, length: 0 };
   return [{ ...place, code: "FOREIGN_FORMAT", message: aboutForeign("This", source) }, ...issues];

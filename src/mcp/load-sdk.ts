@@ -1,20 +1,12 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/**
- * Loads the package that speaks the protocol, which the host installs.
- *
- * @throws {SessionError} `PACKAGE_MISSING`
- */
+/** Loads the package that speaks the protocol, which the host installs. */
 export async function loadSdk(): Promise<typeof import("@modelcontextprotocol/server")> {
   return ifInstalled(() => import("@modelcontextprotocol/server"));
 }
 
-/**
- * Loads its way over stdin and stdout.
- *
- * @throws {SessionError} `PACKAGE_MISSING`
- */
+/** Loads its way over stdin and stdout. */
 export async function loadStdio(): Promise<typeof import("@modelcontextprotocol/server/stdio")> {
   return ifInstalled(() => import("@modelcontextprotocol/server/stdio"));
 }

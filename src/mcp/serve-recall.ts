@@ -11,11 +11,7 @@ export interface ServeStreams {
   readonly onError: (error: Error) => void;
 }
 
-/**
- * Answers requests of one client until it ends its stream.
- *
- * @throws {SessionError} `PACKAGE_MISSING`
- */
+/** Answers requests of one client until it ends its stream. */
 export async function serveRecall(recall: Recall, { input, output, onError }: ServeStreams): Promise<void> {
   await loadSdk();
   const { serveStdio, StdioServerTransport } = await loadStdio();

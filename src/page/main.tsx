@@ -1,11 +1,15 @@
 import { type ComponentChild, render } from "preact";
-import { type EmbeddedSession, readEmbedded } from "./model/embedded-session.ts";
+import { type EmbeddedSession, readEmbedded, readKnown } from "./model/embedded-session.ts";
+import type { LinkedSession } from "./model/linked-sessions.ts";
 import { SessionEntries } from "./model/session-entries.ts";
 import { readSessionList } from "./model/session-list.ts";
 import { piecesInPage, piecesOf } from "./model/session-pieces.ts";
 import { App } from "./ui/app.tsx";
 import { useLiveSession } from "./ui/live-session.ts";
 import { SessionIndex } from "./ui/session-index.tsx";
+
+/** A session of more bytes is shown before all of it is known. */
+const LARGE_BYTES = 4 * 1024 * 1024;
 
 /** Starts the page: reads the session, or the list of sessions, that stands in it and draws it. */
 async function start(root: HTMLElement): Promise<void> {
@@ -27,27 +31,40 @@ async function takeContent(): Promise<ComponentChild> {
   if (sessions !== null) return <SessionIndex list={readSessionList(sessions.textContent)} />;
   if (session === null) throw new TypeError("the page lacks it; export it anew");
   const embedded = readEmbedded(session.textContent);
-  return <SessionPage embedded={embedded} entries={await readEntries(embedded)} />;
-}
-
-async function readEntries({ known, size, server }: EmbeddedSession): Promise<SessionEntries> {
-  const entries = new SessionEntries(known, size);
-  const pieces = server === undefined ? piecesInPage(document) : piecesFrom(server.bytesUrl);
+  const { server } = embedded;
+  const known = new Map(embedded.known);
+  const entries = new SessionEntries(known);
+  const pieces = server === undefined ? piecesInPage(document) : piecesOf((await ask(server.bytesUrl)).body);
   for await (const piece of pieces) entries.append(piece);
   entries.end();
-  return entries;
+  const areLinksKnown = server === undefined ? Promise.resolve() : askForKnown(server.knownUrl, known);
+  if (entries.bytes.size <= LARGE_BYTES) {
+    await areLinksKnown;
+    entries.readFacts();
+  }
+  return <SessionPage embedded={embedded} entries={entries} areLinksKnown={areLinksKnown} />;
 }
 
-/** Yields the bytes that a server has; where another file has taken the path meanwhile, the page is asked for anew. */
-async function* piecesFrom(url: string): AsyncGenerator<Uint8Array, void> {
-  const { ok, status, body } = await fetch(url);
-  if (status === 409) location.reload();
-  if (!ok) throw new TypeError(`the server answers ${status}`);
-  yield* piecesOf(body);
+/** Asks the server; where another file has taken the path of the session meanwhile, the page is asked for anew. */
+async function ask(url: string): Promise<Response> {
+  const response = await fetch(url);
+  if (response.status === 409) location.reload();
+  if (!response.ok) throw new TypeError(`the server answers ${response.status}`);
+  return response;
 }
 
-function SessionPage({ embedded, entries }: { embedded: EmbeddedSession; entries: SessionEntries }) {
-  const live = useLiveSession(embedded, entries);
+async function askForKnown(url: string, known: Map<string, LinkedSession>): Promise<void> {
+  for (const [name, one] of readKnown(await (await ask(url)).json())) known.set(name, one);
+}
+
+interface SessionPageProps {
+  readonly embedded: EmbeddedSession;
+  readonly entries: SessionEntries;
+  readonly areLinksKnown: Promise<void>;
+}
+
+function SessionPage({ embedded, entries, areLinksKnown }: SessionPageProps) {
+  const live = useLiveSession(embedded, entries, areLinksKnown);
   const { session } = live;
   return (
     <App

@@ -8,11 +8,7 @@ export const CURSOR = countArgument(["cursor", "hits to skip, to go on after an 
   fallback: 0,
 });
 
-/**
- * Adds the part of what was found that a call asks for, as far as it fits, and says how to go on.
- *
- * @param limit - The most that are added.
- */
+/** Adds the part of what was found that a call asks for, as far as it fits, and says how to go on. */
 export async function addPage<T>(
   answer: Answer,
   { get }: Arguments,

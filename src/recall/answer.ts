@@ -19,7 +19,6 @@ const MARK = /<(?=\/?past-sessions)/gi;
 const LEAST_NOTED = 256;
 const MOST_NOTED = 800;
 
-/** Lines of one thing that was found. */
 export interface Block {
   /** The session in which it was found. */
   readonly heading?: string;
@@ -45,7 +44,6 @@ export class Answer {
     this.#bytesLeft = mostBytes - Buffer.byteLength(`${OPEN}${CLOSE}\n`) - this.#noteBytes;
   }
 
-  /** Whether nothing was added. */
   get isEmpty(): boolean {
     return this.#lines.length === 0;
   }
@@ -55,7 +53,6 @@ export class Answer {
     return cleanText(text, this.#hide).replace(/\n+/g, " ").replace(MARK, "‹");
   }
 
-  /** Adds some lines if all of them fit. */
   add(...texts: readonly string[]): boolean {
     const lines = texts.map((text) => this.#lineOf(text));
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
@@ -102,7 +99,6 @@ export class Answer {
     if (text !== undefined) this.#notes.push(text);
   }
 
-  /** Returns the answer. */
   finish(): string {
     const notes = cleanText(this.#notes.join("\n"), this.#hide);
     // A unit of UTF-16 takes three bytes at most.

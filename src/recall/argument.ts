@@ -3,20 +3,13 @@ import type { JsonObject } from "../schema/json.ts";
 /** Something that a tool can be told: how it is described, and how its value is read. */
 export interface Argument<T> {
   readonly name: string;
-  /** JSON Schema of the value. */
   readonly schema: JsonObject;
   readonly isRequired: boolean;
-  /**
-   * Reads the value.
-   *
-   * @throws {TypeError} If it is of a wrong type, or out of its bounds.
-   */
+  /** Reads the value; throws a `TypeError` if it is of a wrong type, or out of its bounds. */
   parse(value: unknown): T;
 }
 
-/** The values of a call. */
 export interface Arguments {
-  /** Returns the value of an argument. */
   get<T>(argument: Argument<T>): T;
 }
 
@@ -129,11 +122,7 @@ function textReader(name: string): (value: unknown) => string {
   };
 }
 
-/**
- * Reads the values of a call.
- *
- * @throws {TypeError} If it has an argument that there is not.
- */
+/** Reads the values of a call, which has none but those. */
 export function readArguments(
   all: readonly Argument<unknown>[],
   values: { readonly [name: string]: unknown },
@@ -147,7 +136,6 @@ export function readArguments(
   return { get: (argument) => argument.parse(values[argument.name]) };
 }
 
-/** Returns the JSON Schema of some arguments. */
 export function schemaOf(all: readonly Argument<unknown>[]): JsonObject {
   return {
     type: "object",

@@ -7,7 +7,6 @@ import type { RecalledSession } from "./recalled-session.ts";
 
 /** A call that has a result, or a command of a person. */
 export interface FinishedCall {
-  /** Of the result. */
   readonly ordinal: number;
   readonly name: string;
   readonly input: unknown;
@@ -17,10 +16,7 @@ export interface FinishedCall {
 /** Tools that run commands: what a command begins with says what it is for. */
 const SHELL = /^(?:bash|shell|exec|terminal|run_?(?:shell_?)?command|local_shell|powershell|command)/i;
 
-/** Words of a command that say what it is for. */
 const WORDS = 2;
-
-/** The most entries that are looked at behind a failure. */
 const MOST_READ = 200;
 
 /** Returns the call that an entry is the result of, or the command that it is; undefined for others. */

@@ -21,20 +21,14 @@ import {
 import type { RecalledSession } from "./recalled-session.ts";
 import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
-/** Entries that are found at most, latest sessions first. */
 const MOST_FOUND = 500;
-
-/** Characters of a call. */
 const MOST_OF_CALL = 240;
-
-/** Characters of what was asked. */
 const MOST_ASKED = 120;
 
 const PATH = requiredText("path", "the file, absolute or from anywhere below the project");
 const CHANGES = switchArgument("changes_only", "only calls that write");
 const LIMIT = countArgument(["limit", "the most calls"], { least: 1, most: 50, fallback: 15 });
 
-/** Tells which sessions read or changed a file, and what for. */
 export const fileHistoryTool: RecallTool = {
   name: "file_history",
   title: "History of a file",
@@ -54,7 +48,6 @@ export const fileHistoryTool: RecallTool = {
   },
 };
 
-/** A call that names the file. */
 interface FileCall {
   readonly timeMs: number;
   readonly isChanged: boolean;

@@ -19,18 +19,15 @@ const MOST_LOOKED_FOR = 4;
 /** Hits of each of them, latest first. */
 const MOST_HITS = 200;
 
-/** So many of the best hits are read. */
 const MOST_READ = 40;
 
 /** The part of an error's words, by their weight, that a failure like it has at least. */
 const ALIKE = 0.4;
 
-/** Calls that are told between a failure and what worked. */
 const MOST_TRIED = 5;
 const LINE = 200;
 const CALL_LINE = 120;
 
-/** Words that are in every other error. */
 const COMMON = new Set(
   "the and for with was not are but from this that error errors failed failure exit code line command exited stack trace process returned file expected got than have has more".split(
     " ",
@@ -40,7 +37,6 @@ const COMMON = new Set(
 const ERROR = optionalText("error", "the error, as it was printed; default: the latest failures");
 const LIMIT = countArgument(["limit", "the most failures"], { least: 1, most: 10, fallback: 3 });
 
-/** Finds failures like one, and what was run next that worked. */
 export const findFailuresTool: RecallTool = {
   name: "find_failures",
   title: "Find how a failure was fixed before",
@@ -63,7 +59,6 @@ export const findFailuresTool: RecallTool = {
   },
 };
 
-/** Returns the failures that are most like an error, else the latest. */
 async function failuresLike(
   recall: Recall,
   error: string,

@@ -10,8 +10,6 @@ import { writeOverview } from "./session-overview.ts";
 /** Bytes of a handoff: of what was asked and answered, and of the overview. */
 const SAID_BYTES = 6 * 1024;
 const OVERVIEW_BYTES = 2 * 1024;
-
-/** Characters of a request, and of the last answer and the last summary. */
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 

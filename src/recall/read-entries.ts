@@ -7,7 +7,6 @@ import { entryHeading, entryText } from "./entry-text.ts";
 import { MAX_BYTES, type RecallTool, SESSION } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Entries on either side. */
 const MOST_AROUND = 10;
 
 /** So many more are added so that no call stands without its result. */
@@ -33,7 +32,6 @@ const OFFSET = countArgument(["offset", "characters of the named entry to skip, 
 });
 const THINKING = switchArgument("thinking", "also what the model thought");
 
-/** Reads entries of a session in full. */
 export const readEntriesTool: RecallTool = {
   name: "read_entries",
   title: "Read past entries",
@@ -70,7 +68,6 @@ export const readEntriesTool: RecallTool = {
   },
 };
 
-/** Positions on a path. */
 interface Window {
   readonly first: number;
   readonly last: number;
@@ -100,7 +97,6 @@ function windowAround(
 interface End {
   /** The first entry that is not shown to its end, by position in the list; undefined if all are. */
   readonly position: number;
-  /** Characters of it that are shown. */
   readonly shown: number;
   /** Entries of which only the beginning is shown, because that was asked for. */
   readonly shortened: number;

@@ -45,38 +45,27 @@ export interface RecallSettings {
   readonly env: { readonly [name: string]: string | undefined };
   /** Undefined if nothing is to be hidden. */
   readonly hide: HideSecrets | undefined;
-  /** Returns Unix milliseconds. */
   readonly now: () => number;
   readonly prices: PriceFunction | undefined;
 }
 
-/** Names one session. */
 export const SESSION = requiredText(
   "session",
   "id of the session or the beginning of it, its name, or words of it",
 );
-/** Names another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
-/** Asks for all projects. */
 export const ALL = switchArgument("all", "look at the sessions of all projects");
-/** Names the first time that counts. */
 export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago");
-/** Names the time before which all is that counts. */
 export const UNTIL = optionalText("until", "as since; a month or a day is included");
-/** Bounds the answer. */
 export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
   least: LEAST_BYTES,
   most: MOST_BYTES,
   fallback: DEFAULT_BYTES,
 });
 
-/** Characters of a session's title. */
 const MOST_OF_TITLE = 80;
-
-/** Characters of an error. */
 const MOST_OF_MESSAGE = 800;
 
-/** What all tools work with. */
 export class Recall {
   readonly settings: RecallSettings;
   readonly hide: HideSecrets;
@@ -86,12 +75,10 @@ export class Recall {
     this.hide = settings.hide ?? ((text) => text);
   }
 
-  /** Whether texts may lack something that was hidden. */
   get hidesSecrets(): boolean {
     return this.settings.hide !== undefined;
   }
 
-  /** Begins the answer to a call. */
   answer({ get }: Arguments): Answer {
     return new Answer(get(MAX_BYTES), this.hide);
   }
@@ -144,18 +131,15 @@ export class Recall {
     return this.open(rows.get(id) ?? { id, ...row });
   }
 
-  /** Finds the running session, which is left out of what is searched. */
   async running(): Promise<RunningSession> {
     const { source, project, env, now } = this.settings;
     return findRunningSession(await source.list(project), env, now());
   }
 
-  /** Writes a message as one clean line that is not too long. */
   cleanLine(text: string): string {
     return beginningOf(cleanText(text, this.hide), MOST_OF_MESSAGE);
   }
 
-  /** Writes in one line which session something is of. */
   lineOf(row: SessionRow): string {
     const { id, cwd, modified } = row;
     const place = cwd === this.settings.cwd ? "" : cwd;

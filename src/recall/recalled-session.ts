@@ -32,7 +32,6 @@ export class RecalledSession implements ViewSource {
     return this.view.tree;
   }
 
-  /** Returns a clean text. */
   clean(text: string): string {
     return cleanText(text, this.#hide);
   }
@@ -72,11 +71,6 @@ export class RecalledSession implements ViewSource {
     return [...tree.path(active.has(ordinal) ? this.view.leaf : (this.#tips[ordinal] ?? ordinal))];
   }
 
-  /**
-   * Finds an entry by its id, the beginning of it, or its label.
-   *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`
-   */
   ordinalOf(name: string): number {
     try {
       return this.tree.find(this.view.findEntry(name));

@@ -8,17 +8,12 @@ const RECENT_MS = 60_000;
 
 /** The session in which the question is asked: what is found there, the caller knows. */
 export interface RunningSession {
-  /** Tells whether a session is the running one. */
   readonly is: (row: Pick<SessionRow, "id">) => boolean;
   /** Says which session was left out; undefined if none was. */
   readonly note: string | undefined;
 }
 
-/**
- * Finds the running session: the one that the environment names, else those of the project that changed within the last minute.
- *
- * @param rows - Sessions of the project.
- */
+/** Finds the running session: the one that the environment names, else those of the project that changed within the last minute. */
 export function findRunningSession(
   rows: readonly SessionRow[],
   env: { readonly [name: string]: string | undefined },

@@ -31,7 +31,6 @@ import {
 import { SessionOpener } from "./session-opener.ts";
 import type { SourceQuery } from "./session-source.ts";
 
-/** Characters of a hit's line. */
 const MOST_OF_SNIPPET = 200;
 
 const QUERY = requiredText("query", 'words that all stand in one entry; "a phrase" in quotes');
@@ -51,7 +50,6 @@ const LATEST = switchArgument("latest", "the latest first, instead of the best")
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
 const LIMIT = countArgument(["limit", "the most hits"], { least: 1, most: 20, fallback: 8 });
 
-/** Finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
   name: "search_sessions",
   title: "Search past sessions",

@@ -2,7 +2,6 @@ import { expressionPattern } from "../catalog/expression-matcher.ts";
 import { parseExpression } from "../search/search-query.ts";
 import type { HideSecrets } from "./clean.ts";
 
-/** Stands for what was hidden. */
 const HIDDEN = "[secret]";
 
 /**

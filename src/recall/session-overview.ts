@@ -18,15 +18,11 @@ import { finishedCallAt } from "./calls-after.ts";
 import { joined, MAX_BYTES, type Recall, type RecallTool, SESSION, timeText } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** So many of each are named. */
 const MOST_BRANCHES = 8;
 const MOST_FILES = 12;
 const MOST_NAMED = 5;
-
-/** Characters of a line that stands for an entry. */
 const LINE = 140;
 
-/** Tells what a session was about. */
 export const sessionOverviewTool: RecallTool = {
   name: "session_overview",
   title: "Overview of a past session",
@@ -91,7 +87,6 @@ function modelLine({ count: calls, ...usage }: ModelUsage): string {
   );
 }
 
-/** What the entries of a session tell. */
 interface SessionFacts {
   readonly kinds: EntryKind[];
   readonly failures: number[];

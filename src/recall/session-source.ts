@@ -25,7 +25,6 @@ export interface SessionSource {
   usage(cwd: string | undefined, options: GroupOptions): Promise<UsageReport>;
 }
 
-/** Returns the sessions in files. */
 export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   const of = (cwd: string | undefined) => ({ ...scope, ...(cwd !== undefined && { cwd }) });
   return {
@@ -37,7 +36,6 @@ export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   };
 }
 
-/** Returns the sessions of a store. */
 export function storeAsSource(store: SessionStore): SessionSource {
   const list = async (cwd: string | undefined) => {
     const rows: SessionRow[] = [];

@@ -20,7 +20,6 @@ export class BestHits<Hit extends EntryHit> {
     if (this.#hits.length >= 2 * this.#most) this.#hits = this.best;
   }
 
-  /** The best hits, in order. */
   get best(): Hit[] {
     // Sorting keeps the order of equals.
     return this.#hits.toSorted(compareHits).slice(0, this.#most);

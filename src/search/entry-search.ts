@@ -48,7 +48,6 @@ export interface SearchPlan {
   readonly nowMs: number;
 }
 
-/** Plans a search. */
 export function planSearch(
   query: SearchQuery,
   filters: SearchFilters,
@@ -70,9 +69,7 @@ export function readsCalls({ filters }: SearchPlan): boolean {
   return filters.failed === true || filters.path !== undefined;
 }
 
-/**
- * Returns texts that must stand in the entry's line, or with `readsCalls` anywhere in the session; empty if there are none.
- */
+/** Returns texts that must stand in the entry's line, or with `readsCalls` anywhere in the session; empty if there are none. */
 export function requiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
   const { tools = [], path = "" } = filters;
   const name = path.split(/[/\\]/).findLast((step) => step !== "" && step !== "." && step !== "..");
@@ -88,15 +85,12 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Days in which half of what an entry counts for being new is gone. */
 const HALF_LIFE = 30;
 
-/** Searches the entries of one session. */
 export class EntrySearch {
   readonly #plan: SearchPlan;
   readonly #cwd: string;
   readonly #tools: ReadonlySet<string> | undefined;
-  /** Calls by their ids, if `readsCalls`. */
   readonly #calls = new Map<unknown, SearchedCall>();
 
-  /** @param cwd - The session's working directory. */
   constructor(plan: SearchPlan, cwd: string) {
     const { tools } = plan.filters;
     this.#plan = plan;

@@ -2,12 +2,9 @@ import type { SearchQuery } from "./search-query.ts";
 import type { SearchedPart, TextKind } from "./search-text.ts";
 import { literalFinder, type MatchFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
 
-/** A text in which something is looked for. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
 
-/** How texts fit a query. */
 export interface QueryMatch {
-  /** Index of the text that fits best. */
   readonly index: number;
   /** What to show of it: the first match, of several words where they stand closest. */
   readonly match: TextMatch;
@@ -18,7 +15,6 @@ export interface QueryMatch {
 /** Fits a query to the texts of several entries; undefined for those that lack a word. */
 export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (QueryMatch | undefined)[];
 
-/** Makes a matcher of a regular expression. */
 export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
 
 /** Matches of a word in one text that count. */
@@ -87,7 +83,6 @@ function anyText(parts: readonly MatchedPart[]): QueryMatch | undefined {
   return parts.length === 0 ? undefined : { index: 0, match: { start: 0, length: 0 }, relevance: 1 };
 }
 
-/** Matches in one text, for each word. */
 type WordMatches = readonly (readonly TextMatch[])[];
 
 function wordsIn(parts: readonly MatchedPart[], finders: readonly MatchFinder[]): WordMatches[] {
@@ -149,7 +144,6 @@ function isWholeWord(text: string, { start, length }: TextMatch): boolean {
   );
 }
 
-/** Where words stand closest in a text. */
 interface Window {
   readonly match: TextMatch;
   /** 1 if they stand side by side or there is only one, 0 if not all are in the text. */

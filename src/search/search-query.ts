@@ -8,7 +8,6 @@ export interface QueryOptions {
   readonly caseSensitive?: boolean;
 }
 
-/** What a search looks for. */
 export interface SearchQuery {
   /** Words and phrases, each of which must stand in an entry, anywhere; empty for a regular expression. */
   readonly terms: readonly string[];
@@ -33,7 +32,6 @@ const TERM = /"([^"]*)"(?!\S)|\S+/g;
  *
  * @returns A query without terms if the text holds none.
  * @throws {SessionError} `INVALID_QUERY` if it is too long, has too many words, or is no regular expression.
- * @remarks Cost: O(characters).
  */
 export function parseQuery(text: string, options: QueryOptions = {}): SearchQuery {
   const { regex = false, caseSensitive = false } = options;
@@ -80,11 +78,7 @@ export function holdsWord(text: string, word: string): boolean {
   return text.toUpperCase().includes(word.toUpperCase());
 }
 
-/**
- * Compiles the source as a Unicode expression if possible, else by the older, laxer rules.
- *
- * @throws {SessionError} `INVALID_QUERY` if it is no regular expression.
- */
+/** Compiles the source as a Unicode expression if possible, else by the older, laxer rules; else throws `INVALID_QUERY`. */
 export function parseExpression(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, `${flags}u`);

@@ -12,7 +12,6 @@ export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
   "branch_summary",
 ]);
 
-/** What a text of an entry is. */
 export type TextKind = "said" | "summary" | "thinking" | "call" | "output" | "instructions";
 
 /** A call of a tool, as an answer holds it. */
@@ -22,16 +21,13 @@ export interface SearchedCall {
   readonly input: unknown;
 }
 
-/** A searched text of an entry. */
 export interface SearchedPart {
   readonly kind: TextKind;
   /** Never empty. */
   readonly text: string;
-  /** The call whose name or argument it is. */
   readonly call?: SearchedCall;
 }
 
-/** The searched texts of an entry. */
 export interface SearchedText {
   /** Role of the message that the entry is or becomes. */
   readonly role: string;

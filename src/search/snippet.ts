@@ -1,15 +1,12 @@
 import type { TextMatch } from "./text-matcher.ts";
 
-/** Characters shown before and after the match. */
 const AROUND = 60;
 
 /** Characters shown of a text in which nothing was looked for. */
 const BEGINNING = 200;
 
-/** The most characters of the match itself. */
 const MAX_MATCH = 200;
 
-/** A piece of text around a match. */
 export interface Snippet {
   /** One line, with an ellipsis where text was cut. */
   readonly snippet: string;

@@ -8,7 +8,6 @@ export interface TextPatterns {
   readonly escaped: BytePattern;
 }
 
-/** The most bytes of the searched part. */
 const MAX_BYTES = 32;
 
 /**
@@ -23,7 +22,6 @@ const encoder = new TextEncoder();
 interface Place {
   /** The possible values of each byte of its UTF-8. */
   readonly bytes: number[][];
-  /** The possible UTF-16 units. */
   readonly units: number[];
 }
 

@@ -5,7 +5,6 @@ import { type SearchedCall, textsInside } from "./search-text.ts";
 /** Arguments of calls that are commands, which name files among other things. */
 const COMMAND_KEYS = ["command", "cmd", "script"];
 
-/** What stands between the words of a command. */
 const BETWEEN = /[\s"'`;|&<>()=,]+/;
 
 const DRIVE = /^[a-z]:\//i;

@@ -1,10 +1,6 @@
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
-/**
- * Returns all entries, each behind its parent: a parent that came late stands behind its children in the file.
- *
- * @remarks Cost: O(entries).
- */
+/** Returns all entries, each behind its parent: a parent that came late stands behind its children in the file. */
 export function parentsFirst(tree: EntryTree): Int32Array {
   const order = new Int32Array(tree.size);
   let filled = 0;
@@ -19,7 +15,6 @@ export function parentsFirst(tree: EntryTree): Int32Array {
  * Returns for each entry how many entries hang on it, itself included.
  *
  * @param order - All entries, parents first.
- * @remarks Cost: O(entries).
  */
 export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
   const sizes = new Int32Array(tree.size).fill(1);
@@ -35,7 +30,6 @@ export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
  * Returns for each entry the tip that came last into the file, of those at and below it.
  *
  * @param order - All entries, parents first.
- * @remarks Cost: O(entries).
  */
 export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
   const tips = new Int32Array(tree.size).fill(NONE);
@@ -49,11 +43,7 @@ export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
   return tips;
 }
 
-/**
- * Yields some entries and all that hangs on them.
- *
- * @remarks Cost: O(answer); no recursion.
- */
+/** Yields some entries and all that hangs on them. */
 export function* entriesFrom(tree: EntryTree, heads: readonly number[]): Generator<number, void> {
   const open = [...heads];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {

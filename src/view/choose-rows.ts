@@ -22,7 +22,6 @@ export interface TreeMarks {
  *
  * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all are.
  * @returns 1 for each; the caller may add more.
- * @remarks Cost: O(entries).
  */
 export function chooseRows(
   { tree, leaf, kinds, labelled }: TreeMarks,
@@ -57,7 +56,6 @@ export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" |
   return isDrawn;
 }
 
-/** Chooses every entry. */
 export function chooseAll({ size }: EntryTree): Uint8Array {
   return new Uint8Array(size).fill(1);
 }

@@ -12,10 +12,8 @@ const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", 
 const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
 
 /**
- * Returns the changes that an edit tool was asked to make.
- *
- * @param input - Arguments of a tool call: an old and a new text, or a list `edits` of such.
- * @returns Empty if the arguments are not those of an edit.
+ * Returns the changes that an edit tool was asked to make: an old and a new text in its arguments, or a list `edits` of such;
+ * empty for other tools.
  */
 export function editsOfCall(input: unknown): TextEdit[] {
   const fields = fieldsOf(input);

@@ -12,9 +12,7 @@ export type ContentPart =
   | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly input: unknown }
   | OutputPart
-  /** What a program stored. */
   | { readonly kind: "data"; readonly title: string; readonly value: unknown }
-  /** What is said about the entry. */
   | { readonly kind: "note"; readonly text: string }
   /** How an answer failed or was stopped, or that the entry is damaged. */
   | { readonly kind: "failure"; readonly of: EntryOutcome | "damaged"; readonly text: string };
@@ -26,7 +24,6 @@ export interface OutputPart {
   readonly of: "tool" | "command" | "section";
   /** The tool, the command, or what section it is. */
   readonly title: string;
-  /** How a command ended. */
   readonly notes: readonly string[];
   readonly text: string;
   readonly isError: boolean;
@@ -70,11 +67,7 @@ class Fields {
   }
 }
 
-/**
- * Takes an entry apart for reading; undefined stands for a damaged body.
- *
- * @remarks Cost: O(size of the entry).
- */
+/** Takes an entry apart for reading; undefined stands for a damaged body. */
 export function contentOf(entry: AnySessionEntry | undefined): EntryContent {
   if (entry === undefined || entry.type === "damaged") {
     const text = "This entry cannot be read. It keeps its position in the tree.";

@@ -12,7 +12,6 @@ export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quie
 export interface EntryKind {
   /** At most 14 characters for the known ones. */
   readonly word: string;
-  /** The word for several. */
   readonly many: string;
   readonly tone: Tone;
 }
@@ -87,15 +86,10 @@ export function isFailure(entry: AnySessionEntry | undefined): boolean {
 /** What the entries of a session are, by ordinal. */
 export interface EntryKinds {
   readonly kinds: readonly EntryKind[];
-  /** The entries that failed. */
   readonly failures: ReadonlySet<number>;
 }
 
-/**
- * Reads what all entries are, and which of them failed.
- *
- * @remarks Cost: O(session).
- */
+/** Reads what all entries are, and which of them failed. */
 export function readKinds(session: ViewSource): EntryKinds {
   const kinds: EntryKind[] = [];
   const failures = new Set<number>();
@@ -109,11 +103,9 @@ export function readKinds(session: ViewSource): EntryKinds {
 /** Known kinds in the order in which they are counted out, the conversation first. */
 const ORDER = [...BY_ROLE.values(), ...BY_TYPE.values()];
 
-/** How many entries there are of each kind. */
 export class KindCount {
   readonly #numbers = new Map<string, { kind: EntryKind; number: number }>();
   total = 0;
-  /** How many of them failed. */
   failed = 0;
 
   add(one: EntryKind, hasFailed: boolean): void {
@@ -124,7 +116,6 @@ export class KindCount {
     if (hasFailed) this.failed++;
   }
 
-  /** The kinds and how many there are of each. */
   list(): { kind: EntryKind; number: number }[] {
     const rank = ({ kind: one }: { kind: EntryKind }) => ORDER.indexOf(one) + 1 || ORDER.length + 1;
     return [...this.#numbers.values()].sort((a, b) => rank(a) - rank(b));

@@ -10,15 +10,12 @@ import { beginningOf, wholeLine } from "./plain.ts";
 import { tellingArgument } from "./telling-argument.ts";
 import { count, counted } from "./words.ts";
 
-/** What a line says of an entry. */
 export interface Excerpt {
   /** One harmless line; empty if the entry says nothing. */
   readonly text: string;
-  /** Whether it tells of a failure. */
   readonly isError: boolean;
 }
 
-/** What an entry says. */
 interface Said extends Excerpt {
   /** What stands for it where its beginning is enough. */
   readonly brief: string;

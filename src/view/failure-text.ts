@@ -35,11 +35,9 @@ const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
 const NAMES_ERROR =
   /(?:error|exception|fatal|panic(?:ked)?|conflict)\b[^:]{0,60}:\s*\S|\b(?:no such file|not found|permission denied|assert)/i;
 
-/** A line that tells of a failure. */
 const TELLS_FAILURE =
   /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[✖✗×]/i;
 
-/** What can be told of a failure in a line. */
 interface Failure {
   /** The tool and what it was called for, or the command; empty for an answer of the model. */
   readonly what: string;
@@ -132,11 +130,7 @@ function linesOf(text: string, end = text.length): string[] {
     .filter(Boolean);
 }
 
-/**
- * The line of an output that says most about an error: the last that names one, else the last that tells anything.
- *
- * @param lines - The last ones.
- */
+/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
 function telling(lines: readonly string[], text: string): string {
   const own = lines.filter((line) => !WRAPPING.test(line));
   const last = errorsIn(lines);

@@ -1,6 +1,5 @@
 import { bytes } from "./words.ts";
 
-/** An image as it is stored. */
 interface StoredImage {
   readonly mimeType: string;
   /** In base64. */

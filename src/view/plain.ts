@@ -30,8 +30,6 @@ const MOST_READ = 4000;
  * Makes text from a session harmless to a terminal; line breaks and tabs stay.
  *
  * Colours are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
- *
- * @remarks Cost: O(text).
  */
 export function plainText(text: string): string {
   if (HARMLESS.test(text)) return text;

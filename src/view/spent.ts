@@ -10,7 +10,6 @@ export interface Spent {
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** All tokens. */
   total: number;
   /** US dollars that records state; null if none does. */
   cost: number | null;
@@ -20,7 +19,6 @@ export interface Spent {
   unpriced: number;
 }
 
-/** Returns a sum of nothing. */
 export function nothingSpent(): Spent {
   return {
     calls: 0,
@@ -35,7 +33,6 @@ export function nothingSpent(): Spent {
   };
 }
 
-/** Adds up what was used. */
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = nothingSpent();
   for (const part of parts) {

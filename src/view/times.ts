@@ -23,11 +23,7 @@ export interface TimeColumn {
   format(timeMs: number): string;
 }
 
-/**
- * Chooses the shortest writing of times between two moments: the clock for one day, day and clock within about a year.
- *
- * @param firstMs - Unix milliseconds; NaN if there are no times.
- */
+/** Chooses the shortest writing of times between two moments: the clock for one day, day and clock within about a year. */
 export function timeColumn(firstMs: number, lastMs: number): TimeColumn {
   const [first, last] = [dateAndTime(firstMs), dateAndTime(lastMs)];
   const skipped =
@@ -80,11 +76,7 @@ const UNITS_MS: { readonly [unit: string]: number } = {
   y: 365 * DAY_MS,
 };
 
-/**
- * Reads a length of time: a whole number and `h`, `d`, `w` or `y`, for hours, days, weeks and years of 365 days.
- *
- * @returns Milliseconds; undefined if it is none.
- */
+/** Reads a length of time in milliseconds: a whole number and `h`, `d`, `w` or `y`, for hours, days, weeks and years of 365 days. */
 export function parseDuration(text: string): number | undefined {
   const [, number = "", unit = ""] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? [];
   const unitMs = UNITS_MS[unit];

@@ -14,7 +14,6 @@ export interface StoredCall {
   readonly input: unknown;
 }
 
-/** An entry and its ordinal. */
 export interface LocatedEntry {
   readonly ordinal: number;
   readonly entry: AnySessionEntry;
@@ -46,12 +45,7 @@ export function resultToolName(entry: AnySessionEntry | undefined): string {
   return role === "toolResult" ? textOf(toolName) : "";
 }
 
-/**
- * Finds the call that an entry is the result of, on the path to it.
- *
- * @returns Undefined if the entry is no result, or its call is not there.
- * @remarks Cost: O(1); at most 50 bodies are read.
- */
+/** Finds the call that an entry is the result of, at most 50 entries above it; undefined if the entry is no result, or its call is not there. */
 export function callOf(session: CallSource, ordinal: number): LocatedCall | undefined {
   const id = resultCallId(session.entryAt(ordinal));
   if (id === "") return undefined;
@@ -71,12 +65,7 @@ export function answerOf(session: CallSource, ordinal: number): number | undefin
   return role === "assistant" ? ordinal : callOf(session, ordinal)?.ordinal;
 }
 
-/**
- * Finds the results of the calls that an answer holds, behind it.
- *
- * @returns In the order of the tree; empty if the entry calls nothing.
- * @remarks Cost: O(1); at most 50 bodies are read.
- */
+/** Finds the results of the calls that an answer holds, within 50 entries behind it, in the order of the tree. */
 export function resultsOf(session: CallSource, ordinal: number): LocatedEntry[] {
   const ids = new Set(callsIn(session.entryAt(ordinal)).map(({ id }) => id));
   if (ids.size === 0) return [];

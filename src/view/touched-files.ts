@@ -9,29 +9,22 @@ export interface TouchedFile {
   readonly isChanged: boolean;
 }
 
-/** Arguments that name one file. */
 const PATH_ARGUMENTS = [
   ...["path", "file_path", "filePath", "file", "filename", "absolute_path"],
   ...["notebook_path", "target_file", "relative_path"],
 ];
 
-/** Arguments that name several. */
 const LIST_ARGUMENTS = ["paths", "file_paths", "filePaths", "files"];
-
-/** Tools that write. */
 const WRITES = /write|edit|patch|replace|create|delete|remove|move|rename|insert|update/i;
 
 /** Lines of a patch that name the file that it changes. */
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm;
 
-/** The most files of one call. */
 const MOST_FILES = 1000;
 
 /**
  * Returns the files that a call of a tool names: read, written or searched; those that a shell command names are not told apart
  * from its other words, and left out, but for patches.
- *
- * @remarks Cost: O(text of the arguments).
  */
 export function filesOfCall({ name, input }: Pick<StoredCall, "name" | "input">): TouchedFile[] {
   const fields = fieldsOf(input);

@@ -28,7 +28,6 @@ export interface PassingLine {
   readonly from: number;
 }
 
-/** What is drawn of a tree. */
 export interface DrawnTree {
   readonly tree: EntryTree;
   readonly trunk: Pick<Trunk, "next" | "root">;

@@ -10,7 +10,6 @@ import { newestTips, parentsFirst } from "./ancestry.ts";
 export interface Trunk {
   /** The child that goes straight on, by ordinal; NONE where there is no child. */
   readonly next: Int32Array;
-  /** The root that goes straight on. */
   readonly root: number;
   /** All entries, parents before children. */
   readonly order: Int32Array;
@@ -22,7 +21,6 @@ export interface Trunk {
  * Finds the straight line through every entry.
  *
  * @param leaf - Ordinal of the leaf, or NONE.
- * @remarks Cost: O(entries); no recursion.
  */
 export function findTrunk(tree: EntryTree, leaf: number): Trunk {
   const order = parentsFirst(tree);

@@ -58,7 +58,6 @@ export class UsageTally {
     addTo(ofModel, usage);
   }
 
-  /** Adds all usages of another tally. */
   addAll(other: UsageTally): void {
     for (const usage of other.#byModel.values()) this.add(usage, usage);
   }
@@ -69,14 +68,12 @@ export function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
 
-/** Adds usages up. */
 export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
   const sum = noUsage();
   for (const usage of usages) addTo(sum, usage);
   return sum;
 }
 
-/** Returns a sum of nothing. */
 function noUsage(): UsageTotals {
   return {
     count: 0,
@@ -114,7 +111,6 @@ function costOf(cost: unknown): number | null {
   return dollars !== 0 || totalFromProvider === true ? dollars : null;
 }
 
-/** Adds a usage to a sum. */
 function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.count += more.count;
   sum.input += more.input;

@@ -10,7 +10,6 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** Stands for what no record says. */
 const UNKNOWN = "–";
 
 /** Writes US dollars: of small sums four decimal places, of others two; a dash for what is not known. */

@@ -1,8 +1,9 @@
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readCached } from "../../src/catalog/folder-cache.ts";
 import { forgetReplaced, noteCacheFolder } from "../../src/catalog/forget-session.ts";
-import { GramCache, readFilters } from "../../src/catalog/gram-cache.ts";
+import { FILTERS, GramCache } from "../../src/catalog/gram-cache.ts";
 import { GramCollector, gramsOf, hasGrams } from "../../src/catalog/gram-filter.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
 import { sessionFilesIn } from "../../src/catalog/session-files.ts";
@@ -188,7 +189,7 @@ describe("the filter of a session goes, and those of others stay,", () => {
     const { a, b, cacheDir, found, filters } = scene();
     await found("zebrafish");
     const names = () =>
-      filters().flatMap((name) => [...(readFilters(join(cacheDir, name))?.filters.keys() ?? [])]);
+      filters().flatMap((name) => [...(readCached(join(cacheDir, name), FILTERS)?.files.keys() ?? [])]);
     expect(names().toSorted()).toEqual(["a.jsonl", "b.jsonl"]);
     // What a killed process was writing may hold it, too.
     put(join(cacheDir, `${filters()[0]}.123456`), "", 0);

@@ -520,6 +520,14 @@ describe("--hook", () => {
     expect(await hooked(imported, JSON.stringify(begun))).toMatchObject(quiet);
   });
 
+  test("imports the subagent that has ended, where the agent names that, too", async () => {
+    const { home, imported, sessions } = homeWithSessions();
+    const paths = { transcript_path: join(home, CLAUDE_PATH), agent_transcript_path: join(home, CODEX_PATH) };
+    const input = JSON.stringify({ ...paths, hook_event_name: "SubagentStop" });
+    expect(await hooked(imported, input)).toMatchObject({ code: 0, stderr: "" });
+    expect(filesIn(sessions)).toEqual([expect.stringContaining(THREAD_ID)]);
+  });
+
   test("never fails an agent", async () => {
     const { imported } = homeWithSessions();
     for (const input of ["", "[]", "{", '{"transcript_path":""}']) {

@@ -271,7 +271,8 @@ describe("a power cut", () => {
     const path = one?.path ?? "";
     const whole = readFileSync(path);
     const holed = Buffer.from(whole);
-    holed.fill(0, whole.length / 2, whole.length / 2 + 300);
+    const half = whole.length >> 1;
+    holed.fill(0, half, half + 300);
     const { mtime } = nodeFs.statSync(path);
     writeFileSync(path, holed);
     nodeFs.utimesSync(path, mtime, mtime);

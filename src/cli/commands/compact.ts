@@ -40,14 +40,12 @@ const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
   nothingToSummarize: "all that is not summarised yet is recent; a smaller --keep leaves less of it",
 };
 
-/** A set of messages, and how much they are. */
 interface Portion {
   readonly messages: readonly AgentMessage[];
   /** An estimate. */
   readonly tokens: number;
 }
 
-/** A plan with all that is said about it. */
 interface ExplainedPlan {
   readonly preparation: CompactionPreparation;
   readonly cutEntry: SessionEntry | undefined;
@@ -58,7 +56,6 @@ interface ExplainedPlan {
   readonly isCounted: boolean;
 }
 
-/** What was appended. */
 interface Compacted {
   readonly entry: string;
   readonly summary: string;
@@ -122,7 +119,6 @@ function portionOf(messages: readonly AgentMessage[]): Portion {
   return { messages, tokens: estimateAll(messages) };
 }
 
-/** Appends a summary that is made without a model. */
 function append(session: SessionManager, preparation: CompactionPreparation): Compacted {
   const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
   const entry = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
@@ -178,7 +174,6 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   else out.prose(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
 }
 
-/** Writes a table of what is summarised and what stays. */
 function writePortions({ summarised, turnPrefix, kept }: ExplainedPlan, out: Output): void {
   const { colours } = out;
   const row = (name: string, messages: string, tokens: string) =>

@@ -41,7 +41,6 @@ const LLM = flag(
   "as a provider gets them: only roles it knows, no unfinished answers, every tool call with its result",
 );
 
-/** A message of a context. */
 interface ContextLine {
   readonly message: AgentMessage;
   /** The entry that it comes from; undefined if it was made to repair a tool pair. */
@@ -107,18 +106,13 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
   return { lines: shown, count: lines.length, ...facts };
 }
 
-/** The answer before which a context stands. */
 interface AskedAnswer {
   readonly text: string;
   /** The model that wrote it; undefined if it is no answer, or does not say. */
   readonly model: ModelChoice | undefined;
 }
 
-/**
- * Goes to the entry of which the call speaks.
- *
- * @returns The answer before which it stands; undefined if it stands at an entry.
- */
+/** Goes to the entry of which the call speaks; returns the answer before which that is, undefined if it is at an entry. */
 function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView): AskedAnswer | undefined {
   const [leaf, before] = [get(LEAF), get(BEFORE)];
   if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");
@@ -137,7 +131,6 @@ function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView
   return { text, model: entry && modelSetBy(entry) };
 }
 
-/** Turns the messages into those of a valid request. */
 function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs" | "leftOut"> {
   const sources = new Map<AgentMessage, string | undefined>();
   const finished = lines.filter(({ message }) => !isUnfinished(message));

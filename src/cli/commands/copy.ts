@@ -15,7 +15,6 @@ import { UsageError } from "../usage-error.ts";
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const TO = textOption("--to <place>", "a folder, or the address of a PostgreSQL database");
 
-/** Where copies go. */
 interface Target {
   readonly store: SessionStore;
   locationOf(id: string): SessionLocation;

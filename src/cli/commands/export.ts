@@ -108,7 +108,6 @@ function* decoded(pieces: Iterable<string | Uint8Array>): Generator<string, void
   for (const piece of pieces) yield typeof piece === "string" ? piece : decoder.decode(piece);
 }
 
-/** How many entries are in what was written. */
 function entriesIn(path: string, { name, isWhole }: ExportFormat, { session, leaf }: ExportSource): number {
   if (name === "jsonl") return SessionView.at(path).tree.size;
   return isWhole ? session.tree.size : session.tree.path(leaf).length;

@@ -32,11 +32,7 @@ const SOURCE = choiceOption("--source <program>", 'only sessions imported from t
 ]);
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
-
-/** Titles of the columns. */
 const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
-
-/** Part of the width that the project may take. */
 const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;
@@ -206,10 +202,8 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
 }
 
 /**
- * Chooses the columns that leave room for a name, those before others first.
- *
- * @param widths - 0 for a column that is not wanted.
- * @returns Places of the columns; the first is always among them.
+ * Chooses the columns that leave room for a name, those before others first; the first is always among them. A width of 0 is
+ * that of a column that is not wanted.
  */
 function fittingColumns(widths: readonly number[], width: number): Set<number> {
   const shown = new Set<number>();

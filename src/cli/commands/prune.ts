@@ -44,7 +44,6 @@ const VERBOSE = flag("--verbose", "also show what is kept, and why");
 const AGE_WIDTH = 10;
 const SIZE_WIDTH = 9;
 
-/** A session with what the plan and its table say of it. */
 interface Row extends FileRow, RetentionCandidate {
   readonly size: number;
 }
@@ -76,7 +75,6 @@ export const command: Command = {
   },
 };
 
-/** What becomes of the sessions. */
 interface Plan {
   readonly toDelete: readonly Row[];
   readonly kept: readonly { readonly session: Row; readonly reason: KeepReason }[];

@@ -22,14 +22,9 @@ import { UsageError } from "../usage-error.ts";
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const PERMANENT = flag("--permanent", "delete them for good instead");
 const FORCE = flag("--force", "also files that are not sessions, and sessions that a process has leased");
-
-/** Characters of an id. */
 const ID_WIDTH = 36;
-
-/** How many descendants are named. */
 const MOST_NAMED = 5;
 
-/** A session that is to go. */
 interface Candidate {
   readonly session: NamedSession;
   /** Undefined if it is no session, or cannot be read. */
@@ -79,11 +74,7 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
   });
 }
 
-/**
- * Finds the sessions that are named, each once.
- *
- * @throws {UsageError} If some are files, and others in a database.
- */
+/** Finds the sessions that are named, each once: all in files, or all in a database. */
 async function namedSessions({ findKeptSession, get, io }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
   // What nobody is asked about is not found by a word of its name.
@@ -184,7 +175,6 @@ function descentLines({ out }: CommandCall, { descendants }: Candidate): string[
   ];
 }
 
-/** Names a session in one line: its id and its title. */
 function sessionLine(session: TitleFacts & { readonly id: string }, width: number): string {
   return truncate(`${truncate(plainLine(session.id), ID_WIDTH)}  ${titleOf(session)}`, width);
 }

@@ -99,7 +99,6 @@ const MOST_SHOWN = 50;
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
 const MOST_SEEN = 10;
 
-/** A hit in a file or in a database. */
 interface FoundEntry extends SearchHit {
   readonly session: ListedRow;
 }
@@ -331,7 +330,6 @@ function hitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: F
   return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
 }
 
-/** Says whose hits follow. */
 function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: boolean): void {
   const { colours } = out;
   const { id, modified } = session;

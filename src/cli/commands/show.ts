@@ -25,7 +25,6 @@ const TAIL = numberOption(
   "this many entries in full: the last ones on the path to the entry, or to the leaf",
 );
 
-/** So many children of an entry are named. */
 const MOST_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
@@ -48,7 +47,6 @@ export const command: Command = {
   },
 };
 
-/** Shows entries one after the other. */
 function showEntries(call: CommandCall, session: SessionView, ordinals: readonly number[]): ExitCode {
   const codes = ordinals.map((ordinal, i) => {
     if (i > 0 && !call.json) call.out.line("\n");

@@ -135,7 +135,6 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   else writeUsage(stats.byModel, usage, out);
 }
 
-/** A total, and what it consists of. */
 function listText(total: number, parts: readonly string[]): string {
   return total === 0 ? "none" : `${count(total)}: ${parts.join(", ")}`;
 }

@@ -32,7 +32,6 @@ interface Warning {
   readonly problems: readonly string[];
 }
 
-/** What was found in one file. */
 interface Verdict {
   readonly session: SessionView;
   readonly location: SessionLocation;

@@ -75,7 +75,6 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
   return { scope, name: scope.sessionDir ?? "all projects", ...pricesOf(call) };
 }
 
-/** Shows a session while it grows. */
 async function serveSession(call: CommandCall): Promise<void> {
   const { findKeptSession, get } = call;
   if (get(FILE) !== undefined) throw new UsageError("--live writes no file; leave out -o.");
@@ -135,7 +134,6 @@ function assertFolder(folder: string): void {
   throw new UsageError(`There is no folder ${plainLine(folder)} to write the page to; make it first.`);
 }
 
-/** Writes the page of a session to a file. */
 async function writePage(call: CommandCall): Promise<void> {
   const { findSession, get, io, json, note, out } = call;
   const file = get(FILE);

@@ -20,7 +20,6 @@ export interface Candidates {
   readonly dir?: string;
 }
 
-/** What completion needs to know of a parameter. */
 interface KnownParameter {
   readonly form: string;
   readonly description: string;
@@ -40,7 +39,6 @@ const PARAMETERS: {
   readonly [command: string]: { readonly [form: string]: string | Omit<KnownParameter, "form"> };
 } = parametersOfAll;
 
-/** Characters of a description. */
 const DESCRIPTION_LENGTH = 50;
 
 /** Cuts a description to about as much as a shell shows. */
@@ -48,7 +46,6 @@ export function shortDescription(text: string): string {
   return truncate(text, DESCRIPTION_LENGTH);
 }
 
-/** The shells for which there is a script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 const NOTHING: Candidates = { words: [] };

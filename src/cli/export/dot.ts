@@ -13,11 +13,7 @@ const COLOURS: { readonly [tone in GraphNode["tone"]]: string } = {
   run: "#ffffff",
 };
 
-/**
- * Draws a session's tree in the language of Graphviz.
- *
- * @remarks Cost: O(session).
- */
+/** Draws a session's tree in the language of Graphviz. */
 export function* dot(source: ExportSource): Generator<string, void> {
   const { nodes, edges } = treeGraph(source);
   const { name, fileName } = source.session;

@@ -8,9 +8,7 @@ import { markdown } from "./markdown.ts";
 import { mermaid } from "./mermaid.ts";
 import type { ExportSource } from "./source.ts";
 
-/** A format in which a session can be exported. */
 export interface ExportFormat {
-  /** The word for it. */
   readonly name: string;
   /** What chooses it: undefined or false if it is left out, and a text if that is the file to write. */
   readonly option: Parameter<string | boolean | undefined>;
@@ -35,7 +33,6 @@ function exportFormat(
   return { name, option: { kind: "option", form, description, parse }, isWhole, render };
 }
 
-/** Writes a session as a page that holds everything and loads nothing. */
 function* html({ session, leaf }: ExportSource): Generator<string, void> {
   yield sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
 }

@@ -17,9 +17,7 @@ export interface TreeGraph {
   readonly edges: readonly (readonly [from: string, to: string])[];
 }
 
-/** A box of a drawing. */
 export interface GraphNode {
-  /** A name of letters and digits. */
   readonly name: string;
   readonly tone: Tone | "run";
   /** One or two harmless lines. */
@@ -28,7 +26,6 @@ export interface GraphNode {
   readonly isLeaf: boolean;
 }
 
-/** Columns of a line in a box. */
 const LINE_WIDTH = 48;
 const ID_LENGTH = 18;
 

@@ -9,7 +9,6 @@ const FENCE_IN_LIST = /^(\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+)((?:`{3,}|~{3,}).*)$/;
 /** Of what stands behind a fence only this much is taken over: some readers take more of it for a table. */
 const LANGUAGE = /^ *[\w+#.-]+/;
 
-/** The line below the head of a table. */
 const TABLE = /^[\s|:-]*-[\s|:-]*$/;
 
 const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;
@@ -24,11 +23,7 @@ const SPANS = /\\[!-/:-@[-`{-~]|`+|<(?:https?:\/\/|mailto:)[^\s<>]*>|<(?=[A-Za-z
 /** Characters that mean something to Markdown in the middle of a line. */
 const SPECIAL = /[\\`*_{}[\]<>#|~&!]/g;
 
-/**
- * Makes a fenced block whose fence is longer than any run of backticks in the text.
- *
- * @param language - For colours; no viewer shows it.
- */
+/** Makes a fenced block whose fence is longer than any run of backticks in the text; the language is for colours alone. */
 export function fenced(text: string, language = ""): string {
   const plain = plainText(text);
   const fence = "`".repeat(Math.max(3, longestRun(plain) + 1));
@@ -55,8 +50,6 @@ export function code(text: string): string {
  *
  * Where it is not certain that Markdown takes something for code, it counts as none: in lists, fences go to the margin,
  * and a span of code counts only on its own line.
- *
- * @remarks Cost: O(text).
  */
 export function adopted(text: string): string {
   const lines = plainText(text)

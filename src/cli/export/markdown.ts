@@ -12,7 +12,6 @@ import { count, counted } from "../../view/words.ts";
 import { adopted, code, escaped, fenced, folded } from "./markdown-text.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
 
-/** Characters of what a provider said of a failure. */
 const LONGEST_FAILURE = 1000;
 
 /** Entry types of which a transcript says something in one line. */
@@ -25,8 +24,6 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 /**
  * Writes a branch as a transcript in Markdown: what session it is, then a heading for each turn with what was said,
  * called and returned. State of extensions, labels as entries and usage records are left out.
- *
- * @remarks Cost: O(bytes of the branch).
  */
 export function* markdown(source: ExportSource): Generator<string, void> {
   const { session, leaf, withImages } = source;
@@ -58,7 +55,6 @@ function heading({ session, leaf }: ExportSource, path: Int32Array): string {
   return [`# ${escaped(name ?? session.fileName)}`, "", ...lines].join("\n");
 }
 
-/** What is around an entry. */
 interface Around {
   /** Number of the turn, from 1; 0 before the first. */
   readonly turn: number;

@@ -8,7 +8,6 @@ export interface ExportSource {
   readonly leaf: number;
   /** Whether everything is wanted: all branches, or every entry of a drawing. */
   readonly isFull: boolean;
-  /** Whether images go into the text. */
   readonly withImages: boolean;
 }
 
@@ -18,15 +17,9 @@ export interface NumberedEntry {
   readonly entry: AnySessionEntry | undefined;
 }
 
-/** Entries whose bodies are held at a time. */
 const BATCH = 64;
 
-/**
- * Returns entries with their bodies, a few at a time, so that a session of any size takes little memory.
- *
- * @param ordinals - Which, in the order in which they are returned.
- * @remarks Cost: O(bytes of their lines).
- */
+/** Yields entries with their bodies, in the order of the ordinals, a few at a time, so that a session of any size takes little memory. */
 export function* numberedEntries(session: SessionView, ordinals: Int32Array): Generator<NumberedEntry, void> {
   for (let start = 0; start < ordinals.length; start += BATCH) {
     const batch: NumberedEntry[] = [];

@@ -5,7 +5,6 @@ import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } fr
 /** How a file has changed: bytes behind those that were read, or another file at its path. */
 export type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };
 
-/** Bytes that are read at once. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Returns what tells a file from another one that takes its path, as a text; undefined if none is there. */
@@ -43,7 +42,6 @@ export class FileFollower {
     this.#file = identityIn(file);
   }
 
-  /** Bytes that are known by now. */
   get offset(): number {
     return this.#offset;
   }

@@ -13,11 +13,7 @@ const FOLDER = import.meta.url.endsWith(".ts")
   ? new URL("../../../node_modules/.cache/sessiontree/page/", import.meta.url)
   : new URL("./page/", import.meta.url);
 
-/**
- * Reads the page.
- *
- * @throws {Error} If the program runs from the sources and the page has not been built.
- */
+/** Reads the page, which must have been built if the program runs from the sources. */
 export function readPageAsset(): PageAsset {
   const [script, style] = [new URL("page.js", FOLDER), new URL("style.css", FOLDER)];
   if (!existsSync(script) || !existsSync(style)) {
@@ -28,17 +24,15 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-/** Another session that a page can lead to. */
 export interface KnownSession {
   readonly path: string;
   /** Address of its page; undefined where no server has it. */
   readonly href?: string;
 }
 
-/** What a page is made of. */
 export interface PageSource {
-  /** The session file, byte by byte; of a page that a server has, its size, since it is fetched. */
-  readonly bytes: Uint8Array | number;
+  /** The session file, byte by byte; undefined for a page that fetches it from a server. */
+  readonly bytes?: Uint8Array | undefined;
   /** Name of the file, without its folder. */
   readonly fileName: string;
   /** Absolute path of the file; undefined if the session has none. */
@@ -47,11 +41,18 @@ export interface PageSource {
   readonly leafId?: string | undefined;
   /** Sessions that exist, by the name that this one uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
-  /** Where a server has the bytes, tells what is appended, and what its list counts; only a page with one may send requests. */
+  /**
+   * Where a server has the bytes, the sessions named in them, tells what is appended, and what its list counts; only a page with
+   * one may send requests.
+   */
   readonly server?:
-    | { readonly bytesUrl: string; readonly eventsUrl: string; readonly usageUrl?: string }
+    | {
+        readonly bytesUrl: string;
+        readonly knownUrl: string;
+        readonly eventsUrl: string;
+        readonly usageUrl?: string;
+      }
     | undefined;
-  /** Address of the list of sessions. */
   readonly indexUrl?: string | undefined;
 }
 
@@ -59,12 +60,10 @@ export interface PageSource {
 interface PageDocument {
   readonly dataId: "session" | "sessions";
   readonly data: object;
-  /** Bytes of a session. */
-  readonly bytes?: Uint8Array;
+  readonly bytes?: Uint8Array | undefined;
   readonly isServed: boolean;
 }
 
-/** Bytes of a session that are compressed together. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /** As much smaller as level 6 makes them, nearly, in a third of the time. */
@@ -82,23 +81,11 @@ const GZIP = { level: 3 };
 export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
   const { bytes, known, ...others } = source;
   const links = known === undefined || known.size === 0 ? {} : { known: Object.fromEntries(known) };
-  const size = typeof bytes === "number" ? bytes : bytes.length;
-  return documentOf(
-    {
-      dataId: "session",
-      data: { ...others, ...links, size },
-      isServed: source.server !== undefined,
-      ...(typeof bytes !== "number" && { bytes }),
-    },
-    asset,
-  );
+  const data = { ...others, ...links };
+  return documentOf({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
 }
 
-/**
- * Makes the page of a list of sessions, for a server that has the sessions, too.
- *
- * @param data - What the page reads, as JSON can hold it.
- */
+/** Makes the page of a list of sessions, for a server that has the sessions, too. */
 export function htmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
   return documentOf({ dataId: "sessions", data, isServed: true }, asset);
 }

@@ -8,7 +8,7 @@ import type { PriceFunction } from "../../catalog/usage-groups.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { type FileChange, FileFollower, fileIdentity } from "./file-follower.ts";
 import { FailureCounter, indexPage, indexUsage, searchIndex, sessionUsage } from "./session-index.ts";
-import { sessionPage } from "./session-page.ts";
+import { knownSessions, sessionPage } from "./session-page.ts";
 
 /** Only this machine can reach it. */
 const HOST = "127.0.0.1";
@@ -19,16 +19,13 @@ const TOKEN_BYTES = 24;
 /** Time between two looks at a file that a page follows. */
 const POLL_MS = 300;
 
-/** The sessions of which a list is made. */
 export interface ServedIndex {
   readonly scope: CatalogScope;
-  /** What the list is called. */
   readonly name: string;
   /** Prices calls whose records state no cost. */
   readonly prices?: PriceFunction;
 }
 
-/** What a request is answered by. */
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
 /**
@@ -61,7 +58,6 @@ export class PageServer {
     if (address !== null && typeof address === "object") this.#port = address.port;
   }
 
-  /** Address of the list of sessions. */
   get indexUrl(): string {
     return `http://${HOST}:${this.#port}/${this.#token}/`;
   }
@@ -115,6 +111,8 @@ export class PageServer {
         return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
       if (part === "usage") return (request, response) => this.#writeSessionUsage(request, response, path);
       if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
+      if (part === "known")
+        return (_, response) => writeJson(response, Object.fromEntries(knownSessions(path, this.#hrefOf)));
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
@@ -134,9 +132,9 @@ export class PageServer {
     const page = sessionPage(
       { path, fileName: basename(path) },
       {
-        hrefOf: this.#hrefOf,
         server: {
           bytesUrl: `${href}/bytes?${which}`,
+          knownUrl: `${href}/known`,
           eventsUrl: `${href}/events?${which}`,
           ...(this.#index !== undefined && { usageUrl: `${href}/usage` }),
         },
@@ -231,12 +229,10 @@ function* piecesOf(follower: FileFollower, first: FileChange | undefined): Gener
   }
 }
 
-/** Returns how calls are counted for a request. */
 function countingFor(request: IncomingMessage, { prices }: ServedIndex) {
   return { ...(prices && { prices }), signal: untilGone(request) };
 }
 
-/** Returns a signal that aborts once the client is gone. */
 function untilGone(request: IncomingMessage): AbortSignal {
   const gone = new AbortController();
   request.once("close", () => gone.abort());

@@ -19,10 +19,8 @@ import { titleOf } from "../../view/session-title.ts";
 import type { Spent } from "../../view/spent.ts";
 import { htmlIndex } from "./html-page.ts";
 
-/** Entries that a search through contents returns at most. */
 const MOST_HITS = 500;
 
-/** Makes the page that lists sessions, latest first. */
 export async function indexPage(
   scope: CatalogScope,
   name: string,
@@ -47,7 +45,6 @@ interface IndexAddresses {
 
 /** What one model's calls in a session used on a day, those of its subagents included. */
 export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
-  /** Address of the session's page. */
   readonly session: string;
   readonly day: string | null;
   readonly model: string | null;
@@ -62,11 +59,7 @@ export interface IndexUsage {
   readonly groups: readonly IndexUsageGroup[];
 }
 
-/**
- * Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents.
- *
- * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
- */
+/** Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents. */
 export async function indexUsage(
   scope: CatalogScope,
   options: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
@@ -123,11 +116,9 @@ export async function sessionUsage(
   return { spent, estimates: Object.fromEntries(estimates) };
 }
 
-/** An entry that holds what was searched for. */
 export interface IndexHit {
   /** Address of the entry on the page of its session. */
   readonly href: string;
-  /** Address of the session's page. */
   readonly session: string;
   readonly role: string;
   /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
@@ -137,12 +128,7 @@ export interface IndexHit {
   readonly match: TextMatch;
 }
 
-/**
- * Searches the contents of sessions; the hits that fit best come first.
- *
- * @param signal - Ends the search; what was found by then is given up.
- * @throws {SessionError} `ABORTED` or `INVALID_QUERY`
- */
+/** Searches the contents of sessions, until the signal; the hits that fit best come first. */
 export async function searchIndex(
   scope: CatalogScope,
   query: string,

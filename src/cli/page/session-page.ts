@@ -11,16 +11,12 @@ const MOST_BYTES = 256 * 1024 * 1024;
 export interface SessionPageOptions {
   /** The entry at whose path the page opens; default: the session's leaf. */
   readonly leafId?: string | undefined;
-  /** Returns the address of the page of another session; default: there is none. */
-  readonly hrefOf?: (path: string) => string;
   /** Where a server has the bytes, and tells what is appended; default: they are in the page. */
   readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
-  /** Size of the largest file of which a page is made. */
   readonly mostBytes?: number;
 }
 
-/** A session of which a page is made. */
 export interface PagedSession {
   /** Absolute path of its file; undefined if it has none. */
   readonly path: string | undefined;
@@ -38,32 +34,46 @@ export interface PagedSession {
  */
 export function sessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
   const { path, fileName } = session;
-  const { leafId, hrefOf, server, indexUrl, mostBytes = MOST_BYTES } = options;
+  const { leafId, server, indexUrl, mostBytes = MOST_BYTES } = options;
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
   if (size > mostBytes) throw tooLarge(path ?? fileName, size);
-  // What a server hands out is not read here but for the names in it.
-  const bytes = server === undefined ? bytesOf(session) : size;
-  const named = typeof bytes === "number" ? namesInFile(path) : namedSessions(path, [bytes]);
-  const known = new Map(
-    Array.from(named, ([name, file]): [string, KnownSession] => [
-      name,
-      hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
-    ]),
-  );
-  return htmlPage({ path, fileName, leafId, known, server, indexUrl, bytes });
+  if (server !== undefined) return htmlPage({ path, fileName, leafId, server, indexUrl });
+  const bytes = bytesOf(session);
+  const known = knownOf(namedSessions(path, [bytes]));
+  return htmlPage({ path, fileName, leafId, known, indexUrl, bytes });
 }
 
 function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
   return path === undefined ? Buffer.from(bytes) : readFileSync(path);
 }
 
-function namesInFile(path = ""): Map<string, string> {
+/**
+ * Finds the sessions that a session names, and that exist.
+ *
+ * @param path - Absolute path of its file.
+ * @param hrefOf - Returns the address of the page of a session.
+ * @returns By the name that the session uses.
+ * @remarks Cost: O(bytes).
+ */
+export function knownSessions(path: string, hrefOf: (path: string) => string): Map<string, KnownSession> {
   const file = openToScan(path);
   try {
-    return namedSessions(path, piecesOf(file, 0, NAME_BYTES));
+    return knownOf(namedSessions(path, piecesOf(file, 0, NAME_BYTES)), hrefOf);
   } finally {
     closeFile(file);
   }
+}
+
+function knownOf(
+  named: ReadonlyMap<string, string>,
+  hrefOf?: (path: string) => string,
+): Map<string, KnownSession> {
+  return new Map(
+    Array.from(named, ([name, path]) => [
+      name,
+      hrefOf === undefined ? { path } : { path, href: hrefOf(path) },
+    ]),
+  );
 }
 
 function tooLarge(path: string, size: number): SessionError {

@@ -23,7 +23,6 @@ const COMMANDS = {
   "ctrl-u": "rub-out-all",
 } as const;
 
-/** What a key can ask for beside text. */
 export type PickerCommand = (typeof COMMANDS)[keyof typeof COMMANDS];
 
 /** What a key asks for: a command, or text to be added to what is typed. */
@@ -34,13 +33,7 @@ const BY_NAME: ReadonlyMap<string, PickerCommand> = new Map(Object.entries(COMMA
 /** What is never text, wherever it comes from. */
 const CONTROL = /\p{Cc}/u;
 
-/**
- * Tells what a key asks for.
- *
- * @param text - What the key types, if anything.
- * @param key - The key as Node's readline describes it.
- * @returns Undefined if it asks for nothing.
- */
+/** Tells what a key asks for, by the text that it types and as Node's readline describes it; undefined if it asks for nothing. */
 export function pickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
   const command = name === undefined ? undefined : BY_NAME.get(`${ctrl ? "ctrl-" : ""}${name}`);
   if (command !== undefined) return command;

@@ -18,11 +18,9 @@ import {
   step,
 } from "./state.ts";
 
-/** What a picker works with. */
 export interface PickerWorld {
   readonly terminal: CliTerminal;
   readonly colours: Colours;
-  /** Which sessions are shown first. */
   readonly scope: PickerScope;
   readonly nowMs: () => number;
   /** Yields sessions as they are found, until the signal. */
@@ -34,9 +32,7 @@ export interface PickerWorld {
   readonly remove: (path: string) => Promise<unknown>;
 }
 
-/** An entry that holds what is looked for. */
 export interface ContentHit {
-  /** Of its session. */
   readonly path: string;
   readonly line: PreviewLine;
 }

@@ -4,18 +4,12 @@ import { kindOf, type Tone } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import type { PreviewLine } from "./state.ts";
 
-/** Entries that are looked at, from the leaf up. */
 const MOST_ENTRIES = 200;
 
 /** What a preview shows: results of tools and settings say little. */
 const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
 
-/**
- * Returns the last messages of the branch on which a session stands, the latest at the end.
- *
- * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
- * @remarks Cost: O(bytes), for the heads, and the bodies of the last 200 entries.
- */
+/** Returns the last messages of the branch on which a session stands, the latest at the end. */
 export function previewOf(path: string): PreviewLine[] {
   const session = SessionView.at(path);
   const lines: PreviewLine[] = [];

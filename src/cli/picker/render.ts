@@ -8,7 +8,6 @@ import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/colour.ts";
 import { cursorIn, matchesOf, type PickerState } from "./state.ts";
 
-/** What a picker is drawn on. */
 export interface PickerScreen {
   readonly columns: number;
   readonly rows: number;
@@ -24,7 +23,6 @@ const FOOT_LINES = 1;
 /** With fewer lines than this there is no preview. */
 const PREVIEW_FROM = 9;
 
-/** Part of the lines in the middle that the preview takes. */
 const PREVIEW_PART = 0.4;
 
 const AGE_WIDTH = 10;
@@ -32,20 +30,17 @@ const AGE_WIDTH = 10;
 /** In fewer columns the number of messages is left out. */
 const COUNT_FROM = 60;
 
-/** Part of the width that the project may take where there are several. */
 const PROJECT_PART = 0.2;
 
 const TITLES = { project: "Sessions of this project", all: "Sessions of all projects", folder: "Sessions" };
 
 /** How the lines of a screen are shared out. */
 export interface PickerLayout {
-  /** Lines of the list. */
   readonly list: number;
   /** Lines of the preview, the one above it not counted; 0 for none. */
   readonly preview: number;
 }
 
-/** Shares out the lines of a screen. */
 export function pickerLayout(rows: number): PickerLayout {
   const middle = Math.max(1, rows - HEAD_LINES - FOOT_LINES);
   if (rows < PREVIEW_FROM) return { list: middle, preview: 0 };

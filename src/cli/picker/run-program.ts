@@ -14,11 +14,8 @@ export function withPath(command: readonly string[], path: string): string[] {
 }
 
 /**
- * Runs a program with our terminal, and waits for its end. Interrupts are for it alone.
- *
- * @param command - The program and its arguments; no shell reads them.
- * @returns Its exit code; as a shell does, 128 and the number of the signal that ended it.
- * @throws The system's error if it cannot be started.
+ * Runs a program without a shell, with our terminal, and waits for its exit code: as of a shell, 128 and the number of a
+ * signal that ended it. Interrupts are for it alone.
  */
 export async function runProgram([program = "", ...args]: readonly string[], cwd: string): Promise<number> {
   const stay = () => undefined;

@@ -7,7 +7,6 @@ import { bestMatches } from "./matching.ts";
 export interface PickerState {
   /** Those found so far, latest first. */
   readonly sessions: readonly FileRow[];
-  /** Whether all have been found. */
   readonly isComplete: boolean;
   readonly scope: PickerScope;
   /** What was typed, by which the list is filtered, or which is looked for in what was said. */
@@ -26,7 +25,6 @@ export interface PickerState {
 /** Which sessions are shown; a folder that is named has no others. */
 export type PickerScope = "project" | "all" | "folder";
 
-/** What keys are for at the moment. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "rename"; readonly path: string; readonly text: string }
@@ -39,15 +37,12 @@ export interface ContentSearch {
   readonly isComplete: boolean;
 }
 
-/** A message of a preview. */
 export interface PreviewLine {
-  /** The word for its kind. */
   readonly word: string;
   /** One harmless line. */
   readonly text: string;
 }
 
-/** What happens to a picker. */
 export type PickerEvent =
   | { readonly kind: "found"; readonly sessions: readonly FileRow[] }
   | { readonly kind: "complete" }
@@ -61,7 +56,6 @@ export type PickerEvent =
   /** A key; `page` is how many sessions are in sight. */
   | { readonly kind: "key"; readonly key: PickerKey; readonly page: number };
 
-/** What is to be done because of an event. */
 export type PickerTask =
   | { readonly kind: "choose"; readonly session: FileRow }
   | { readonly kind: "leave" }
@@ -71,7 +65,6 @@ export type PickerTask =
   | { readonly kind: "rename"; readonly path: string; readonly name: string }
   | { readonly kind: "delete"; readonly path: string };
 
-/** A picker after an event. */
 export interface PickerStep {
   readonly state: PickerState;
   readonly task?: PickerTask;
@@ -81,7 +74,6 @@ const NOT_YET_FOUND: ContentSearch = { found: new Map(), isComplete: false };
 
 const LIST: PickerMode = { kind: "list" };
 
-/** The picker before anything was found. */
 export function emptyPicker(scope: PickerScope): PickerState {
   return {
     sessions: [],
@@ -96,11 +88,7 @@ export function emptyPicker(scope: PickerScope): PickerState {
   };
 }
 
-/**
- * Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first.
- *
- * @remarks Cost: O(text of their rows).
- */
+/** Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first. */
 export function matchesOf({ sessions, filter, contents }: PickerState): readonly FileRow[] {
   if (contents === undefined) return bestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
@@ -114,18 +102,12 @@ export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): 
   );
 }
 
-/** Returns the highlighted session, if any fits. */
 export function highlighted(state: PickerState): FileRow | undefined {
   const matches = matchesOf(state);
   return matches[cursorIn(matches, state)];
 }
 
-/**
- * Takes an event in.
- *
- * @returns A new state, and what is to be done.
- * @remarks Cost: O(sessions), O(n log n) when some are found.
- */
+/** Takes an event in, and returns a new state and what is to be done. */
 export function step(state: PickerState, event: PickerEvent): PickerStep {
   switch (event.kind) {
     case "found": {

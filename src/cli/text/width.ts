@@ -44,7 +44,6 @@ export function widthOf(text: string): number {
  *
  * @param text - One line without colours.
  * @param width - Columns, at least 0; infinite for the line as it is.
- * @remarks Cost: O(width).
  */
 export function truncate(text: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY) return text;
@@ -53,13 +52,7 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? "" : beginningOf(whole, width - 1).trimEnd() + ELLIPSIS;
 }
 
-/**
- * Cuts off the beginning of a line to fit a width, with an ellipsis where something was cut off.
- *
- * @param text - One line without colours.
- * @param width - Columns.
- * @remarks Cost: O(text).
- */
+/** Cuts off the beginning of a line without colours to fit a width, with an ellipsis where something was cut off. */
 export function truncateStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width < 1) return "";

@@ -13,10 +13,8 @@ import { column, truncate, widthOf, wrap } from "../text/width.ts";
 import { KIND_WIDTH, paintOf } from "../view/colour.ts";
 import { idsOf, shortId } from "../view/short-ids.ts";
 
-/** A row that stands for several entries. */
 type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
 
-/** Rows whose bodies are read together. */
 const BATCH = 256;
 
 const LABEL_WIDTH = 24;

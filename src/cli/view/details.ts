@@ -6,13 +6,10 @@ import { prettyJson } from "../../view/pretty-json.ts";
 
 /** All that an entry holds; every text is harmless. */
 export interface EntryDetails {
-  /** Short values by name. */
   readonly facts: readonly (readonly [name: string, value: string])[];
-  /** Texts of any length. */
   readonly blocks: readonly DetailBlock[];
 }
 
-/** A piece of an entry's content. */
 interface DetailBlock {
   /** What it is; empty for the text that the entry is about. */
   readonly title: string;
@@ -26,8 +23,6 @@ const LONGEST_FACT = 60;
 /**
  * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
  * body.
- *
- * @remarks Cost: O(size of the entry).
  */
 export function detailsOf(entry: AnySessionEntry | undefined): EntryDetails {
   const { parts, others } = contentOf(entry);

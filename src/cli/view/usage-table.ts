@@ -1,7 +1,6 @@
 import type { Output } from "../output.ts";
 import { column, widthOf } from "../text/width.ts";
 
-/** Columns between two of a table. */
 const GAP = 2;
 const LEAST_NAME_WIDTH = 12;
 /** Columns of numbers make room for as much of the names. */
@@ -10,7 +9,6 @@ const GOOD_NAME_SHARE = 0.45;
 const MOST_BAR_WIDTH = 30;
 const LEAST_BAR_WIDTH = 8;
 
-/** A row of a table of numbers. */
 export interface UsageRow {
   readonly name: string;
   /** Empty for what this row does not have. */

@@ -9,6 +9,7 @@ import {
   userText,
 } from "./message-parts.ts";
 import { isBelow, type RecordNode, upward } from "./record-graph.ts";
+import { isAborted } from "./usage.ts";
 
 /** Records that become entries together: the parts of one message, a command and its output, a boundary and its summary. */
 export interface Unit {
@@ -306,13 +307,14 @@ function saysInterrupted(node: RecordNode): boolean {
 }
 
 /**
- * Tells whether the user interrupted an answer while it arrived.
+ * Tells whether the user interrupted an answer while it arrived, in a version that does not count its tokens.
  *
- * Its tokens are then those of its start, which the program does not count.
+ * Its tokens are then those of its start. Versions that count them say that it was aborted.
  */
 export function isBrokenOff(unit: Unit): boolean {
   const isOpen = unit.nodes.every(({ message }) => textOf(message["stop_reason"]) === undefined);
   if (unit.role !== "assistant" || !isOpen || callBlocks(unit).length > 0) return false;
+  if (unit.nodes.some(isAborted)) return false;
   return unit.nodes.some(({ children }) =>
     children.some((child) => child.type === "user" && userText(child).startsWith(`${INTERRUPTION}]`)),
   );

@@ -9,7 +9,14 @@ import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, keyOfId, SessionBuilder } from "../session-builder.ts";
 import { readSourceText, type SourceText } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
-import { convertModelMessage, convertSentParts, type ModelAnswer, resultOfCall } from "./parts.ts";
+import {
+  convertModelMessage,
+  convertSentParts,
+  isAside,
+  type ModelAnswer,
+  resultOfCall,
+  sentResponses,
+} from "./parts.ts";
 import { applyPatches, type LogNode } from "./patch-log.ts";
 
 /** A session of Gemini CLI: its file. */
@@ -64,6 +71,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
     builder.keepBehind(`gemini record ${encodeParsed(value)}`, undefined, "record", value);
   builder.drop("older version of a message", log.replaced);
   builder.drop("thanks for a summary", log.thanks);
+  builder.drop("result that its call tells", log.repeated);
   builder.markLeaf(log.tip && drafts.get(log.tip));
   const name = textOf(metadata["summary"]);
   if (name !== undefined) builder.addName(`gemini name ${name}`, name);
@@ -97,23 +105,26 @@ function emitNode(node: LogNode, drafts: ReadonlyMap<LogNode, Draft>, builder: S
   const { message } = node;
   if (node.isCompaction) return emitCompaction(node, parent, drafts, builder);
   if (message["type"] === "gemini") return emitAnswer(node, parent, builder);
-  if (message["type"] === "user" && !isAside(message)) {
-    const { content } = message;
-    return builder.addMessage(keyOf(node), parent, message["timestamp"], {
-      role: "user",
-      content: typeof content === "string" ? content : convertSentParts(content),
-    });
-  }
+  if (message["type"] === "user" && !isAside(message)) return emitSent(node, parent, builder);
   const { id: _id, timestamp, type, ...data } = message;
   const kind = type === "user" ? "command" : (textOf(type) ?? "message");
   return builder.keep(keyOf(node), parent, timestamp, kind, data);
 }
 
-/** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
-function isAside({ content }: JsonRecord): boolean {
-  const text = textIn(content).trim();
-  if (/^[/?]|^<(?:session_context|hook_context)>/.test(text)) return true;
-  return text === "" && !Array.isArray(content);
+/** Adds what was sent: the results of calls that no answer tells, then the prompt. */
+function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder): Draft {
+  const { content, timestamp } = node.message;
+  let last = parent;
+  for (const { id = "", name = "unknown", ...output } of sentResponses(content)) {
+    const body = toolResult({ ...output, toolCallId: id, toolName: name });
+    last = builder.addMessage(`${keyOf(node)} result ${id}`, last, timestamp, body);
+  }
+  const said = listOf(content).filter((part) => fieldsOf(part)["functionResponse"] === undefined);
+  if (last !== undefined && last !== parent && said.length === 0) return last;
+  return builder.addMessage(keyOf(node), last, timestamp, {
+    role: "user",
+    content: typeof content === "string" ? content : convertSentParts(said),
+  });
 }
 
 function keyOf({ key }: LogNode): string {

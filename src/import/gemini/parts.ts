@@ -5,7 +5,7 @@ import { imageOf, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { textOf } from "../source-values.ts";
+import { textIn, textOf } from "../source-values.ts";
 
 /** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
@@ -98,6 +98,38 @@ function sentBlock(part: JsonRecord): UserBlock[] {
   if (fileData !== undefined) return [placeholder("file", String(fieldsOf(fileData)["fileUri"]))];
   if (functionResponse !== undefined) return responseBlocks(fieldsOf(functionResponse));
   return [placeholder(Object.keys(part)[0] ?? "part")];
+}
+
+/** What a tool returned, in the form in which it is sent. */
+export interface SentResponse {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly content: UserBlock[];
+  readonly isError: boolean;
+}
+
+/** Returns what tools returned, of what was sent. */
+export function sentResponses(content: unknown): SentResponse[] {
+  return partsOf(content).flatMap(({ functionResponse }) => {
+    if (functionResponse === undefined) return [];
+    const response = fieldsOf(functionResponse);
+    const isError = fieldsOf(response["response"])["error"] !== undefined;
+    return [
+      {
+        id: textOf(response["id"]),
+        name: textOf(response["name"]),
+        content: responseBlocks(response),
+        isError,
+      },
+    ];
+  });
+}
+
+/** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
+export function isAside({ content }: JsonRecord): boolean {
+  const text = textIn(content).trim();
+  if (/^[/?]|^<(?:session_context|hook_context)>/.test(text)) return true;
+  return text === "" && !Array.isArray(content);
 }
 
 function responseBlocks({ response, parts }: JsonRecord): UserBlock[] {

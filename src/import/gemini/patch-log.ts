@@ -2,6 +2,7 @@ import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textIn, textOf } from "../source-values.ts";
+import { isAside, resultOfCall, sentResponses } from "./parts.ts";
 
 /** A message, or a compaction, with its parent. */
 export interface LogNode {
@@ -51,6 +52,8 @@ class PatchLog {
   listed = 0;
   /** Those of them that the program added after a summary as the model's thanks for it, which it did not say. */
   thanks = 0;
+  /** Records of what tools returned that the calls before them tell, too. */
+  repeated = 0;
   /** Current state of the session. */
   #current: LogNode[] = [];
   /** Its messages by id. */
@@ -105,7 +108,9 @@ class PatchLog {
   }
 
   #put(message: JsonRecord): void {
-    if (!this.#update(message)) this.#add(message, {});
+    const answer = this.#current.findLast((node) => node.message["type"] === "gemini");
+    if (repeatsResults(message, answer?.message)) this.repeated++;
+    else if (!this.#update(message)) this.#add(message, {});
   }
 
   #add(message: JsonRecord, options: Partial<Pick<LogNode, "isCompaction" | "firstKept" | "isCopy">>): void {
@@ -151,15 +156,26 @@ class PatchLog {
     return true;
   }
 
-  /** Applies a list of messages that replaces the session. */
-  #checkpoint(messages: readonly JsonRecord[]): void {
-    const isSame = (node: LogNode | undefined, message: JsonRecord | undefined) =>
-      node !== undefined && message !== undefined && node.message["id"] === message["id"];
-    let same = 0;
-    while (same < messages.length && isSame(this.#current[same], messages[same])) {
-      const node = this.#current[same];
-      if (node !== undefined) node.message = messages[same] ?? node.message;
-      same++;
+  /** Applies a list of messages that replaces the session; such lists lack notes, and may repeat a summary. */
+  #checkpoint(listed: readonly JsonRecord[]): void {
+    let answer: JsonRecord | undefined;
+    const told = listed.filter((message) => {
+      if (message["type"] === "gemini") answer = message;
+      return !repeatsResults(message, answer);
+    });
+    const summaries = this.#current
+      .filter(({ isCompaction }) => isCompaction)
+      .map(({ message }) => message["id"]);
+    const known = told.findIndex(({ id }) => summaries.includes(id));
+    const messages = known === -1 ? told : withoutThanks(told.slice(known + 1));
+    let [same, end] = [0, 0];
+    for (const node of this.#current) {
+      const message = messages[same];
+      const isSame = !node.isCompaction && message !== undefined && node.message["id"] === message["id"];
+      if (!isSame && !node.isCompaction && !isNote(node)) break;
+      if (isSame && !isNote(node)) node.message = message;
+      if (isSame) same++;
+      end++;
     }
     const rest = messages.slice(same);
     const [before, replaced] = [this.nodes.length, this.replaced];
@@ -167,7 +183,7 @@ class PatchLog {
     if (summary !== undefined && textIn(summary["content"]).includes(SNAPSHOT))
       this.#compact(summary, rest.slice(1));
     else {
-      this.#goTo(this.#current.slice(0, same));
+      this.#goTo(this.#current.slice(0, end));
       for (const message of rest) this.#add(message, {});
     }
     this.listed += this.nodes.length - before + this.replaced - replaced;
@@ -175,7 +191,7 @@ class PatchLog {
 
   /** Applies a list that begins with a summary of the history: it continues after all of that. */
   #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
-    const kept = isThanks(following[0]) ? following.slice(1) : following;
+    const kept = withoutThanks(following);
     this.thanks += following.length - kept.length;
     const start = this.#current.length - kept.length;
     const tail = this.#current.slice(Math.max(0, start));
@@ -188,6 +204,27 @@ class PatchLog {
   }
 }
 
-function isThanks(message: JsonRecord | undefined): boolean {
-  return message?.["type"] === "gemini" && textIn(message["content"]).startsWith("Got it.");
+/** Tells whether a message is one of the program's to the user, or before a prompt. */
+function isNote({ message }: LogNode): boolean {
+  const { type } = message;
+  return type === "user" ? isAside(message) : type !== "gemini";
+}
+
+/** Tells whether a message has only results of calls that an answer tells with their results. */
+function repeatsResults(message: JsonRecord, answer: JsonRecord | undefined): boolean {
+  if (message["type"] !== "user" || answer === undefined) return false;
+  const responses = sentResponses(message["content"]);
+  const calls = listOf(answer["toolCalls"]).map(fieldsOf);
+  return (
+    responses.length > 0 &&
+    responses.length === listOf(message["content"]).length &&
+    responses.every(({ id }) => calls.some((call) => call["id"] === id && resultOfCall(call) !== undefined))
+  );
+}
+
+/** Returns the messages behind a summary without the first if that thanks for it. */
+function withoutThanks(messages: readonly JsonRecord[]): readonly JsonRecord[] {
+  const [first] = messages;
+  const isThanks = first?.["type"] === "gemini" && textIn(first["content"]).startsWith("Got it.");
+  return isThanks ? messages.slice(1) : messages;
 }

@@ -1,23 +1,22 @@
-import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import type { LinkedSession } from "./linked-sessions.ts";
 
 /** What a page says of the session that it shows; the session itself stands in blocks, or is fetched from a server. */
 export interface EmbeddedSession {
-  /** Bytes of the file, as it was when the page was made. */
-  readonly size: number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
   /** Its path where the page was made; its name if it has none. */
   readonly path: string;
   /** The entry at whose path the page opens; undefined for the session's leaf. */
   readonly leafId: string | undefined;
-  /** Other sessions that exist, by the path or id by which this one names them. */
+  /** Other sessions that exist, by the path or id by which this one names them; a server is asked for them. */
   readonly known: ReadonlyMap<string, LinkedSession>;
   /** Where a server has the session; undefined in a file. */
   readonly server:
     | {
         readonly bytesUrl: string;
+        readonly knownUrl: string;
         readonly eventsUrl: string;
         /** Tells what the list counts of it; undefined without a list. */
         readonly usageUrl: string | undefined;
@@ -34,21 +33,26 @@ export interface EmbeddedSession {
  */
 export function readEmbedded(json: string): EmbeddedSession {
   const fields = fieldsOf(JSON.parse(json));
-  const { bytesUrl, eventsUrl, usageUrl } = fieldsOf(fields["server"]);
+  const { bytesUrl, knownUrl, eventsUrl, usageUrl } = fieldsOf(fields["server"]);
   const server = {
     bytesUrl: textOf(bytesUrl),
+    knownUrl: textOf(knownUrl),
     eventsUrl: textOf(eventsUrl),
     usageUrl: textOf(usageUrl) || undefined,
   };
   return {
-    size: numberOf(fields["size"]),
     fileName: textOf(fields["fileName"]),
     path: textOf(fields["path"]) || textOf(fields["fileName"]),
     leafId: textOf(fields["leafId"]) || undefined,
-    known: new Map(Object.entries(fieldsOf(fields["known"])).map(([name, one]) => [name, linkOf(one)])),
+    known: readKnown(fields["known"]),
     server: server.bytesUrl === "" ? undefined : server,
     indexUrl: textOf(fields["indexUrl"]) || undefined,
   };
+}
+
+/** Reads which sessions exist, by the path or id by which another one names them. */
+export function readKnown(value: unknown): Map<string, LinkedSession> {
+  return new Map(Object.entries(fieldsOf(value)).map(([name, one]) => [name, linkOf(one)]));
 }
 
 function linkOf(value: unknown): LinkedSession {

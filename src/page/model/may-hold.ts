@@ -2,6 +2,7 @@ import { BytePattern } from "../../jsonl/byte-pattern.ts";
 import { CURRENT_SESSION_VERSION } from "../../schema/version.ts";
 import { requiredWords, type SearchQuery } from "../../search/search-query.ts";
 import { textPatterns } from "../../search/text-bytes.ts";
+import { NONE } from "../../tree/entry-tree.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What the page says of entries in words of its own, which stand on no line. */
@@ -49,14 +50,19 @@ export function entriesThatMayHold(session: SessionModel, query: SearchQuery): U
 
 /** Marks the entries on whose lines a pattern stands. */
 function markLines({ bytes, lines, size }: SessionModel, pattern: BytePattern, marks: Uint8Array): void {
-  let at = pattern.find(bytes, 0, bytes.length);
-  for (const ordinal of lines.allInFileOrder(size)) {
-    if (at === -1) return;
-    const end = lines.offsetAt(ordinal) + lines.lengthAt(ordinal);
-    if (at >= end) continue;
-    if (at < lines.offsetAt(ordinal)) at = pattern.find(bytes, lines.offsetAt(ordinal), bytes.length);
-    if (at === -1 || at >= end) continue;
-    marks[ordinal] = 1;
-    at = pattern.find(bytes, end, bytes.length);
+  const ordinals = lines.allInFileOrder(size);
+  const endOf = (ordinal: number) => lines.offsetAt(ordinal) + lines.lengthAt(ordinal);
+  let next = 0;
+  for (const block of bytes.between(0, bytes.size)) {
+    const find = (from: number) => pattern.find(block.bytes, from, block.bytes.length);
+    for (let at = find(0); at !== -1; ) {
+      const found = block.offset + at;
+      while (next < size && endOf(ordinals[next] ?? NONE) <= found) next++;
+      const ordinal = ordinals[next];
+      if (ordinal === undefined) return;
+      const start = lines.offsetAt(ordinal);
+      if (start <= found) marks[ordinal] = 1;
+      at = find((start <= found ? endOf(ordinal) : start) - block.offset);
+    }
   }
 }

@@ -9,6 +9,7 @@ import type { SessionIssue } from "../../schema/issue.ts";
 import type { EntryTree } from "../../tree/entry-tree.ts";
 import type { ViewSource } from "../../view/view-source.ts";
 import { type EntryFacts, FactsReader } from "./entry-facts.ts";
+import { LineBlocks } from "./line-blocks.ts";
 import type { LinkedSession } from "./linked-sessions.ts";
 
 /** Bytes of lines whose entries stay parsed. */
@@ -21,9 +22,6 @@ const RUN_BYTES = 256 * 1024;
 /** Told an entry, or undefined for a damaged body. */
 type TakeEntry = (ordinal: number, entry: AnySessionEntry | undefined) => void;
 
-/** Bytes that are reserved for what is appended, as a part of those that are there. */
-const RESERVE = 0.125;
-
 /**
  * The entries of a session that is read piece by piece, and may grow.
  *
@@ -31,9 +29,9 @@ const RESERVE = 0.125;
  * A body is parsed when somebody asks for it.
  */
 export class SessionEntries implements ViewSource {
-  readonly index = new SessionIndex({ readBytes: (offset, length) => this.#read(offset, length) });
-  #bytes: Uint8Array;
-  #size = 0;
+  /** All bytes so far. */
+  readonly bytes = new LineBlocks();
+  readonly index = new SessionIndex({ readBytes: (offset, length) => this.bytes.read(offset, length) });
   readonly #reader: FactsReader;
   readonly #facts: EntryFacts[] = [];
   /** Entries that were asked for, the latest last, the bytes of their lines, and the revision of the tree that they agree with. */
@@ -41,18 +39,9 @@ export class SessionEntries implements ViewSource {
   #parsedBytes = 0;
   #revision = 0;
 
-  /**
-   * @param known - Sessions that exist, by the path or id by which this one names them.
-   * @param expectedBytes - How many bytes will come, if that is known.
-   */
-  constructor(known: ReadonlyMap<string, LinkedSession>, expectedBytes = 0) {
+  /** @param known - Sessions that exist, by the path or id by which this one names them; complete once facts are read. */
+  constructor(known: ReadonlyMap<string, LinkedSession>) {
     this.#reader = new FactsReader(known);
-    this.#bytes = new Uint8Array(expectedBytes);
-  }
-
-  /** All bytes so far. */
-  get bytes(): Uint8Array {
-    return this.#bytes.subarray(0, this.#size);
   }
 
   get tree(): EntryTree {
@@ -61,7 +50,7 @@ export class SessionEntries implements ViewSource {
 
   /** What is wrong with the bytes. */
   get issues(): SessionIssue[] {
-    return issuesOf(this.index, this.bytes);
+    return issuesOf(this.index, () => [...this.bytes.between(0, this.bytes.size)].map(({ bytes }) => bytes));
   }
 
   /** What is known of each entry, by ordinal: of those that `readFacts` has read. */
@@ -70,16 +59,13 @@ export class SessionEntries implements ViewSource {
   }
 
   /**
-   * Reads the next bytes; `end` must follow before anything is asked.
+   * Reads the next bytes, which are kept and must not change any more; `end` must follow before anything is asked.
    *
-   * @remarks Cost: O(bytes). No body is parsed, and the bytes are copied.
+   * @remarks Cost: O(bytes). No body is parsed.
    */
   append(piece: Uint8Array): void {
-    const from = this.#size;
-    this.#size += piece.length;
-    if (this.#size > this.#bytes.length) this.#reserve(Math.ceil(this.#size * (1 + RESERVE)));
-    this.#bytes.set(piece, from);
-    this.index.feed(this.#bytes.subarray(from, this.#size));
+    this.bytes.append(piece);
+    this.index.feed(piece);
   }
 
   /** Ends what was appended. */
@@ -163,7 +149,7 @@ export class SessionEntries implements ViewSource {
     });
   }
 
-  /** Returns the text of each line; of lines one behind the other, all are decoded at once, which is many times as quick. */
+  /** Returns the text of each line; of lines one behind the other, all of a block are decoded at once, which is many times as quick. */
   #textsOf(run: readonly number[]): string[] {
     const { spans } = this.index;
     const [first = 0] = run;
@@ -174,17 +160,14 @@ export class SessionEntries implements ViewSource {
       end = spans.offsetAt(ordinal) + spans.lengthAt(ordinal);
       return isNext;
     });
-    if (isRow) return decodeText(this.#read(start, end - start)).split("\n");
-    return run.map((ordinal) => decodeText(this.#read(spans.offsetAt(ordinal), spans.lengthAt(ordinal))));
-  }
-
-  #read(offset: number, length: number): Uint8Array {
-    return this.#bytes.subarray(offset, offset + length);
-  }
-
-  #reserve(bytes: number): void {
-    const more = new Uint8Array(bytes);
-    more.set(this.#bytes);
-    this.#bytes = more;
+    if (!isRow)
+      return run.map((ordinal) =>
+        decodeText(this.bytes.read(spans.offsetAt(ordinal), spans.lengthAt(ordinal))),
+      );
+    return Array.from(this.bytes.between(start, end), ({ offset, bytes }) => {
+      // A block ends with a line break, behind which there is nothing.
+      const isLast = offset + bytes.length === end;
+      return decodeText(isLast ? bytes : bytes.subarray(0, -1)).split("\n");
+    }).flat();
   }
 }

@@ -10,6 +10,7 @@ import { beginningOf } from "../../view/plain.ts";
 import { folderName } from "../../view/session-title.ts";
 import type { ViewSource } from "../../view/view-source.ts";
 import type { EntryFacts } from "./entry-facts.ts";
+import type { LineBlocks } from "./line-blocks.ts";
 import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
 import type { SessionEntries } from "./session-entries.ts";
 
@@ -18,7 +19,7 @@ const LONGEST_TITLE = 90;
 
 /** A session as the page looks at it: entries by ordinal (their index in the file) and how they hang together. */
 export interface SessionModel extends ViewSource {
-  readonly bytes: Uint8Array;
+  readonly bytes: LineBlocks;
   readonly fileName: string;
   readonly header: SessionHeader | undefined;
   readonly version: number;
@@ -146,8 +147,7 @@ export function endName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end
 const MOST_BYTES = 600;
 
 /** Returns the beginning of the bytes that an issue is about, as text; what is no UTF-8 becomes U+FFFD. */
-export function rawTextOf(bytes: Uint8Array, { offset, length }: SessionIssue): string {
-  const shown = bytes.subarray(offset, offset + Math.min(length, MOST_BYTES));
-  const text = new TextDecoder().decode(shown);
+export function rawTextOf(bytes: LineBlocks, { offset, length }: SessionIssue): string {
+  const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MOST_BYTES)));
   return length > MOST_BYTES ? `${text}…` : text;
 }

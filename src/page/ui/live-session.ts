@@ -28,17 +28,21 @@ const LEAST_PAUSE_MS = 100;
 /** Pixels from the end that still count as being there. */
 const NEAR_END = 120;
 
-/** A session of more bytes is shown before all of it is known. */
-const LARGE_BYTES = 4 * 1024 * 1024;
-
 /** Milliseconds after which reading leaves the turn to other work. */
 const SLICE_MS = 40;
 
-/** Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended. */
-export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntries): LiveSession {
+/**
+ * Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended.
+ *
+ * @param areLinksKnown - Until then no facts of entries are read.
+ */
+export function useLiveSession(
+  embedded: EmbeddedSession,
+  entries: SessionEntries,
+  areLinksKnown: Promise<void>,
+): LiveSession {
   const { fileName, server } = embedded;
   const [live, setLive] = useState<LiveSession>(() => {
-    if (entries.bytes.length <= LARGE_BYTES) entries.readFacts();
     const session = makeSessionModel(entries, fileName);
     return { session, listed: undefined, following: server === undefined ? "never" : "now", wasAtEnd: false };
   });
@@ -47,20 +51,23 @@ export function useLiveSession(embedded: EmbeddedSession, entries: SessionEntrie
       const session = makeSessionModel(entries, fileName);
       setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() }));
     });
-    if (!live.session.isWhole) growing.readLater();
-    if (server === undefined) return;
-    const events = new EventSource(`${server.eventsUrl}&from=${entries.bytes.length}`);
-    events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
     const end = () => setLive((before) => ({ ...before, following: "ended" }));
-    events.addEventListener("replaced", () => location.reload());
-    // The file cannot be read any more; to try again every few seconds would change nothing.
-    events.addEventListener("failed", () => {
-      events.close();
-      end();
+    const follow = (url: string) => {
+      const events = new EventSource(`${url}&from=${entries.bytes.size}`);
+      events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
+      events.addEventListener("replaced", () => location.reload());
+      // The file cannot be read any more; to try again every few seconds would change nothing.
+      events.addEventListener("failed", () => {
+        events.close();
+        end();
+      });
+      events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
+      events.onerror = end;
+    };
+    void areLinksKnown.finally(() => {
+      if (!live.session.isWhole) growing.readLater();
+      if (server !== undefined) follow(server.eventsUrl);
     });
-    events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
-    events.onerror = end;
-    return () => events.close();
   }, [embedded, entries]);
   const { session } = live;
   // Anew for every call that is appended; of a large session only once its calls are known.

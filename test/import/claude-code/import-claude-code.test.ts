@@ -445,6 +445,27 @@ test("tokens of the call that made a summary are what totals say beyond the mess
   ]);
 });
 
+test("an answer that was broken off counts as the totals count it, so that a summary has only its own tokens", () => {
+  const [a3, ...before] = withTokens(compacted({})).reverse();
+  const usage = { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 1 };
+  const message = { ...Object(a3?.["message"]), content: [text("half of an answer")], usage };
+  const view = mainOf(
+    [
+      ...before.reverse(),
+      { ...a3, message, isAbortedMidStream: true },
+      user("i", "a3", [text("[Request interrupted by user]")]),
+      totals({ "claude-x": [10, 54] }, 1),
+    ].map(Object),
+  );
+  expect(view.entries.find(({ id }) => id === uuid("a3").slice(0, 8))).toMatchObject({
+    message: { stopReason: "stop", usage: { input: 1, output: 4, cacheRead: 1, totalTokens: 6 } },
+  });
+  expect(view.entries.find(({ type }) => type === "compaction")).toMatchObject({
+    usage: { input: 7, output: 30, cacheRead: 7 },
+  });
+  expect(view.entries.map(brief)).not.toContain("claude-code.broken-off");
+});
+
 test("of several summaries between two totals the tokens are told together; after a new start totals begin at zero", () => {
   const [q, a1, p2, a2, boundary, summary, p3, a3] = withTokens(compacted({}));
   const again = [

@@ -153,6 +153,85 @@ test("a checkpoint that is the history so far changes nothing, and one that is a
   expect(cut.messages.map(briefMessage)).toEqual(["user one", "user other"]);
 });
 
+const CALL = { functionCall: { id: "c1", name: "read_file", args: { path: "a" } } };
+const RESPONSE = { functionResponse: { id: "c1", name: "read_file", response: { output: "text" } } };
+const DONE = { id: "c1", name: "read_file", args: { path: "a" }, status: "success", result: [RESPONSE] };
+
+test("what a tool returned is there once, also if a prompt's record has it behind the call's", () => {
+  const { messages, session } = view([
+    META,
+    user("u1", "hello"),
+    gemini("a1", "looking", { toolCalls: [DONE] }),
+    user("r1", [RESPONSE]),
+    gemini("a2", "done"),
+    gemini("a3", [CALL]),
+    user("r3", [
+      { functionResponse: { id: "c1", name: "read_file", response: { error: "none" } } },
+      { text: "and" },
+    ]),
+  ]);
+  expect(messages.map(briefMessage)).toEqual([
+    "user hello",
+    "assistant looking+c1",
+    "result c1",
+    "assistant done",
+    "assistant c1",
+    "result c1",
+    "user and",
+  ]);
+  expect(messages[5]).toMatchObject({ toolName: "read_file", isError: true });
+  expect(session.dropped).toMatchObject({ "result that its call tells": 1 });
+});
+
+test("a list without notes changes nothing, and one that repeats a summary and what follows it neither", () => {
+  const context = user("ctx", "<session_context>here</session_context>");
+  const compressed = [
+    { ...context, timestamp: "2026-11-22T06:00:00.000Z" },
+    user("s", "<state_snapshot>short</state_snapshot>"),
+    gemini("t", "Got it. Thanks!"),
+    user("k1", "two"),
+    gemini("k2", [{ text: "looking" }, CALL]),
+    user("k3", [RESPONSE]),
+  ];
+  const [question, answer] = [user("u1", "one"), gemini("a1", "first")];
+  const [next, last] = [user("u3", "three"), gemini("a3", "third")];
+  const { session, messages, path } = view([
+    META,
+    { $set: { messages: [context] } },
+    question,
+    answer,
+    { id: "e1", timestamp: time, type: "error", content: "refused" },
+    { $set: { messages: [question, answer] } },
+    user("u2", "two"),
+    gemini("a2", "looking", { toolCalls: [DONE] }),
+    user("r2", [RESPONSE]),
+    { $set: { messages: compressed } },
+    next,
+    last,
+    { $set: { messages: [...compressed, next, last] } },
+    user("u4", "four"),
+  ]);
+  expect(path.map(brief)).toEqual([
+    "sessiontree.import",
+    "gemini.command",
+    "user one",
+    "assistant first",
+    "gemini.error",
+    "user two",
+    "assistant looking+c1",
+    "result c1",
+    "compaction <state_snapshot>short</state_snapshot>",
+    "user two",
+    "assistant looking+c1",
+    "result c1",
+    "user three",
+    "assistant third",
+    "user four",
+  ]);
+  expect(session.entries).toHaveLength(path.length);
+  expect(messages.map(briefMessage)).toEqual(["compactionSummary", ...path.map(brief).slice(9)]);
+});
+
 test("commands and notes of the program are kept, and are no prompts", () => {
   const made = view([
     META,
