@@ -186,7 +186,7 @@ export class FileTarget implements ImportTarget {
   }
 
   sizeOf(path: string): number | undefined {
-    return this.#fs.statSync(path, { throwIfNoEntry: false })?.size;
+    return ifPresent(() => this.#fs.statSync(path))?.size;
   }
 
   async readFront(path: string): Promise<Uint8Array | undefined> {
