@@ -80,7 +80,7 @@ export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export { parseSessionEntries } from "./jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";
 export type { LoadOptions } from "./log/file-log-options.ts";
-export { loadEntriesFromFile } from "./log/load-entries.ts";
+export { loadEntriesFromFile } from "./log/read-session-file.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./log/repair-session.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./log/session-paths.ts";
 export type { AppendableMessage, DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
@@ -90,9 +90,9 @@ export {
   type StandardSchema,
   type StateSession,
 } from "./manager/extension-state.ts";
-export type { ReadonlySessionManager } from "./manager/readonly-session-manager.ts";
 export type { SessionEventMap, SessionListener } from "./manager/session-events.ts";
 export type { SessionInfo, SessionListProgress } from "./manager/session-info.ts";
+export type { ReadonlySessionManager } from "./manager/session-manager.ts";
 export { type AppendOptions, SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";

@@ -14,7 +14,6 @@ export {
   type TextRedaction,
 } from "./redaction/redact-text.ts";
 export type { PlaceKind } from "./redaction/text-places.ts";
-export { copySession } from "./stores/copy-session.ts";
 export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
 export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";
 export { selectSessions } from "./stores/select-sessions.ts";
@@ -44,4 +43,5 @@ export type {
   SessionStore,
   StoreSupport,
 } from "./stores/session-store.ts";
+export { copySession } from "./stores/session-store.ts";
 export { sessionExists, sessionNotFound, writesLost } from "./stores/store-errors.ts";

@@ -1,5 +1,5 @@
 import type { BytePattern } from "../jsonl/byte-pattern.ts";
-import type { TextPatterns } from "../search/text-bytes.ts";
+import { MatchWalk, type TextPatterns } from "../search/text-bytes.ts";
 import type { GramCollector } from "./gram-filter.ts";
 import type { Pace } from "./pace.ts";
 import { piecesOf, type ScannedFile } from "./scanned-file.ts";
@@ -43,8 +43,8 @@ export async function linesThatMayHold(
     const end = offset + piece.length;
     collector?.feed(piece.subarray(collected - offset));
     collected = end;
-    const inPlain = new Finder((start) => plain.find(piece, start, piece.length));
-    const inEscapes = new Finder((start) => findEscape(piece, escaped, start));
+    const inPlain = new MatchWalk((start) => plain.find(piece, start, piece.length));
+    const inEscapes = new MatchWalk((start) => findEscape(piece, escaped, start));
     while (from < end) {
       if (isInFoundLine) {
         const lineBreak = piece.indexOf(LF, from - offset);
@@ -71,25 +71,6 @@ export async function linesThatMayHold(
 function startOfLine(piece: Buffer, place: number, offset: number): number | undefined {
   const lineBreak = piece.lastIndexOf(LF, place);
   return lineBreak === -1 && offset > 0 ? undefined : offset + lineBreak + 1;
-}
-
-/** Walks the matches of one pattern in one piece, and reads each byte once, however often it is asked. */
-class Finder {
-  readonly #find: (from: number) => number;
-  #found = -1;
-
-  constructor(find: (from: number) => number) {
-    this.#find = find;
-  }
-
-  /** Returns where the first match at or behind a place begins; infinity if there is none. */
-  next(from: number): number {
-    if (this.#found < from) {
-      const at = this.#find(from);
-      this.#found = at === -1 ? Number.POSITIVE_INFINITY : at;
-    }
-    return this.#found;
-  }
 }
 
 /**

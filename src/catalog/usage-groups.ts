@@ -13,15 +13,9 @@ import type { SessionRow } from "./session-row.ts";
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
 export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";
 
-export const USAGE_KEYS: readonly UsageKey[] = [
-  "day",
-  "week",
-  "month",
-  "model",
-  "project",
-  "source",
-  "session",
-];
+const TIMES = ["day", "week", "month"] as const;
+
+export const USAGE_KEYS: readonly UsageKey[] = [...TIMES, "model", "project", "source", "session"];
 
 /**
  * Returns the price of one call in US dollars; undefined if it is not known.
@@ -214,7 +208,7 @@ class Grouping {
   /** Makes the function that returns the groups of a session's call. Calls of one day and model are in the same ones. */
   #finderOf(node: Node, line: readonly Node[]): (i: number) => readonly GrowingGroup[] {
     const { calls } = node.recorded;
-    const hasTime = this.#by.some((name) => name === "day" || name === "week" || name === "month");
+    const hasTime = TIMES.some((name) => this.#by.includes(name));
     let times: CalendarNames | undefined;
     let byModel: GrowingGroup[][] = [];
     return (i) => {
@@ -279,8 +273,9 @@ class Grouping {
   }
 
   #compare(a: GrowingGroup, b: GrowingGroup): number {
-    for (const name of this.#by) {
-      if (name !== "day" && name !== "week" && name !== "month") continue;
+    for (const key of this.#by) {
+      const name = TIMES.find((one) => one === key);
+      if (name === undefined) continue;
       const [first, second] = [a.by[name] ?? LAST, b.by[name] ?? LAST];
       if (first !== second) return first < second ? -1 : 1;
     }

@@ -69,3 +69,10 @@ function removedName(tool: unknown): unknown {
 function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
   return typeof fieldsOf(tool)["name"] === "string";
 }
+
+/** Returns the text of system messages: their contents, then the sections in force. */
+export function systemText(messages: readonly SystemMessage[]): string {
+  const folded = foldSystemMessages(messages, 0);
+  const parts = [...textsOf(folded?.content), ...Object.values(folded?.sections ?? {})];
+  return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
+}

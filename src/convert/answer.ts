@@ -1,3 +1,4 @@
+import { fieldsOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
 import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../schema/message.ts";
 import type { ConversionIssue } from "./conversion-issue.ts";
@@ -77,7 +78,7 @@ export function stopOrToolUse(reported: StopReason, content: AssistantMessage["c
 }
 
 /** Tokens as a provider counts them; unknown counts may be left out. */
-export interface TokenCounts {
+interface TokenCounts {
   readonly input?: unknown;
   /** Instead of an unknown `input`: the provider's count of the input that includes both caches. */
   readonly inputWithCache?: unknown;
@@ -115,4 +116,24 @@ export function usageOf(counts: TokenCounts = {}): Usage {
 /** Returns a finite positive number, else 0. */
 export function countOf(value: unknown): number {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
+}
+
+/** Words of OpenAI's two APIs for input and output tokens. */
+interface TokenWords {
+  readonly input: "input" | "prompt";
+  readonly output: "output" | "completion";
+}
+
+/** Reads the usage of an OpenAI response, whose input includes cached tokens. */
+export function readOpenAIUsage(usage: object | null | undefined, { input, output }: TokenWords): Usage {
+  const counts = fieldsOf(usage);
+  const details = fieldsOf(counts[`${input}_tokens_details`]);
+  return usageOf({
+    inputWithCache: counts[`${input}_tokens`],
+    output: counts[`${output}_tokens`],
+    cacheRead: details["cached_tokens"],
+    cacheWrite: details["cache_write_tokens"],
+    reasoning: fieldsOf(counts[`${output}_tokens_details`])["reasoning_tokens"],
+    total: counts["total_tokens"],
+  });
 }

@@ -2,14 +2,13 @@ import { convertToLlm } from "../context/convert-to-llm.ts";
 import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { SessionProjection } from "../context/session-context.ts";
-import { foldSystemMessages } from "../context/system-message.ts";
+import { foldSystemMessages, systemText } from "../context/system-message.ts";
 import { isMadeResult } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
 import { redactedIdsOf } from "../schema/redaction.ts";
 import { isSameCallId, isSameMessage } from "./same-message.ts";
-import { systemText } from "./system-text.ts";
 
 /** What `appendConversation` needs from a session; `SessionManager` has it. */
 export interface ConversationSession {

@@ -1,6 +1,6 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf, listOf } from "../context/entry-fields.ts";
-import { foldSystemMessages } from "../context/system-message.ts";
+import { foldSystemMessages, systemText } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepair } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
 import type { ImageContent } from "../schema/content.ts";
@@ -26,7 +26,6 @@ import {
   withoutBlankTexts,
 } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
-import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
 import { wellFormedMessage } from "./well-formed-message.ts";
 

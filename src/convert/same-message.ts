@@ -1,9 +1,9 @@
 import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
+import { systemText } from "../context/system-message.ts";
 import { isUnfinished } from "../context/unfinished.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import { isSameJson } from "./raw-form.ts";
-import { systemText } from "./system-text.ts";
 import { callIdOf } from "./tool-ids.ts";
 import { wellFormedMessage } from "./well-formed-message.ts";
 

@@ -5,6 +5,7 @@ import type { SourceName } from "../import/imported-session.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import type { ImportCache, KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
+import { isDatabaseName } from "./source-file.ts";
 import type { SourceSession } from "./source-program.ts";
 import { pathsOf, type SourceQuery } from "./source-query.ts";
 import { SOURCE_PROGRAMS } from "./source-table.ts";
@@ -35,7 +36,8 @@ export async function findGone(
   for (const [key, stamp, sessions] of cache.allImports()) {
     const source = SOURCE_PROGRAMS.find(({ name }) => key.startsWith(`${name} `))?.name;
     const isAsked = source !== undefined && (query.sources?.includes(source) ?? true);
-    if (!isAsked || keys.has(key) || !sessions.every((one) => isMeant(one.sourcePath) && isMissing(one)))
+    const isGone = (one: KnownImport) => isMissing(one) || isDeletedIn(cache, one);
+    if (!isAsked || keys.has(key) || !sessions.every((one) => isMeant(one.sourcePath) && isGone(one)))
       continue;
     for (const known of sessions) {
       if (known.isDeleted !== true && (await target.has(known.location))) gone.push({ source, known });
@@ -44,6 +46,11 @@ export async function findGone(
     if (sessions.some(({ isGone }) => isGone !== true)) cache.putImports(key, stamp, marked);
   }
   return gone;
+}
+
+/** Tells whether a session was deleted in a database, as that was when it was last read. */
+function isDeletedIn(cache: ImportCache, { sourcePath: path, sourceId }: KnownImport): boolean {
+  return isDatabaseName(path) && cache.lastFactsOf({ path }).every(({ sessionId }) => sessionId !== sourceId);
 }
 
 function isMissing({ sourcePath }: KnownImport): boolean {

@@ -65,7 +65,7 @@ export class ImportCache {
   }
 
   /** Returns the facts that the sessions in a file had when it was last read. */
-  lastFactsOf({ path }: SourceFile): readonly FileFacts[] {
+  lastFactsOf({ path }: Pick<SourceFile, "path">): readonly FileFacts[] {
     const { facts } = fieldsOf(this.#files[path]);
     return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
   }

@@ -7,7 +7,7 @@ import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { isoTimeOf, textOf } from "../import/source-values.ts";
 import { cacheFor, type ImportSessionsOptions } from "./import-sessions.ts";
 import { importTarget } from "./import-target.ts";
-import { SideFiles } from "./side-files.ts";
+import { SideFiles } from "./source-file.ts";
 import { copiesFor, findSourceSessions, reportTo } from "./source-query.ts";
 import { programOf } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";

@@ -2,6 +2,7 @@ import { isDeletedImport, unmarkDeletedImport } from "../catalog/deleted-imports
 import { INHERITED_COST_TYPE } from "../import/claude-code/cost-state.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { NO_TIME, sessionIdOf } from "../import/session-builder.ts";
+import { leftOut } from "../import/source-text.ts";
 import { isoTimeOf } from "../import/source-values.ts";
 import { sourceOf } from "../jsonl/line-source.ts";
 import type { UnknownEntry } from "../schema/entry.ts";
@@ -15,11 +16,10 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { readOn } from "./read-on.ts";
-import { readSourceSession } from "./read-session.ts";
 import { RedactedCopies } from "./redacted-copies.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { SessionIds } from "./session-ids.ts";
-import type { SourceSession } from "./source-program.ts";
+import type { KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
 import { programOf } from "./source-table.ts";
 import { type ImportStatus, redactedAmong } from "./sync-plan.ts";
 import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
@@ -268,3 +268,26 @@ interface SessionBeside {
 
 /** Sessions of one source, by their ids there. */
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
+
+/**
+ * Converts the files of another program's session to sessions: its own, and those of its subagents.
+ *
+ * @returns The main session first; none if the files hold no conversation.
+ */
+function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
+  const [main, ...others] = programOf(session.source)?.read(session, options) ?? [];
+  if (main === undefined) return [];
+  const issues = session.copies.flatMap((copy) => leftOutOf(copy, session));
+  return [issues.length === 0 ? main : { ...main, issues: [...main.issues, ...issues] }, ...others];
+}
+
+/** Returns an issue if a copy of a session holds what the session does not. */
+function leftOutOf(copy: KnownFile, session: SourceSession): SessionIssue[] {
+  const { path, facts } = copy;
+  const lost = programOf(session.source)?.countMissing?.(copy, session);
+  if (lost === 0) return [];
+  const what = lost === undefined ? path : `${lost} ${lost === 1 ? "record" : "records"} of ${path}`;
+  return [
+    leftOut(`Left out ${what}: it has the id ${facts.sessionId}, too, and is not the largest file that has.`),
+  ];
+}

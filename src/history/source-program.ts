@@ -1,8 +1,7 @@
 import type { ImportedSession, SourceName } from "../import/imported-session.ts";
 import type { SourceRecord, SourceText } from "../import/source-text.ts";
 import type { UnknownEntry } from "../schema/entry.ts";
-import type { SideFiles } from "./side-files.ts";
-import type { SourceFile } from "./source-file.ts";
+import type { SideFiles, SourceFile } from "./source-file.ts";
 
 /** Environment variables. */
 export type Environment = { readonly [name: string]: string | undefined };

@@ -3,10 +3,10 @@ import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import type { SessionHeads } from "../tree/entry-tree.ts";
 import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
-import type { SessionHeads } from "./session-heads.ts";
 
 /** Type of an entry whose body cannot be read. */
 export const DAMAGED_TYPE = "damaged";

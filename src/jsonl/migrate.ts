@@ -1,8 +1,6 @@
 import { inventEntryId } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { type LinearPlace, upgradeV1Record } from "./migrations/v1-to-v2.ts";
-import { upgradeV2Record } from "./migrations/v2-to-v3.ts";
 
 /**
  * Upgrades one record, step by step, to the current version.
@@ -122,4 +120,42 @@ function replaceFields(target: JsonRecord, source: JsonRecord): void {
     // Defined, not assigned, so that a field named __proto__ stays a field.
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   }
+}
+
+/** The position of a version-1 record in its file. */
+interface LinearPlace {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** Returns the id of the first entry at or after this record number (the header is 0), or undefined. */
+  readonly entryIdFrom: (recordNumber: number) => string | undefined;
+}
+
+/**
+ * Gives a record of a list its id and parent, and converts a compaction's index to an id.
+ *
+ * @remarks Source: docs/format.md#versions
+ */
+export function upgradeV1Record(record: JsonRecord, place: LinearPlace): JsonRecord {
+  const { type, id: _id, parentId: _parentId, ...rest } = record;
+  const upgraded: JsonRecord = { type, id: place.id, parentId: place.parentId, ...rest };
+  const { firstKeptEntryIndex, firstKeptEntryId } = rest;
+  if (type !== "compaction" || typeof firstKeptEntryIndex !== "number") return upgraded;
+  delete upgraded["firstKeptEntryIndex"];
+  // An index behind all entries keeps nothing, which the compaction's own id expresses.
+  if (firstKeptEntryId === undefined) {
+    upgraded["firstKeptEntryId"] = place.entryIdFrom(firstKeptEntryIndex) ?? place.id;
+  }
+  return upgraded;
+}
+
+/**
+ * Renames the message role `hookMessage` to `custom`; returns other records unchanged.
+ *
+ * @remarks Source: docs/format.md#versions
+ */
+export function upgradeV2Record(record: JsonRecord): JsonRecord {
+  const message = record["message"];
+  if (record["type"] !== "message" || !isJsonRecord(message) || message["role"] !== "hookMessage")
+    return record;
+  return { ...record, message: { ...message, role: "custom" } };
 }

@@ -3,13 +3,13 @@ import type { EntryHead } from "../schema/head.ts";
 import { idKeyOf } from "../schema/id-key.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import type { SessionHeads } from "../tree/entry-tree.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { decodeText, parseRecord } from "./decode.ts";
 import type { EntryAdder } from "./entry-adder.ts";
 import { hasBody, hasHead } from "./entry-body.ts";
 import { USUAL_FRONT, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
 import type { SpansByOrdinal } from "./line-spans.ts";
-import type { SessionHeads } from "./session-heads.ts";
 
 const LF = 0x0a;
 

@@ -4,6 +4,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import { idKeyOf } from "../schema/id-key.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import type { SessionHeads } from "../tree/entry-tree.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
@@ -12,7 +13,6 @@ import { DEFAULT_MAX_LINE_BYTES, LINE_BREAK, LineScanner } from "./line-scanner.
 import type { LineSpan, LineSpans, SpansByOrdinal } from "./line-spans.ts";
 import { OrdinarySession } from "./ordinary-session.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
-import type { SessionHeads } from "./session-heads.ts";
 
 /** Options of a `SessionIndex`. */
 export interface SessionIndexOptions {

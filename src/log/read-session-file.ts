@@ -1,11 +1,21 @@
-import { type FileSystem, openForReading, readPieces, readRange } from "../fs/file-system.ts";
+import {
+  type FileSystem,
+  ifPresent,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+} from "../fs/file-system.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
+import { parseRecords } from "../jsonl/parse-records.ts";
 import { SessionIndex, type SessionIndexOptions } from "../jsonl/session-index.ts";
+import type { FileEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { readLinesOf } from "./read-lines.ts";
+import { absolutePath } from "./session-paths.ts";
 
 /** A session file that was read whole; its descriptor is still open to read lines. */
-export interface ReadSession extends LineSource {
+interface ReadSession extends LineSource {
   readonly fd: number;
 }
 
@@ -82,4 +92,25 @@ export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
 export function missingFrom(index: SessionIndex, before: SessionIndex): number[] {
   const { tree } = before;
   return Array.from(tree.ordinals()).filter((ordinal) => index.tree.find(tree.idAt(ordinal)) === NONE);
+}
+
+/**
+ * Parses the records of a session file as they stand, header and entries, without upgrading them.
+ *
+ * @returns Empty if there is no such file or it is no session.
+ * @remarks Cost: O(file). A `SessionManager` reads less and reports what is wrong.
+ */
+export function loadEntriesFromFile(path: string): FileEntry[] {
+  const fs = realFileSystem;
+  const absolute = absolutePath(path);
+  const stats = ifPresent(() => fs.statSync(absolute));
+  if (!stats?.isFile()) return [];
+  const fd = openForReading(fs, absolute);
+  try {
+    const records = parseRecords(readPieces(fs, fd, 0, stats.size));
+    const header = records.find((record) => record.type === "session");
+    return typeof header?.id === "string" ? records : [];
+  } finally {
+    fs.closeSync(fd);
+  }
 }

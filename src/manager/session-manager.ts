@@ -34,16 +34,16 @@ import {
   editableContent,
 } from "./append-checks.ts";
 import { endable } from "./endable.ts";
-import type { AppendableMessage, DraftMaker, EntryDraft } from "./entry-draft.ts";
-import { redactionRecord } from "./entry-draft.ts";
+import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionRecord } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
-import type { DerivedSessions, LogSessionOptions } from "./session-options.ts";
 import {
   assertCwd,
   coreOptions,
+  type DerivedSessions,
+  type LogSessionOptions,
   type NewSessionOptions,
   newHeader,
   opening,
@@ -928,3 +928,23 @@ function optional(fields: { readonly [name: string]: unknown }): { [name: string
 function isUsageEntry(entry: AnySessionEntry): entry is UsageEntry {
   return entry.type === "usage" && "usage" in entry && isJsonRecord(entry.usage);
 }
+
+/** The methods of a session that only read; for code that must not change it. */
+export type ReadonlySessionManager = Pick<
+  SessionManager,
+  | "getCwd"
+  | "getSessionDir"
+  | "getSessionId"
+  | "getSessionFile"
+  | "getLeafId"
+  | "getLeafEntry"
+  | "getEntry"
+  | "getLabel"
+  | "getBranch"
+  | "buildContextEntries"
+  | "buildSessionProjection"
+  | "getHeader"
+  | "getEntries"
+  | "getTree"
+  | "getSessionName"
+>;

@@ -16,8 +16,7 @@ import type {
   SessionBackend,
 } from "../stores/session-backend.ts";
 import { sessionNotFound, writesLost } from "../stores/store-errors.ts";
-import { amendSession } from "./amend.ts";
-import { type AppendPlace, appendEntries } from "./append.ts";
+import { type AppendPlace, amendSession, appendEntries } from "./append.ts";
 import type { PostgresClient } from "./client.ts";
 import { assertTenant, isStorable } from "./column-text.ts";
 import { createSession } from "./create.ts";

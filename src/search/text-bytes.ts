@@ -4,7 +4,7 @@ import { BytePattern } from "../jsonl/byte-pattern.ts";
 export interface TextPatterns {
   /** A part of the text in plain UTF-8. */
   readonly plain: BytePattern;
-  /** An escape such as `\u00e9` that may stand for a character of that part. */
+  /** An escape such as `\u00e9` that may stand for a character of that part, or for another one that was asked for. */
   readonly escaped: BytePattern;
 }
 
@@ -32,9 +32,10 @@ interface Place {
  * `\uXXXX`. A line with neither that part nor such an escape of one of its characters cannot hold the text.
  *
  * @param caseSensitive - If false, characters match as in a regular expression with the flag `i`.
+ * @param others - Characters whose escapes match as well.
  * @returns Undefined if there is no such part, so that any line may hold the text.
  */
-export function textPatterns(text: string, caseSensitive: boolean): TextPatterns | undefined {
+export function textPatterns(text: string, caseSensitive: boolean, others = ""): TextPatterns | undefined {
   const forms = caseSensitive ? new Map() : formsOf(text);
   let best: Place[] = [];
   let run: Place[] = [];
@@ -48,7 +49,10 @@ export function textPatterns(text: string, caseSensitive: boolean): TextPatterns
   if (best.length === 0) return undefined;
   return {
     plain: new BytePattern(best.flatMap((place) => place.bytes)),
-    escaped: escapePattern(best.flatMap((place) => place.units)),
+    escaped: escapePattern([
+      ...best.flatMap((place) => place.units),
+      ...Array.from(others, (character) => character.charCodeAt(0)),
+    ]),
   };
 }
 
@@ -104,4 +108,24 @@ export function foldUnit(unit: string): string {
   const upper = unit.toUpperCase();
   if (upper.length !== 1) return unit;
   return unit >= "\u0080" && upper < "\u0080" ? unit : upper;
+}
+
+/** Walks matches from left to right, and reads each byte once, however often it is asked. */
+export class MatchWalk {
+  readonly #find: (from: number) => number;
+  #found = -1;
+
+  /** @param find - Returns where the first match at or behind a position begins; -1 if there is none. */
+  constructor(find: (from: number) => number) {
+    this.#find = find;
+  }
+
+  /** Returns where the first match at or behind a position begins; infinity if there is none. */
+  next(from: number): number {
+    if (this.#found < from) {
+      const at = this.#find(from);
+      this.#found = at === -1 ? Number.POSITIVE_INFINITY : at;
+    }
+    return this.#found;
+  }
 }

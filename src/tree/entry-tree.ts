@@ -325,3 +325,9 @@ export class EntryTree {
 function isIn(cuts: ReadonlyMap<number, number>, [ordinal, parent]: readonly [number, number]): boolean {
   return cuts.get(ordinal) === parent;
 }
+
+/** The heads of a session's entries, by ordinal and by id, as the tree and the small-session path have them. */
+export type SessionHeads = Pick<
+  EntryTree,
+  "size" | "find" | "typeAt" | "idAt" | "headAt" | "isHeadAt" | "hasType" | "path"
+>;

@@ -16,34 +16,26 @@ export interface Spent {
   unpriced: number;
 }
 
+const NUMBERS = ["calls", "input", "output", "cacheRead", "cacheWrite", "total", "unpriced"] as const;
+
 export function nothingSpent(): Spent {
-  return {
-    calls: 0,
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    total: 0,
-    cost: null,
-    estimated: null,
-    unpriced: 0,
-  };
+  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  return { calls: 0, ...tokens, unpriced: 0, cost: null, estimated: null };
 }
 
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = nothingSpent();
   for (const part of parts) {
-    sum.calls += part.calls;
-    sum.input += part.input;
-    sum.output += part.output;
-    sum.cacheRead += part.cacheRead;
-    sum.cacheWrite += part.cacheWrite;
-    sum.total += part.total;
-    sum.unpriced += part.unpriced;
-    if (part.cost !== null) sum.cost = (sum.cost ?? 0) + part.cost;
-    if (part.estimated !== null) sum.estimated = (sum.estimated ?? 0) + part.estimated;
+    for (const name of NUMBERS) sum[name] += part[name];
+    sum.cost = addDollars(sum.cost, part.cost);
+    sum.estimated = addDollars(sum.estimated, part.estimated);
   }
   return sum;
+}
+
+/** Adds dollars to a sum; null stands for what is not known. */
+export function addDollars(sum: number | null, more: number | null): number | null {
+  return more === null ? sum : (sum ?? 0) + more;
 }
 
 /** Returns what was spent as far as it is known: stated and estimated, or 0. */

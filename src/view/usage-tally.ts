@@ -2,6 +2,7 @@ import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import { calculateContextTokens } from "../context/usage.ts";
 import type { Usage } from "../schema/content.ts";
 import { UNKNOWN_NAME } from "../schema/message.ts";
+import { addDollars } from "./spent.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
@@ -19,6 +20,8 @@ export interface UsageTotals {
   /** In US dollars, as the records state it; null if none does. A zero that no provider has billed states nothing. */
   cost: number | null;
 }
+
+const NUMBERS = ["count", "input", "output", "cacheRead", "cacheWrite", "reasoning", "totalTokens"] as const;
 
 /** Who made a call; null if the session does not say. */
 export interface ModelNames {
@@ -57,10 +60,6 @@ export class UsageTally {
     addTo(this.#total, usage);
     addTo(ofModel, usage);
   }
-
-  addAll(other: UsageTally): void {
-    for (const usage of other.#byModel.values()) this.add(usage, usage);
-  }
 }
 
 /** Orders usages: the most expensive first, of equals the largest. */
@@ -75,16 +74,8 @@ export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
 }
 
 function noUsage(): UsageTotals {
-  return {
-    count: 0,
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    reasoning: 0,
-    totalTokens: 0,
-    cost: null,
-  };
+  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, totalTokens: 0 };
+  return { count: 0, ...tokens, cost: null };
 }
 
 /** Returns the numbers of one stored usage; those that are missing are 0. */
@@ -112,14 +103,8 @@ function costOf(cost: unknown): number | null {
 }
 
 function addTo(sum: UsageTotals, more: UsageTotals): void {
-  sum.count += more.count;
-  sum.input += more.input;
-  sum.output += more.output;
-  sum.cacheRead += more.cacheRead;
-  sum.cacheWrite += more.cacheWrite;
-  sum.reasoning += more.reasoning;
-  sum.totalTokens += more.totalTokens;
-  if (more.cost !== null) sum.cost = (sum.cost ?? 0) + more.cost;
+  for (const name of NUMBERS) sum[name] += more[name];
+  sum.cost = addDollars(sum.cost, more.cost);
 }
 
 /** Returns a stored name; null if there is none, or the writer did not know it. */

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { appendConversation } from "sessiontree/convert";
 import { expect, test } from "vitest";
-import { findEntries } from "../../src/page/model/search.ts";
-import { modelOfText } from "../page/support/session.ts";
+import { foundIn, modelOfText } from "../page/support/session.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -30,5 +29,5 @@ test("instructions that a chat changed are shown and found wherever an entry is"
   const hits = jsonLines(await cli(["search", "rhymes", "--dir", folder, "--json"]));
   expect(hits).toMatchObject([{ role: "system", snippet: TEXT }]);
   const page = modelOfText(readFileSync(scribe.path, "utf8"));
-  expect(findEntries(page, "rhymes")).toHaveLength(1);
+  expect(foundIn(page, "rhymes")).toHaveLength(1);
 });

@@ -84,11 +84,37 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
     expect(onlyFile(places).entries.slice(0, entries.length)).toEqual(entries);
   });
 
+  test("tells a turn whose row was written after the rewind, with the same prompt said again", async () => {
+    const places = new Places();
+    const again = numbered([prompt("two"), tokens("r3"), answer("r3", "third")], 21);
+    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind, ...again]));
+    const database = writableDatabase(places.put(".copilot/session-store.db", ""), SCHEMA);
+    const turn = database.prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
+    turn.run(COPILOT_ID, 0, "one", "first", timeOf(6.5));
+    turn.run(COPILOT_ID, 1, "two", "second", timeOf(21.5));
+    turn.run(COPILOT_ID, 2, "two", "third", timeOf(30));
+    const call = database.prepare("INSERT INTO assistant_usage_events VALUES (?, ?, ?, ?, ?)");
+    for (const [at, tokens] of [
+      [3, 100],
+      [8, 70],
+      [22, 100],
+    ] as const)
+      call.run(COPILOT_ID, "m-1", tokens, 10, timeOf(at));
+    expect(await places.import()).toMatchObject([
+      { status: "new", counts: { userMessages: 3, assistantMessages: 3 } },
+    ]);
+    const { entries } = onlyFile(places);
+    const answers = entries.filter((entry) => JSON.stringify(entry).includes('"role":"assistant"'));
+    expect(answers.map(({ timestamp }) => timestamp)).toEqual([4, 8, 23].map(timeOf));
+    expect(JSON.stringify(answers[1])).toContain("second");
+  });
+
   test("brings back nothing that was redacted here", async () => {
     const places = new Places();
     const path = places.put(".copilot/session-store.db", "");
     const turn = writableDatabase(path, SCHEMA).prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
-    turn.run(COPILOT_ID, 0, "one", "first", timeOf(5));
+    // Rows are written a moment after the next prompt, or at the end.
+    turn.run(COPILOT_ID, 0, "one", "first", timeOf(6.5));
     turn.run(COPILOT_ID, 1, "the first secret", "second", timeOf(9));
     turn.run(COPILOT_ID, 2, "the second secret", "third", timeOf(15));
     // The first one is an event at the first import; the second one is only in the database.

@@ -287,6 +287,52 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(texts).toEqual(["user hello", "assistant hi", "user more", "assistant no", "user instead"]);
   });
 
+  test("tells which session was deleted in it: it is kept here, and gone there", async () => {
+    const places = new Places();
+    const database = new ProgramsDatabase(places);
+    for (const document of [ORIGINAL, AGENT]) database.put(document);
+    const made = await places.import();
+    for (const [id, expected] of [
+      ["ses_child", ["unchanged", "gone"]],
+      ["ses_one", ["gone", "gone"]],
+    ] as const) {
+      database.run("DELETE FROM message WHERE session_id = ?", id);
+      database.run("DELETE FROM session WHERE id = ?", id);
+      for (const _ of [1, 2]) expect((await places.import()).map(({ status }) => status)).toEqual(expected);
+    }
+    expect(saidIn(made)).toEqual({ ses_one: ALL_SAID.ses_one, ses_child: ALL_SAID.ses_child });
+  });
+
+  test("that cannot be read tells nothing about its sessions", async () => {
+    const places = new Places();
+    new ProgramsDatabase(places).put(ORIGINAL);
+    await places.import();
+    for (const suffix of ["-wal", "-shm"]) rmSync(`${places.home}/${DATA}/opencode.db${suffix}`);
+    places.put(`${DATA}/opencode.db`, "SQLite format 3\0 and nothing that follows from it");
+    const skipped: string[] = [];
+    expect(await places.import({ onSkipped: (path) => skipped.push(path) })).toEqual([]);
+    expect(skipped).toHaveLength(1);
+  });
+
+  test("of Kilo, which is made from the program, is read like its own", async () => {
+    const places = new Places();
+    const kilo = { ...ORIGINAL, info: { ...ORIGINAL.info, id: "ses_kilo" } };
+    new ProgramsDatabase(places).put(ORIGINAL);
+    new ProgramsDatabase(places, SCHEMA, "../kilo/kilo.db").put(kilo);
+    const found = await places.import();
+    expect(saidIn(found)).toEqual({ ses_one: ALL_SAID.ses_one, ses_kilo: ALL_SAID.ses_one });
+    new ProgramsDatabase(places, "CREATE TABLE notes (text)", "../kilo/kilo-next.db");
+    new ProgramsDatabase(places, "CREATE TABLE notes (text)", "../other/other.db");
+    const skipped: string[] = [];
+    await places.import({ onSkipped: (path) => skipped.push(path) });
+    expect(skipped.map((path) => path.split(/[/\\]/).at(-1))).toEqual(["kilo-next.db"]);
+    const mine = { ...ORIGINAL, info: { ...ORIGINAL.info, id: "ses_mine" } };
+    new ProgramsDatabase(places, SCHEMA, "../other/mine.db").put(mine);
+    const named = { HOME: places.home, KILO_DB: "../other/mine.db" };
+    const more = await places.import({ env: named, onSkipped: () => undefined });
+    expect(more.filter(({ status }) => status === "new")).toMatchObject([{ sourceId: "ses_mine" }]);
+  });
+
   test("that is written to while it is copied is copied again", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);

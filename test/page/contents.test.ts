@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
 import { roundValues, tokens } from "../../src/page/model/format.ts";
-import { findEntries, readQuery } from "../../src/page/model/search.ts";
+import { readQuery } from "../../src/page/model/search.ts";
 import {
   type CallOrder,
   cacheShare,
@@ -17,7 +17,7 @@ import { imageAddress } from "../../src/view/images.ts";
 import { duration } from "../../src/view/times.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { dollars, roundDollars } from "../../src/view/words.ts";
-import { entriesOf, type Line, modelOf, said } from "./support/session.ts";
+import { entriesOf, foundIn, type Line, modelOf, said } from "./support/session.ts";
 
 /** Everything that a field can hold which ought to hold something else. */
 const ODD = [
@@ -146,20 +146,20 @@ test("a search finds texts of every kind, in any case, with what stands around t
     ["e", "d", { type: "custom", customType: "state", data: { deep: ["the needle"] } }],
   ];
   const model = modelOf(lines);
-  expect(findEntries(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
-  expect(findEntries(model, '"needle ["')).toHaveLength(1);
-  expect(findEntries(model, "needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines"]);
+  expect(foundIn(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
+  expect(foundIn(model, '"needle ["')).toHaveLength(1);
+  expect(foundIn(model, "needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines"]);
   // Words stand in any order, phrases as they are in quotes; all of them in one entry.
-  expect(findEntries(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
-  expect(findEntries(model, '"needle in two"').map(({ snippet }) => snippet[1])).toEqual(["NEEDLE in two"]);
-  expect(findEntries(model, '"two needle"')).toEqual([]);
-  expect(findEntries(model, "word ".repeat(1000))).toEqual([]);
+  expect(foundIn(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
+  expect(foundIn(model, '"needle in two"').map(({ snippet }) => snippet[1])).toEqual(["NEEDLE in two"]);
+  expect(foundIn(model, '"two needle"')).toEqual([]);
+  expect(foundIn(model, "word ".repeat(1000))).toEqual([]);
   expect(readQuery("word ".repeat(1000)).problem).toContain("at most");
   // An id is told from what the entry says.
   const named = modelOf([["4f86", null, "some text"]]);
-  expect(findEntries(named, "F8")[0]?.snippet).toEqual(["id 4", "f8", "6"]);
-  expect(findEntries(model, "  ")).toEqual([]);
-  expect(findEntries(model, "nothing like it")).toEqual([]);
+  expect(foundIn(named, "F8")[0]?.snippet).toEqual(["id 4", "f8", "6"]);
+  expect(foundIn(model, "  ")).toEqual([]);
+  expect(foundIn(model, "nothing like it")).toEqual([]);
 });
 
 test("calls are ordered by cost, by tokens, or as they were made", () => {
@@ -263,5 +263,5 @@ test("unknown parts, details and nested calls of a result are shown and found", 
   const unknown = "Content of an unknown kind";
   expect(titles).toEqual(["task", unknown, unknown, "Details", "Nested calls"]);
   for (const text of ["unheard", "bare", "aside", "inner"])
-    expect(findEntries(model, text), text).toHaveLength(1);
+    expect(foundIn(model, text), text).toHaveLength(1);
 });

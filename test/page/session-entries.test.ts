@@ -4,7 +4,7 @@ import { viewPath } from "../../src/page/model/path-items.ts";
 import { SessionEntries } from "../../src/page/model/session-entries.ts";
 import { kindAt, makeSessionModel } from "../../src/page/model/session-model.ts";
 import { bigSession } from "../browser/support/big-session.ts";
-import { entriesOf } from "./support/session.ts";
+import { entriesOf, foundIn, modelOfText } from "./support/session.ts";
 
 const TEXT = `${bigSession(300)}{"type":"message","id":"torn`;
 const BYTES = new TextEncoder().encode(
@@ -24,6 +24,8 @@ function read(
 
 test("a session that comes in pieces, and grows, is the one that is read at once", () => {
   const whole = readSession(BYTES);
+  const discounts = foundIn(modelOfText(BYTES), "discount");
+  expect(discounts.length).toBeGreaterThan(10);
   for (const pieceBytes of [7, 1000, BYTES.length]) {
     const entries = read(BYTES.subarray(0, 20_000), pieceBytes);
     entries.readFacts();
@@ -35,6 +37,7 @@ test("a session that comes in pieces, and grows, is the one that is read at once
     expect(before).toEqual(whole.entries.slice(0, before.length));
     expect(model.issues).toEqual(whole.issues);
     expect(model.tree.idAt(model.leaf)).toBe(whole.leafId);
+    expect(foundIn(model, "discount")).toEqual(discounts);
     expect(Buffer.concat(Array.from(model.bytes.between(0, BYTES.length), ({ bytes }) => bytes))).toEqual(
       Buffer.from(BYTES),
     );

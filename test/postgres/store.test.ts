@@ -1,8 +1,8 @@
 import { migrate, postgresStore } from "sessiontree/postgres";
 import { redactText } from "sessiontree/stores";
 import { beforeAll, expect, test } from "vitest";
-import { copySession } from "../../src/stores/copy-session.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
+import { copySession } from "../../src/stores/session-store.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();

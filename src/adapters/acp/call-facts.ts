@@ -10,7 +10,6 @@ import type { StoredCall } from "../../view/tool-calls.ts";
 import { filesOfCall } from "../../view/touched-files.ts";
 import { type AcpLocation, type AcpToolContent, type AcpToolKind, TOOL_KINDS } from "./acp-types.ts";
 import { readBlock } from "./content-blocks.ts";
-import { kindOfTool } from "./tool-kind.ts";
 
 /** What a user interface shows of a call; what a message cannot hold of it is in `details.acp` of the result. */
 export interface CallFacts {
@@ -107,4 +106,27 @@ function absoluteIn(cwd: string, path: string): string | undefined {
   if (FROM_ROOT.test(path)) return path;
   if (!FROM_ROOT.test(cwd) || path.startsWith("~")) return undefined;
   return (cwd.startsWith("/") ? posix : win32).join(cwd, path);
+}
+
+/** Words in names of tools, by what such tools do. */
+const WORDS: readonly (readonly [kind: AcpToolKind, words: readonly string[]])[] = [
+  ["think", ["think", "todo", "todos", "plan", "task"]],
+  ["fetch", ["web", "fetch", "http", "url", "browser", "download"]],
+  ["execute", ["bash", "shell", "exec", "execute", "command", "run", "terminal", "process"]],
+  ["delete", ["delete", "remove", "rm"]],
+  ["move", ["move", "rename", "mv"]],
+  ["search", ["search", "grep", "glob", "find", "ls", "list"]],
+  ["edit", ["edit", "write", "patch", "replace", "create", "insert", "update", "append"]],
+  ["read", ["read", "view", "cat", "open", "get", "show", "load"]],
+];
+
+const KINDS: ReadonlyMap<string, AcpToolKind> = new Map(
+  WORDS.flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
+);
+
+/** Guesses from a tool's name what it does: by its first word that tells. */
+function kindOfTool(name: string): AcpToolKind {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  const kinds = words.split(/[^a-z]+/).map((word) => KINDS.get(word));
+  return kinds.find((kind) => kind !== undefined) ?? "other";
 }

@@ -106,48 +106,24 @@ class Replay {
   }
 
   add(entry: SessionEntry): void {
-    const fields = fieldsOf(entry);
-    switch (entry.type) {
-      case "message":
-        this.#addMessage(entry, wellFormedMessage(entry.message));
-        break;
-      case "custom_message":
-        if (entry.display !== false) this.#chunks(entry, "agent_message_chunk", fields["content"]);
-        break;
-      case "compaction":
-        if (this.#showsCompactions) this.push(entry, compactionUpdate(entry.id, fields["summary"]));
-        break;
-      case "custom": {
-        const plan = fields["customType"] === UPDATE_CUSTOM_TYPE ? readPlan(fields["data"]) : undefined;
-        if (plan !== undefined) this.push(entry, { sessionUpdate: "plan", entries: plan });
-        break;
-      }
-      default:
-        break;
-    }
+    const { content, summary, customType, data } = fieldsOf(entry);
+    if (entry.type === "message") this.#addMessage(entry, wellFormedMessage(entry.message));
+    else if (entry.type === "custom_message" && entry.display !== false)
+      this.#chunks(entry, "agent_message_chunk", content);
+    else if (entry.type === "compaction" && this.#showsCompactions)
+      this.push(entry, compactionUpdate(entry.id, summary));
+    const isUpdate = entry.type === "custom" && customType === UPDATE_CUSTOM_TYPE;
+    const plan = isUpdate ? readPlan(data) : undefined;
+    if (plan !== undefined) this.push(entry, { sessionUpdate: "plan", entries: plan });
   }
 
   #addMessage(entry: SessionMessageEntry, message: unknown): void {
     const { role, content, display } = fieldsOf(message);
-    switch (role) {
-      case "user":
-        this.#chunks(entry, "user_message_chunk", content, acpDetails(message)["content"]);
-        break;
-      case "assistant":
-        this.#addAnswer(entry, message);
-        break;
-      case "toolResult":
-        this.#addResult(entry, message);
-        break;
-      case "bashExecution":
-        this.#addCommand(entry);
-        break;
-      case "custom":
-        if (display !== false) this.#chunks(entry, "agent_message_chunk", content);
-        break;
-      default:
-        break;
-    }
+    if (role === "user") this.#chunks(entry, "user_message_chunk", content, acpDetails(message)["content"]);
+    else if (role === "assistant") this.#addAnswer(entry, message);
+    else if (role === "toolResult") this.#addResult(entry, message);
+    else if (role === "bashExecution") this.#addCommand(entry);
+    else if (role === "custom" && display !== false) this.#chunks(entry, "agent_message_chunk", content);
   }
 
   #chunks(entry: SessionEntry, sessionUpdate: ChunkKind, content: unknown, kept?: unknown): void {

@@ -1,9 +1,15 @@
+import { textsOf } from "../../context/content-text.ts";
+import { convertToLlm } from "../../context/convert-to-llm.ts";
 import { isContextEdit } from "../../context/project-entry.ts";
+import { isUnfinished } from "../../context/unfinished.ts";
+import { dataUrlOf } from "../../convert/images.ts";
+import { callIdOf } from "../../convert/tool-ids.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
+import type { ImageContent, TextContent } from "../../schema/content.ts";
 import type { ContextEditEntry, SessionEntry } from "../../schema/entry.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../../schema/message.ts";
 import { type AppliedOperation, recordOf } from "./item-record.ts";
-import { itemsOfMessages } from "./message-items.ts";
 
 /** An entry of the context and its items. */
 export interface HistoryPart {
@@ -48,4 +54,76 @@ export function readOperations(session: SessionManager): Map<string, string> {
 /** Collects the operations that entries record. */
 export function operationsOf(entries: readonly SessionEntry[]): AppliedOperation[] {
   return entries.flatMap((entry) => recordOf(entry)?.operations ?? []);
+}
+
+/**
+ * Makes items from messages that were not stored as items, such as those of another program's session.
+ *
+ * Omits thinking, since a provider takes back only its own items, and answers that failed or were aborted.
+ */
+function itemsOfMessages(messages: readonly AgentMessage[]): JsonObject[] {
+  return convertToLlm(messages).flatMap(itemsOf);
+}
+
+function itemsOf(message: Message): JsonObject[] {
+  switch (message.role) {
+    case "system":
+      return [{ role: "system", content: textOf(message.content) }];
+    case "user":
+      return [{ type: "message", role: "user", content: contentOf(message.content) }];
+    case "assistant":
+      return isUnfinished(message) ? [] : answerItems(message);
+    case "toolResult":
+      return [resultItem(message)];
+  }
+}
+
+function answerItems({ content }: AssistantMessage): JsonObject[] {
+  return content.flatMap((block): JsonObject[] => {
+    if (block.type === "text" && block.text !== "") return [spoken(block.text)];
+    if (block.type !== "toolCall") return [];
+    const { id, name, arguments: args } = block;
+    return [
+      {
+        type: "function_call",
+        callId: callIdOf(id),
+        name,
+        arguments: JSON.stringify(args),
+        status: "completed",
+      },
+    ];
+  });
+}
+
+function spoken(text: string): JsonObject {
+  return {
+    type: "message",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text }],
+  };
+}
+
+function resultItem({ toolCallId, toolName, content }: ToolResultMessage): JsonObject {
+  const hasImage = content.some(({ type }) => type === "image");
+  return {
+    type: "function_call_result",
+    name: toolName,
+    callId: callIdOf(toolCallId),
+    status: "completed",
+    output: hasImage ? content.map(part) : textOf(content),
+  };
+}
+
+function contentOf(content: string | (TextContent | ImageContent)[]): string | JsonObject[] {
+  return typeof content === "string" ? content : content.map(part);
+}
+
+function part(block: TextContent | ImageContent): JsonObject {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  return { type: "input_image", image: dataUrlOf(block) };
+}
+
+function textOf(content: string | (TextContent | ImageContent)[]): string {
+  return textsOf(content).join("\n");
 }

@@ -18,7 +18,6 @@ import { callOf } from "../../view/tool-calls.ts";
 import { answerText } from "../../view/usage.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { column, truncate, wrap } from "../text/width.ts";
@@ -82,7 +81,6 @@ Above them stands the size of the context, the number that stats and the page sh
     const shown = await readContext(call);
     if (call.json) writeJson(call, shown);
     else writeLines(call, shown);
-    return EXIT_CODES.ok;
   },
 };
 

@@ -99,8 +99,8 @@ function documentOf({ dataId, data, bytes, isServed }: PageDocument, asset: Page
 <div id="app"><noscript>This page needs JavaScript to show its session. It loads nothing from anywhere.</noscript></div>
 <div id="print"></div>
 <script type="application/json" id="${dataId}">${harmlessJson(data)}</script>
-${bytes === undefined ? "" : blocksOf(bytes)}<script>${script}</script>
-</body>
+<script>${script}</script>
+${bytes === undefined ? "" : blocksOf(bytes)}</body>
 </html>
 `;
 }

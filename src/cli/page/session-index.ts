@@ -8,7 +8,7 @@ import type { SessionRow } from "../../catalog/session-row.ts";
 import { groupCalls, type PriceFunction, startersOf, type UsageGroup } from "../../catalog/usage-groups.ts";
 import { SessionView } from "../../manager/session-view.ts";
 import type { TextMatch } from "../../search/text-matcher.ts";
-import { countFailures } from "../../view/count-failures.ts";
+import { readKinds } from "../../view/entry-kind.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { htmlIndex } from "./html-page.ts";
 
@@ -123,17 +123,12 @@ export async function searchIndex(
 export class FailureCounter {
   readonly #known = new Map<string, { readonly stamp: string; readonly failed: number }>();
 
-  /**
-   * @param path - Absolute path of a session.
-   * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
-   * @remarks Cost: O(bytes) the first time; O(1) while the file stays as it is.
-   */
   failuresOf(path: string): number {
     const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
     const stamp = `${size}:${mtimeMs}`;
     const known = this.#known.get(path);
     if (known?.stamp === stamp) return known.failed;
-    const failed = countFailures(SessionView.at(path));
+    const failed = readKinds(SessionView.at(path)).failures.size;
     this.#known.set(path, { stamp, failed });
     return failed;
   }

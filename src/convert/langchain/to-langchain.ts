@@ -1,11 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { systemText } from "../../context/system-message.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { AgentMessage, Message } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { isSameJson, rawOf } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
-import { systemText } from "../system-text.ts";
 import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,

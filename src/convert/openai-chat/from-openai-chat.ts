@@ -1,12 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
-import { type ConvertedAnswer, STOP_REASONS, stopOrToolUse } from "../answer.ts";
+import { type ConvertedAnswer, readOpenAIUsage, STOP_REASONS, stopOrToolUse } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
 import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
-import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import {
   argumentsIn,

@@ -1,11 +1,10 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
-import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer.ts";
+import { type ConvertedAnswer, readOpenAIUsage, type StopReasons, stopOrToolUse } from "../answer.ts";
 import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
 import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../history.ts";
-import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { isHostOutput } from "./item-ids.ts";

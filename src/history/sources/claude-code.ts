@@ -20,8 +20,7 @@ import { member, textIn, textOf } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { reportInto, SideFiles } from "../side-files.ts";
-import { readSourcePieces, textOfFile } from "../source-file.ts";
+import { readSourcePieces, reportInto, SideFiles, textOfFile } from "../source-file.ts";
 import {
   type Environment,
   type FileFacts,

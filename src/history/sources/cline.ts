@@ -12,8 +12,7 @@ import { isoTimeOf, textOf } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
-import { reportInto, SideFiles } from "../side-files.ts";
-import { readSourceAsText } from "../source-file.ts";
+import { readSourceAsText, reportInto, SideFiles } from "../source-file.ts";
 import {
   type Environment,
   type FileFacts,

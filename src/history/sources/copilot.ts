@@ -8,8 +8,7 @@ import { absolutePath } from "../../log/session-paths.ts";
 import { messageOf } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { DatabaseCopies } from "../database-copies.ts";
-import { reportInto, SideFiles } from "../side-files.ts";
-import { readSourcePieces, textOfFile } from "../source-file.ts";
+import { readSourcePieces, reportInto, SideFiles, textOfFile } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 import { canReadDatabases, withDatabase } from "../sqlite.ts";
 

@@ -6,8 +6,7 @@ import { isoTimeOf, member } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
-import { reportInto, SideFiles } from "../side-files.ts";
-import { readSourcePieces } from "../source-file.ts";
+import { readSourcePieces, reportInto, SideFiles } from "../source-file.ts";
 import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
 
 /** Wire logs of Kimi Code, one for each agent of a session. */

@@ -35,7 +35,7 @@ export function factsInTables(copy: string, path: string): FileFacts[] | undefin
     const isKnown = tables.every(({ needed, columns }) => needed.every((name) => columns.has(name)));
     const isNewer = database.columns("session_message").has("seq");
     if (!isKnown && isNewer) throw newerVersion(path);
-    if (!isKnown && !basename(path).startsWith("opencode")) return undefined;
+    if (!isKnown && !/^(?:opencode|kilo)/.test(basename(path))) return undefined;
     if (!isKnown) throw unknownTables(path);
     const facts = Array.from(database.rows(sessionQuery(database)), factsOfRow).flat();
     if (facts.length === 0 && isNewer && hasRows(database, "session_message")) throw newerVersion(path);

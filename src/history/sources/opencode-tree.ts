@@ -4,8 +4,7 @@ import { ifPresent } from "../../fs/file-system.ts";
 import { parseRecord } from "../../jsonl/decode.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { reportInto } from "../side-files.ts";
-import { type ReportSkipped, readSourceAsText } from "../source-file.ts";
+import { type ReportSkipped, readSourceAsText, reportInto } from "../source-file.ts";
 import type { StoredSession } from "./opencode-facts.ts";
 
 /** Tells whether a document is the file of a session of before version 1.2, whose messages are in other files. */

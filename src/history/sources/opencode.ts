@@ -7,17 +7,23 @@ import { createdMs, sharedMessages } from "../../import/opencode/stored-messages
 import { member } from "../../import/source-values.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import { readSourceAsText } from "../source-file.ts";
-import type { Environment, KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
+import type { KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
 import { factsInTables, readRows } from "./opencode-database.ts";
 import { factsOf, type StoredSession } from "./opencode-facts.ts";
 import { firstMessage, isSessionFile, readTree } from "./opencode-tree.ts";
 
-/** Sessions of OpenCode 1: in its database, in the files of before version 1.2, and in documents that it exports. */
+/**
+ * Sessions of OpenCode 1, and of Kilo, which is made from it: in their databases, in the files of before version 1.2, and in
+ * documents that they export.
+ */
 export const OPENCODE: SourceProgram = {
   name: "opencode",
   folders: (env, home) => {
-    const data = dataFolder(env, home);
-    return [...databasesOf(env, data), join(data, "storage", "session")];
+    const data = env["XDG_DATA_HOME"] || join(home, ".local", "share");
+    return [
+      ...foldersOf(join(data, "opencode"), env["OPENCODE_DB"]),
+      ...foldersOf(join(data, "kilo"), env["KILO_DB"]),
+    ];
   },
   isOwn: (path) => {
     if (DATABASE.test(basename(path))) return true;
@@ -43,17 +49,17 @@ export const OPENCODE: SourceProgram = {
     }),
 };
 
-const DATABASE = /^opencode(?:-[\w.-]+)?\.db$/;
+const DATABASE = /^(?:opencode|kilo)(?:-[\w.-]+)?\.db$/;
 
 /** Files of messages and of their parts. */
 const PART_FILE = /[/\\]storage[/\\]\w+[/\\](?:ses|msg)_\w+[/\\](?:msg|prt)_\w+\.json$/;
 
-function dataFolder({ XDG_DATA_HOME: named }: Environment, home: string): string {
-  return join(named || join(home, ".local", "share"), "opencode");
+function foldersOf(data: string, named: string | undefined): string[] {
+  return [...databasesOf(data, named), join(data, "storage", "session")];
 }
 
-/** Returns the databases of all channels on which the program was installed. */
-function databasesOf({ OPENCODE_DB: named }: Environment, data: string): string[] {
+/** Returns the databases of all channels on which a program was installed, and the one that the environment names. */
+function databasesOf(data: string, named: string | undefined): string[] {
   const own =
     named === undefined || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
   try {
@@ -62,7 +68,7 @@ function databasesOf({ OPENCODE_DB: named }: Environment, data: string): string[
   } catch (error) {
     if (!isSystemError(error)) throw error;
     // If it is there and cannot be read, that is met again, and reported, when it is looked at.
-    return [...own, join(data, "opencode.db")];
+    return [...own, join(data, `${basename(data)}.db`)];
   }
 }
 

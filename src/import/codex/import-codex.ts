@@ -4,7 +4,7 @@ import type { ImportedSession } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { issueAt } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { collectOutcomes } from "./outcomes.ts";
+import { collectOutcomes } from "./response-items.ts";
 import { type CodexRolloutText, copiedRecords, type Rollout, readRollout } from "./rollout.ts";
 import { RolloutReader } from "./rollout-reader.ts";
 import type { SessionContext } from "./thread-writer.ts";

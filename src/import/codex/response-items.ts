@@ -1,4 +1,5 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { countOf } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { reasoningText, textSignature } from "../../convert/openai-responses/item-ids.ts";
@@ -8,7 +9,8 @@ import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { textOf } from "../source-values.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
 
 /** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
@@ -107,7 +109,7 @@ export function callArguments(item: JsonRecord): ToolCall["arguments"] | undefin
 }
 
 /** The output of a tool. */
-export interface ItemResult {
+interface ItemResult {
   readonly content: UserBlock[];
   /** Undefined if the output does not say. */
   readonly isError: boolean | undefined;
@@ -176,4 +178,67 @@ const HARNESS =
 /** Tells whether the program wrote a text in a user's message. */
 export function isHarnessText(text: string): boolean {
   return HARNESS.test(text);
+}
+
+/** How a tool call ended, according to events. */
+export interface CallOutcome {
+  readonly isError: boolean;
+  readonly details: JsonRecord;
+}
+
+/**
+ * Collects the outcomes of calls from events: how commands ended, and whether tools failed. Outputs do not always say.
+ *
+ * @returns By call id.
+ */
+export function collectOutcomes(records: readonly SourceRecord[]): Map<string, CallOutcome> {
+  const outcomes = new Map<string, CallOutcome>();
+  for (const { value } of records) {
+    if (value["type"] !== "event_msg") continue;
+    const payload = member(value, "payload");
+    const item = payload["type"] === "item_completed" ? member(payload, "item") : payload;
+    const id = textOf(item["call_id"]) ?? textOf(item["id"]);
+    const outcome = outcomeOf(item);
+    if (id !== undefined && outcome !== undefined) outcomes.set(id, outcome);
+  }
+  return outcomes;
+}
+
+function outcomeOf(item: JsonRecord): CallOutcome | undefined {
+  switch (item["type"]) {
+    case "CommandExecution":
+      return commandOutcome(item);
+    case "FileChange":
+    case "McpToolCall":
+    case "CollabAgentToolCall":
+      return {
+        isError: item["status"] === "failed" || item["status"] === "declined",
+        details: statusOf(item),
+      };
+    case "mcp_tool_call_end": {
+      const { Err: failure, Ok: success } = member(item, "result");
+      return { isError: failure !== undefined || fieldsOf(success)["is_error"] === true, details: {} };
+    }
+    case "patch_apply_end":
+      return { isError: item["success"] === false, details: {} };
+    default:
+      return undefined;
+  }
+}
+
+function statusOf(item: JsonRecord): JsonRecord {
+  const status = textOf(item["status"]);
+  return status === undefined ? {} : { status };
+}
+
+function commandOutcome(item: JsonRecord): CallOutcome {
+  const { exit_code: exitCode } = item;
+  const { secs, nanos } = member(item, "duration");
+  const details = {
+    ...statusOf(item),
+    ...(typeof exitCode === "number" && { exitCode }),
+    ...(typeof secs === "number" && { durationMs: Math.round(countOf(secs) * 1000 + countOf(nanos) / 1e6) }),
+  };
+  const isFailed = item["status"] === "failed" || item["status"] === "declined";
+  return { isError: typeof exitCode === "number" ? exitCode !== 0 : isFailed, details };
 }

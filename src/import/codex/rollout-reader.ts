@@ -1,10 +1,11 @@
 import { textsOf } from "../../context/content-text.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { ThreadState } from "../entry-thread.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
-import { inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
+import { type ItemRole, inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
@@ -28,6 +29,9 @@ const DROPPED_ITEMS: ReadonlySet<string> = new Set([
   "other",
 ]);
 
+/** Takes what a record holds. */
+type Taker = (payload: JsonRecord, record: SourceRecord) => void;
+
 /** Makes entries from the records of one file, in order. */
 export class RolloutReader {
   readonly #writer: ThreadWriter;
@@ -42,6 +46,33 @@ export class RolloutReader {
   readonly #hasRecordsOfUsage: boolean;
   #next = 0;
   #total = -1;
+  /** What becomes of records, by their type; others are kept, as are items of other roles. */
+  readonly #takers = new Map<string, Taker>([
+    ["response_item", (item, record) => this.#takeItem(item, record)],
+    ["event_msg", (event, record) => this.#takeEvent(event, record)],
+    ["turn_context", (settings, record) => this.#writer.changeSettings(record, settings)],
+    ["compacted", (payload, record) => this.#writer.compact(record, payload)],
+    ["token_usage_record", ({ usage, response_id: id }, record) => this.#count(record, usage, textOf(id))],
+    ["inter_agent_communication", (said, record) => this.#note("inter_agent_communication", said, record)],
+  ]);
+  readonly #itemTakers = new Map<ItemRole, Taker>([
+    ["answer", (item, record) => this.#writer.addToAnswer(record, item)],
+    ["result", (item, record) => this.#writer.addResult(record, item)],
+    ["user", (item, record) => this.#addUser(record, item)],
+    ["instructions", (item, record) => this.#writer.note(record, item, "codex.instructions", false)],
+    ["agent", (item, record) => this.#note("agent_message", item, record)],
+    ["image", (item, record) => this.#writer.addImage(record, item)],
+  ]);
+  /** What becomes of events; others are left out. */
+  readonly #eventTakers = new Map<string, Taker>([
+    ["task_started", () => this.#writer.startTurn()],
+    ["turn_started", () => this.#writer.startTurn()],
+    ["thread_rolled_back", ({ num_turns: turns }) => this.#writer.rollBack(turns)],
+    ["turn_aborted", () => this.#writer.endTurn("aborted")],
+    ["task_complete", ({ error }) => this.#writer.endTurn("error", error)],
+    ["turn_complete", ({ error }) => this.#writer.endTurn("error", error)],
+    ["token_count", (event, record) => this.#takeTotals(record, member(event, "info"))],
+  ]);
 
   constructor(rollout: Rollout, context: SessionContext, start: ThreadState, copied: number) {
     this.#rollout = rollout;
@@ -84,94 +115,38 @@ export class RolloutReader {
   #take(record: SourceRecord): void {
     const { value } = record;
     const type = textOf(value["type"]) ?? textOf(value["record_type"]) ?? "";
-    const payload = member(value, "payload");
-    switch (type) {
-      case "response_item":
-        this.#takeItem(record, payload);
-        break;
-      case "event_msg":
-        this.#takeEvent(record, payload);
-        break;
-      case "turn_context":
-        this.#writer.changeSettings(record, payload);
-        break;
-      case "compacted":
-        this.#writer.compact(record, payload);
-        break;
-      case "token_usage_record":
-        this.#writer.count(record, member(payload, "usage"), textOf(payload["response_id"]), this.#isCopied);
-        break;
-      case "inter_agent_communication":
-        this.#writer.note(record, payload, "codex.inter_agent_communication", true);
-        break;
-      default:
-        if (DROPPED.has(type) || (type === "" && this.#next === 0))
-          this.#builder.drop(type || "session_meta");
-        else this.#writer.keepItem(record, type, dataOf(value));
-    }
+    const taker = this.#takers.get(type);
+    if (taker !== undefined) taker(member(value, "payload"), record);
+    else if (DROPPED.has(type) || (type === "" && this.#next === 0))
+      this.#builder.drop(type || "session_meta");
+    else this.#writer.keepItem(record, type, dataOf(value));
   }
 
-  /** Tells whether the record was copied from a parent, which counts its tokens. */
-  get #isCopied(): boolean {
-    return this.#next < this.#copied;
+  /** Counts the tokens of a call, unless the record was copied from a parent, which counts them. */
+  #count(record: SourceRecord, tokens: unknown, responseId?: string): void {
+    this.#writer.count(record, fieldsOf(tokens), responseId, this.#next < this.#copied);
   }
 
-  #takeItem(record: SourceRecord, item: JsonRecord): void {
+  /** Adds what another agent said. */
+  #note(kind: string, item: JsonRecord, record: SourceRecord): void {
+    this.#writer.note(record, item, `codex.${kind}`, true);
+  }
+
+  #takeItem(item: JsonRecord, record: SourceRecord): void {
     const type = itemType(item);
-    switch (itemRole(item)) {
-      case "answer":
-        this.#writer.addToAnswer(record, item);
-        break;
-      case "result":
-        this.#writer.addResult(record, item);
-        break;
-      case "user":
-        this.#addUser(record, item);
-        break;
-      case "instructions":
-        this.#writer.note(record, item, "codex.instructions", false);
-        break;
-      case "agent":
-        this.#writer.note(record, item, "codex.agent_message", true);
-        break;
-      case "image":
-        this.#writer.addImage(record, item);
-        break;
-      default:
-        if (DROPPED_ITEMS.has(type)) this.#builder.drop(type);
-        else this.#writer.keepItem(record, type, item);
-    }
+    const taker = this.#itemTakers.get(itemRole(item));
+    if (taker !== undefined) taker(item, record);
+    else if (DROPPED_ITEMS.has(type)) this.#builder.drop(type);
+    else this.#writer.keepItem(record, type, item);
   }
 
-  #takeEvent(record: SourceRecord, event: JsonRecord): void {
+  #takeEvent(event: JsonRecord, record: SourceRecord): void {
     const type = textOf(event["type"]) ?? "";
-    switch (type) {
-      case "task_started":
-      case "turn_started":
-        this.#writer.startTurn();
-        break;
-      case "thread_rolled_back":
-        this.#writer.rollBack(event["num_turns"]);
-        break;
-      case "turn_aborted":
-        this.#writer.endTurn("aborted");
-        break;
-      case "task_complete":
-      case "turn_complete":
-        this.#writer.endTurn("error", event["error"]);
-        break;
-      case "token_count":
-        this.#takeTotals(record, member(event, "info"));
-        break;
-      case "user_message":
-      case "agent_message":
-      case "agent_reasoning":
-        if (!this.#hasItems) this.#takeSpoken(record, type, event);
-        else this.#builder.drop(`event ${type}`);
-        break;
-      default:
-        this.#builder.drop(`event ${type}`);
-    }
+    const isSpoken = type === "user_message" || type === "agent_message" || type === "agent_reasoning";
+    const taker = this.#eventTakers.get(type);
+    if (taker !== undefined) taker(event, record);
+    else if (isSpoken && !this.#hasItems) this.#takeSpoken(record, type, event);
+    else this.#builder.drop(`event ${type}`);
   }
 
   #addUser(record: SourceRecord, item: JsonRecord): void {
@@ -203,7 +178,7 @@ export class RolloutReader {
     const isNews = typeof total === "number" && total !== this.#total;
     if (typeof total === "number") this.#total = total;
     if (!isNews || this.#hasRecordsOfUsage) this.#builder.drop("event token_count");
-    else this.#writer.count(record, member(info, "last_token_usage"), undefined, this.#isCopied);
+    else this.#count(record, info["last_token_usage"]);
   }
 }
 

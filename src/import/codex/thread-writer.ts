@@ -19,8 +19,8 @@ import type { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import { type Answer, addBlocks, emptyAnswer, endAnswer, isText, usageOfTokens } from "./answer.ts";
-import type { CallOutcome } from "./outcomes.ts";
 import { readReplacement } from "./replacement-history.ts";
+import type { CallOutcome } from "./response-items.ts";
 import { answerBlocks, callArguments, callId, inputBlocks, resultOf } from "./response-items.ts";
 
 /** State that all files of a session share. */

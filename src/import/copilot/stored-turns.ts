@@ -17,9 +17,9 @@ export interface StoredTurn {
   readonly answer: string | undefined;
   /** Tokens of its calls, named as in events. */
   readonly calls: readonly { readonly time: string; readonly tokens: JsonRecord }[];
-  /** The end of the turn before it, and its own, ISO 8601. */
+  /** When the turn before it began, and when it began itself, after its prompt: ISO 8601. */
   readonly since: string;
-  readonly time: string;
+  readonly begun: string;
 }
 
 /** Returns the turns that the database has beyond the events, earliest first. */
@@ -32,20 +32,21 @@ export function turnsWithoutEvents(
     const time = timeOf(row["created_at"]);
     return time === undefined ? [] : [{ time, tokens: tokensOf(row) }];
   });
-  let before = "";
-  const turns = rows.turns.flatMap((row): StoredTurn[] => {
-    const { user_message: said, assistant_response: answer, timestamp } = row;
-    const [prompt, time] = [textOf(said), timeOf(timestamp)];
+  const rowsOfTurns = rows.turns.flatMap((row) => {
+    const [prompt, time] = [textOf(row["user_message"]), timeOf(row["timestamp"])];
     return prompt === undefined || time === undefined
       ? []
-      : [{ prompt, answer: textOf(answer), since: "", time, calls: [] }];
+      : [{ prompt, answer: textOf(row["assistant_response"]), time }];
   });
   const prompts = promptsIn(records);
-  return turns.sort(byTime).flatMap((turn) => {
-    const since = before;
-    const own = calls.filter(({ time }) => time > since && time <= turn.time);
-    before = turn.time;
-    return takePrompt(prompts, turn) ? [] : [{ ...turn, since, calls: own.sort(byTime) }];
+  // A row is written when the next prompt comes, or at the end.
+  let [written, since] = ["", ""];
+  return rowsOfTurns.sort(byTime).flatMap(({ time, ...said }) => {
+    const own = calls.filter((call) => call.time > written && call.time <= time).sort(byTime);
+    const begun = own[0]?.time ?? written;
+    const turn = { ...said, since, begun: begun || time, calls: own };
+    [written, since] = [time, begun];
+    return takePrompt(prompts, turn) ? [] : [turn];
   });
 }
 
@@ -69,9 +70,9 @@ function promptsIn(records: readonly SourceRecord[]): Map<string, string[]> {
 }
 
 /** Takes the latest prompt that can be that of a turn, so that no other turn is taken for it; false if there is none. */
-function takePrompt(prompts: ReadonlyMap<string, string[]>, { prompt, time }: StoredTurn): boolean {
+function takePrompt(prompts: ReadonlyMap<string, string[]>, { prompt, begun }: StoredTurn): boolean {
   const times = prompts.get(prompt) ?? [];
-  const at = times.findIndex((said) => said <= time);
+  const at = times.findIndex((said) => said <= begun);
   if (at !== -1) times.splice(at, 1);
   return at !== -1;
 }

@@ -17,9 +17,20 @@ import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
-import { type Answer, answerOf, attachedImages, type CallResult, resultOf } from "./content.ts";
+import {
+  type Answer,
+  addUsage,
+  answerOf,
+  apiOf,
+  attachedImages,
+  type CallResult,
+  providerOf,
+  restOf,
+  resultOf,
+  type UsageSums,
+  usageOfTokens,
+} from "./content.ts";
 import type { StoredTurn } from "./stored-turns.ts";
-import { addUsage, apiOf, providerOf, restOf, type UsageSums, usageOfTokens } from "./usage.ts";
 
 /** What the agents of a session share. */
 export interface SharedState {
@@ -47,6 +58,7 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["assistant.turn_end", "beginning or end of a turn or run"],
   ["session.resume", "beginning or end of a turn or run"],
   ["session.compaction_start", "beginning or end of a turn or run"],
+  ["hook.start", "beginning or end of a turn or run"],
   ["subagent.started", "beginning or end of a turn or run"],
   ["subagent.configured", "beginning or end of a turn or run"],
   ["subagent.completed", "beginning or end of a turn or run"],
@@ -424,21 +436,21 @@ export class ThreadWriter {
     }
     const prompts = known.filter(({ message }) => fieldsOf(message)["role"] === "user");
     // One that was redacted tells only its time.
-    const isKnown = ({ prompt, since, time }: StoredTurn) =>
+    const isKnown = ({ prompt, since, begun }: StoredTurn) =>
       prompts.some(({ message, timestamp }) => {
-        const isMeanwhile = timestamp > since && timestamp <= time;
+        const isMeanwhile = timestamp > since && timestamp <= begun;
         return isMeanwhile || textIn(fieldsOf(message)["content"]) === prompt;
       });
-    for (const turn of this.#past.turns) if (isRewound(turn.time) && !isKnown(turn)) this.#addTurn(turn);
+    for (const turn of this.#past.turns) if (isRewound(turn.begun) && !isKnown(turn)) this.#addTurn(turn);
     this.#tip = back;
   }
 
   /** Adds a turn of which there are only the prompt, the last answer and the tokens of its calls. */
-  #addTurn({ prompt, answer, calls, time }: StoredTurn): void {
-    const key = `copilot turn ${time} ${prompt}`;
-    const at = (timestamp = time) => ({ value: { timestamp } });
-    this.#addMessage(key, at(calls[0]?.time), { role: "user", content: prompt });
-    this.#add(`${key} note`, at(calls[0]?.time), custom("copilot.stored-turn", { calls: calls.length }));
+  #addTurn({ prompt, answer, calls, begun }: StoredTurn): void {
+    const key = `copilot turn ${begun} ${prompt}`;
+    const at = (timestamp = begun) => ({ value: { timestamp } });
+    this.#addMessage(key, at(), { role: "user", content: prompt });
+    this.#add(`${key} note`, at(), custom("copilot.stored-turn", { calls: calls.length }));
     const last = answer === undefined ? undefined : calls.at(-1);
     for (const [i, call] of calls.entries()) {
       if (call === last) continue;
@@ -446,7 +458,7 @@ export class ThreadWriter {
       this.#addUsage(`${key} ${i}`, "stored-turn", model, usageOfTokens(call.tokens), at(call.time));
     }
     if (answer === undefined) return;
-    this.#addMessage(`${key} answer`, at(), {
+    this.#addMessage(`${key} answer`, at(last?.time), {
       role: "assistant",
       content: [{ type: "text", text: answer }],
       api: apiOf(last?.tokens),

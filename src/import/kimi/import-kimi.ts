@@ -98,8 +98,8 @@ function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonReco
   builder.counts.records = records.length;
   if (agentId === MAIN) addTitle(builder, fields);
   else linkParent(builder, agentId, start);
-  const writer = new WireWriter(builder, linksOf(sessionId, agentId, spawned));
-  for (const { value } of records) take(value, writer, builder, agentId !== MAIN);
+  const writer = new WireWriter(builder, linksOf(sessionId, agentId, spawned), agentId !== MAIN);
+  for (const { value } of records) take(value, writer);
   writer.finish();
   return builder.finish();
 }
@@ -157,63 +157,40 @@ function versionIssues({ protocol_version: version }: JsonRecord) {
 const DROPPED =
   /^(?:metadata|runtime|profile|config|permission|plugin|llm|token_counting|agent|subagent|prompt|turn|full_compaction|context\.undone|forked)\b/;
 
-function take(record: JsonRecord, writer: WireWriter, builder: SessionBuilder, isSubagent: boolean): void {
-  const { type, time } = record;
-  switch (type) {
-    case "turn.prompt":
-      writer.startTurn();
-      break;
-    case "context.append_message":
-      writer.takeMessage(record, isSubagent);
-      break;
-    case "context.append_loop_event":
-      takeEvent(member(record, "event"), record, writer);
-      break;
-    case "llm.request":
-      writer.request(record);
-      break;
-    case "usage.record":
-      writer.count(record);
-      break;
-    case "profile.bind":
-    case "config.update":
-      writer.think(record["thinkingEffort"], time);
-      break;
-    case "context.undo":
-      writer.undo(record["count"]);
-      break;
-    case "context.apply_compaction":
-      writer.compact(record);
-      break;
-    case "turn.ended":
-      writer.endTurn(record["reason"], errorOf(record), record);
-      break;
-    default:
-      if (typeof type === "string" && DROPPED.test(type)) builder.drop(type);
-      else writer.keepRecord(record, textOf(type) ?? "record");
-  }
+/** What becomes of records, by their type; others are kept. */
+const TAKERS = new Map<unknown, (writer: WireWriter, record: JsonRecord) => void>([
+  ["turn.prompt", (writer) => writer.startTurn()],
+  ["context.append_message", (writer, record) => writer.takeMessage(record)],
+  ["context.append_loop_event", (writer, record) => takeEvent(member(record, "event"), record, writer)],
+  ["llm.request", (writer, record) => writer.request(record)],
+  ["usage.record", (writer, record) => writer.count(record)],
+  ["profile.bind", (writer, { thinkingEffort, time }) => writer.think(thinkingEffort, time)],
+  ["config.update", (writer, { thinkingEffort, time }) => writer.think(thinkingEffort, time)],
+  ["context.undo", (writer, { count }) => writer.undo(count)],
+  ["context.apply_compaction", (writer, record) => writer.compact(record)],
+  ["turn.ended", (writer, record) => writer.endTurn(record["reason"], errorOf(record), record)],
+]);
+
+function take(record: JsonRecord, writer: WireWriter): void {
+  const type = textOf(record["type"]) ?? "record";
+  const taker = TAKERS.get(type);
+  if (taker !== undefined) taker(writer, record);
+  else if (DROPPED.test(type)) writer.builder.drop(type);
+  else writer.keepRecord(record, type);
 }
 
+/** What becomes of the events of a loop, by their type; others are kept. */
+const EVENT_TAKERS = new Map<unknown, (writer: WireWriter, event: JsonRecord, time: unknown) => void>([
+  ["step.begin", (writer, event) => writer.beginStep(event)],
+  ["content.part", (writer, event, time) => writer.addPart(event, time, answerPart(member(event, "part")))],
+  ["tool.call", (writer, event, time) => writer.addPart(event, time, callBlock(event))],
+  ["tool.result", (writer, event, time) => writer.addResult(event, time)],
+  ["step.end", (writer, event) => writer.endStep(event)],
+  ["llm.request", () => undefined],
+]);
+
 function takeEvent(event: JsonRecord, record: JsonRecord, writer: WireWriter): void {
-  switch (event["type"]) {
-    case "step.begin":
-      writer.beginStep(event);
-      break;
-    case "content.part":
-      writer.addPart(event, record["time"], answerPart(member(event, "part")));
-      break;
-    case "tool.call":
-      writer.addPart(event, record["time"], callBlock(event));
-      break;
-    case "tool.result":
-      writer.addResult(event, record["time"]);
-      break;
-    case "step.end":
-      writer.endStep(event);
-      break;
-    case "llm.request":
-      break;
-    default:
-      writer.keepRecord(record, "event");
-  }
+  const taker = EVENT_TAKERS.get(event["type"]);
+  if (taker === undefined) writer.keepRecord(record, "event");
+  else taker(writer, event, record["time"]);
 }

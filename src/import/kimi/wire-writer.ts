@@ -39,13 +39,15 @@ interface UnclaimedUsage {
 export class WireWriter extends EntryThread {
   /** Sessions of agents by the calls that started them. */
   readonly #agents: ReadonlyMap<string, SubagentLink>;
+  readonly #isSubagent: boolean;
   readonly #toolNames = new Map<string, string>();
   #step: Step | undefined;
   /** Tokens of calls beside the turns: those of a compaction, until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
-  constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>) {
+  constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {
     super(builder);
+    this.#isSubagent = isSubagent;
     this.#agents = agents;
   }
 
@@ -54,13 +56,13 @@ export class WireWriter extends EntryThread {
     this.beginTurn();
   }
 
-  takeMessage(record: JsonRecord, isSubagent: boolean): void {
+  takeMessage(record: JsonRecord): void {
     const message = member(record, "message");
     const { kind = "user", name, variant = name } = member(message, "origin");
     const content = sentParts(message["content"]);
     const id = textOf(message["id"]);
     const key = id === undefined ? this.#keyOf(record) : `kimi ${id}`;
-    if (kind === "user" || (isSubagent && kind === "system_trigger" && name === "subagent")) {
+    if (kind === "user" || (this.#isSubagent && kind === "system_trigger" && name === "subagent")) {
       this.say(key, record["time"], content);
       return;
     }

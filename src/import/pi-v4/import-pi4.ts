@@ -1,12 +1,12 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { custom } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, SessionBuilder } from "../session-builder.ts";
-import { issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
+import { issueAt, leftOut, type SourceRecord, type SourceText } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import { Branches } from "./branches.ts";
 import { entryBodyOf } from "./entry-body.ts";
-import { Operations } from "./operations.ts";
 import { dialectOf, headerOf, type Pi4Dialect } from "./read-pi4.ts";
 import { UsageRows } from "./usage-rows.ts";
 
@@ -113,8 +113,8 @@ class Pi4Import {
         this.#branches.set(String(value["lane"]), { tip: value["leafId"] }, moment);
         break;
       case "fact":
-        if (value["fact"] === "name") this.#note(record, value["name"]);
-        else this.#note(record, value["label"], value["targetId"]);
+        if (value["fact"] === "name") this.#note(value, value["name"]);
+        else this.#note(value, value["label"], value["targetId"]);
         break;
       case "usage":
         this.#rows.take(value, this.#time);
@@ -125,7 +125,7 @@ class Pi4Import {
         break;
       case "value":
       case "list":
-        this.#takeValue(record);
+        this.#takeValue(value);
         break;
       default: {
         const message = `Records of the kind ${JSON.stringify(kind)} are unknown; this one was left out.`;
@@ -195,28 +195,17 @@ class Pi4Import {
   }
 
   /** Takes a value or a list of dialect B. */
-  #takeValue({ value: record }: SourceRecord): void {
+  #takeValue(record: JsonRecord): void {
     const { namespace, op, seq, value } = record;
     const key = String(record["key"]);
-    const isSet = op === "set";
+    const set = op === "set" ? value : undefined;
     const moment = { seq, time: this.#time };
-    switch (namespace) {
-      case "pi.branch.tip":
-        if (isSet) this.#branches.set(key, { tip: value }, moment);
-        else this.#branches.delete(key);
-        break;
-      case "pi.lane.config":
-        this.#branches.set(key, { config: isSet ? value : undefined }, moment);
-        break;
-      case "pi.session.name":
-        this.#note({ value: record }, isSet ? value : undefined);
-        break;
-      case "pi.entry.label":
-        this.#note({ value: record }, isSet ? value : undefined, key);
-        break;
-      default:
-        if (!this.#operations.takeValue(record)) this.#keep(record);
-    }
+    if (namespace === "pi.branch.tip" && op !== "set") this.#branches.delete(key);
+    else if (namespace === "pi.branch.tip") this.#branches.set(key, { tip: value }, moment);
+    else if (namespace === "pi.lane.config") this.#branches.set(key, { config: set }, moment);
+    else if (namespace === "pi.session.name") this.#note(record, set);
+    else if (namespace === "pi.entry.label") this.#note(record, set, key);
+    else if (!this.#operations.takeValue(record)) this.#keep(record);
   }
 
   /** Keeps what an application wrote beside the entries. */
@@ -225,12 +214,59 @@ class Pi4Import {
   }
 
   /** Adds a name, or the label of an entry; undefined clears it. */
-  #note({ value: { seq } }: Pick<SourceRecord, "value">, text: unknown, targetId?: unknown): void {
+  #note({ seq }: JsonRecord, text: unknown, targetId?: unknown): void {
     const name = typeof text === "string" ? text : "";
     const body =
       targetId === undefined
         ? { type: "session_info", name }
         : { type: "label", targetId: String(targetId), label: name };
     this.#builder.addBehind(`pi-v4 note ${String(seq)}`, this.#time, body);
+  }
+}
+
+/** Names under which dialect B keeps what it does, and not what was said. */
+const OF_OPERATIONS = /^pi\.(?:lane\.state|result|op\.|pending\.)/;
+
+/** Operations of pi's harness, which mean nothing elsewhere: they are counted, and what waited in them is reported. */
+class Operations {
+  /** Of operations that have not ended. */
+  readonly #running = new Set<string>();
+  /** Of what waits to become an entry, or is being written. */
+  readonly #waiting = new Set<string>();
+  #steps = 0;
+
+  /** Takes a record of dialect A. */
+  takeRecord({ type, id, runId, entryId, target }: JsonRecord): void {
+    this.#steps++;
+    const targetId = textOf(fieldsOf(target)["id"]);
+    if (type === "operation_started") this.#running.add(String(id));
+    else if (type === "operation_finished") this.#running.delete(String(runId));
+    else if (type === "queue_cancelled") this.#waiting.delete(String(entryId));
+    else if (targetId !== undefined) this.#waiting.add(targetId);
+  }
+
+  /** Takes a value or a list of dialect B; false if it is not of an operation. */
+  takeValue({ namespace: space, key, op }: JsonRecord): boolean {
+    const namespace = String(space);
+    if (!OF_OPERATIONS.test(namespace)) return false;
+    this.#steps++;
+    const kept = namespace.startsWith("pi.pending.") ? this.#waiting : this.#running;
+    if (op === "delete") kept.delete(String(key));
+    else if (kept === this.#waiting || namespace === "pi.op.meta") kept.add(String(key));
+    return true;
+  }
+
+  /**
+   * Counts the operations, and reports what waited.
+   *
+   * @param drafts - The entries of the session, by id.
+   */
+  finish(drafts: ReadonlyMap<string, Draft>, builder: SessionBuilder): void {
+    for (const id of this.#waiting) {
+      if (!drafts.has(id))
+        builder.issues.push(leftOut(`Left out ${id}, which was being written or waited for its turn.`));
+    }
+    builder.drop("running operation", this.#running.size);
+    builder.drop("step of an operation", this.#steps - this.#running.size);
   }
 }

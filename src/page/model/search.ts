@@ -68,26 +68,26 @@ interface SearchedText {
 }
 
 /**
- * Finds the entries of a session that hold all words, in any order, in what they show, their id or their label, by the rules of
- * every search.
+ * Finds the entries of a session that hold all words, in any order, in what they show of what is stored, their id or their label,
+ * by the rules of every search.
  *
  * @param text - Words, and phrases in quotes.
- * @returns In the order of the file; empty if nothing is looked for.
+ * @returns In the order of the file, some at a time; nothing if nothing is looked for.
  * @remarks Cost: O(bytes of the session), most of which are passed over, and O(characters) of entries that may hold the words.
  */
-export function findEntries(session: SessionModel, text: string): SearchHit[] {
+export function* findEntries(session: SessionModel, text: string): Generator<SearchHit[], void> {
   const { query } = readQuery(text);
-  if (query.terms.length === 0) return [];
+  if (query.terms.length === 0) return;
   const { best } = finderOf(text);
-  const hits: SearchHit[] = [];
-  const marks = entriesThatMayHold(session, query);
-  const wanted = [...session.tree.ordinals()].filter((ordinal) => marks[ordinal] === 1);
-  session.readEntries(wanted, (ordinal, entry) => {
-    const searched = searchedText(session, ordinal, entry);
-    const match = best(searched.text);
-    if (match !== undefined) hits.push({ ordinal, snippet: snippetAt(searched, match) });
-  });
-  return hits;
+  for (const ordinals of entriesThatMayHold(session, query)) {
+    const hits: SearchHit[] = [];
+    session.readEntries(ordinals, (ordinal, entry) => {
+      const searched = searchedText(session, ordinal, entry);
+      const match = best(searched.text);
+      if (match !== undefined) hits.push({ ordinal, snippet: snippetAt(searched, match) });
+    });
+    yield hits;
+  }
 }
 
 /** Returns what of an entry is searched. */
@@ -101,9 +101,11 @@ export function searchedText(
   return { text: [texts, session.tree.idAt(ordinal), label].join(SEPARATOR), idAt: texts.length + 1 };
 }
 
-/** What an entry shows; where that is only one line, the line. */
+/** What an entry shows of what is stored; where that is only one line, the line. What is said about the entry is not searched. */
 function partsOf(entry: AnySessionEntry | undefined, { tone }: EntryKind): string[] {
-  const parts = contentOf(entry).parts.map(textOfPart);
+  if (entry === undefined || entry.type === "damaged") return [];
+  const stored = contentOf(entry).parts.filter(({ kind }) => kind !== "note");
+  const parts = stored.map(textOfPart);
   return tone === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
 }
 

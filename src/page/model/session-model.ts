@@ -22,7 +22,8 @@ export interface SessionModel extends ViewSource {
   readonly bytes: LineBlocks;
   readonly fileName: string;
   readonly header: SessionHeader | undefined;
-  readonly version: number;
+  /** Whether what is shown is not as it stands in the file: entries of an old version are migrated. */
+  readonly isMigrated: boolean;
   /** The display name; undefined if it has none. */
   readonly name: string | undefined;
   /** What a person calls it: the name, else its first prompt, else its folder or file. */
@@ -57,7 +58,7 @@ export interface SessionModel extends ViewSource {
  */
 export function makeSessionModel(entries: SessionEntries, fileName: string): SessionModel {
   const { tree, bytes, issues, index } = entries;
-  const { header, version, storedLeaf: leaf } = index;
+  const { header, needsUpgrade: isMigrated, storedLeaf: leaf } = index;
   const facts = entries.facts.slice();
   const entryAt = (ordinal: number) => entries.entryAt(ordinal);
   const marks = new LabelsAndName(tree, entryAt, undefined, header?.title);
@@ -67,7 +68,7 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
     bytes,
     fileName,
     header,
-    version,
+    isMigrated,
     name: marks.name(),
     title:
       marks.name() ?? (firstPrompt(entryAt, kinds) || folderName(header?.cwd ?? "") || fileName || "Session"),

@@ -9,12 +9,30 @@ const BLOCK_TYPE = "application/gzip";
 
 /** Yields the bytes of a session piece by piece from the blocks of a page: each is compressed by itself, and written in base64. */
 export async function* piecesInPage(document: Document): AsyncGenerator<Uint8Array, void> {
-  for (const block of document.querySelectorAll(`script[type="${BLOCK_TYPE}"]`)) {
-    const bytes = bytesOf(block.textContent);
-    // What was read is kept once, not twice.
-    block.remove();
-    yield* piecesOf(new Response(bytes).body?.pipeThrough(new DecompressionStream("gzip")));
+  for (let isLoaded = false; !isLoaded; await loadedMore(document)) {
+    isLoaded = document.readyState !== "loading";
+    const blocks = [...document.querySelectorAll(`script[type="${BLOCK_TYPE}"]`)];
+    // Of a page that is being loaded the last one may lack its end.
+    for (const block of isLoaded ? blocks : blocks.slice(0, -1)) {
+      const bytes = bytesOf(block.textContent);
+      // What was read is kept once, not twice.
+      block.remove();
+      yield* piecesOf(new Response(bytes).body?.pipeThrough(new DecompressionStream("gzip")));
+    }
   }
+}
+
+/** Resolves once more of a page has been loaded, or all of it. */
+async function loadedMore(document: Document): Promise<void> {
+  if (document.readyState !== "loading") return;
+  await new Promise<void>((resolve) => {
+    document.addEventListener("readystatechange", () => resolve(), { once: true });
+    const observer = new MutationObserver(() => {
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(document.body, { childList: true });
+  });
 }
 
 /** Yields the pieces of a stream. */

@@ -179,6 +179,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
               ) : (
                 <SearchPanel
                   hits={search.hits}
+                  isSearching={search.isSearching}
                   problem={search.problem}
                   current={search.current}
                   path={path}

@@ -3,6 +3,7 @@ import type { EmbeddedSession } from "../model/embedded-session.ts";
 import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
 import { bytesOf } from "../model/session-pieces.ts";
+import { otherWork, sliceOfWork } from "./slices.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
 export type Following = "never" | "now" | "ended";
@@ -21,9 +22,6 @@ const LEAST_PAUSE_MS = 100;
 
 /** Pixels from the end that still count as being there. */
 const NEAR_END = 120;
-
-/** Milliseconds after which reading leaves the turn to other work. */
-const SLICE_MS = 40;
 
 /**
  * Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended.
@@ -66,11 +64,6 @@ export function useLiveSession(
   return live;
 }
 
-function within(milliseconds: number): () => boolean {
-  const endMs = performance.now() + milliseconds;
-  return () => performance.now() > endMs;
-}
-
 /** Appends what comes to a session, together where it comes quickly, and reads it without holding the page up. */
 class GrowingSession {
   readonly #entries: SessionEntries;
@@ -91,21 +84,22 @@ class GrowingSession {
 
   /** Reads what is not known yet, piece by piece. */
   readLater(pauseMs = 0): void {
-    this.#timer ??= setTimeout(() => this.#read(), pauseMs);
+    this.#timer ??= setTimeout(() => void this.#read(), pauseMs);
   }
 
-  #read(): void {
-    this.#timer = undefined;
-    const startMs = performance.now();
+  async #read(): Promise<void> {
     for (const piece of this.#pieces) this.#entries.append(piece);
     if (this.#pieces.length > 0) this.#entries.end();
     this.#pieces = [];
-    if (!this.#entries.readFacts(within(SLICE_MS))) {
-      this.readLater();
-      return;
+    let startMs = performance.now();
+    while (!this.#entries.readFacts(sliceOfWork())) {
+      await otherWork();
+      startMs = performance.now();
     }
     this.#onRead();
     this.#pauseMs = Math.max(LEAST_PAUSE_MS, REST * (performance.now() - startMs));
+    this.#timer = undefined;
+    if (this.#pieces.length > 0) this.readLater(this.#pauseMs);
   }
 }
 

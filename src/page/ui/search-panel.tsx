@@ -10,6 +10,8 @@ import { VirtualList } from "./virtual-list.tsx";
 
 interface SearchPanelProps {
   readonly hits: readonly SearchHit[];
+  /** Whether there may be more. */
+  readonly isSearching: boolean;
   /** Why nothing can be looked for; empty if something can. */
   readonly problem: string;
   /** Index of the hit that is looked at; -1 for none. */
@@ -19,14 +21,18 @@ interface SearchPanelProps {
 }
 
 /** What was found, in the order of the file. */
-export function SearchPanel({ hits, problem, current, path, onChoose }: SearchPanelProps) {
+export function SearchPanel({ hits, isSearching, problem, current, path, onChoose }: SearchPanelProps) {
   const { session } = usePage();
   return (
     <>
       <div class="panel-bar">
         <span class="panel-facts" role="status">
           {problem ||
-            (hits.length === 0 ? "Nothing found" : counted(hits.length, "entry found", "entries found"))}
+            (isSearching
+              ? `Searching: ${counted(hits.length, "entry", "entries")} found so far`
+              : hits.length === 0
+                ? "Nothing found"
+                : counted(hits.length, "entry found", "entries found"))}
         </span>
       </div>
       <VirtualList

@@ -164,7 +164,7 @@ function SessionFacts() {
 }
 
 function SearchField({ search, field }: { search: Search; field: RefObject<HTMLInputElement | null> }) {
-  const { text, isActive, hits, current, setText, choose } = search;
+  const { text, isActive, hits, isSearching, current, setText, choose } = search;
   return (
     <SearchBox
       field={field}
@@ -182,7 +182,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
         <>
           <span class="search-count" title={countHint(current, hits.length)}>
             {current === -1
-              ? `${count(hits.length)} found`
+              ? `${count(hits.length)} found${isSearching ? "…" : ""}`
               : `${count(current + 1)} of ${count(hits.length)}`}
           </span>
           <IconButton

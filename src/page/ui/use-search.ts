@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { titleOfEntry } from "../../view/entry-title.ts";
 import {
   type CountedChoice,
@@ -11,6 +11,7 @@ import type { Step } from "../model/navigation.ts";
 import { findEntries, readQuery, type SearchHit } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
+import { otherWork, sliceOfWork } from "./slices.ts";
 
 /** Milliseconds after the last key until the search begins. */
 const PAUSE_MS = 120;
@@ -25,6 +26,8 @@ export interface Search {
   /** Whether there is a text to look for or a filter: only then there are hits. */
   readonly isActive: boolean;
   readonly hits: readonly SearchHit[];
+  /** Whether there may be more hits than were found so far. */
+  readonly isSearching: boolean;
   /** Why what stands in the field cannot be looked for; empty if it can. */
   readonly problem: string;
   /** Index of the hit that is looked at; -1 for none. */
@@ -38,6 +41,15 @@ export interface Search {
   readonly choose: (index: number) => void;
 }
 
+/** What was found of a text so far. */
+interface Found {
+  readonly query: string;
+  readonly hits: readonly SearchHit[];
+  readonly isAll: boolean;
+}
+
+const NO_HITS: readonly SearchHit[] = [];
+
 /** Keeps a search through the session, and filters. */
 export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
   const [text, setText] = useState("");
@@ -46,12 +58,17 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   const [current, setCurrent] = useState(-1);
   const filters = useMemo(() => new FilterIndex(session), [session]);
   const searched = useRef("");
-  const hitsOf = (wanted: string) => {
-    const found = wanted === "" ? allOf(session) : findEntries(session, wanted);
-    return found.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
-  };
+  const found = useFound(session, query);
   const isActive = query !== "" || filter.length > 0;
-  const hits = useMemo(() => (isActive ? hitsOf(query) : []), [session, query, filters, filter]);
+  const all = useMemo(() => (query === "" ? allOf(session) : NO_HITS), [session, query === ""]);
+  const isSearching = query !== "" && !(found?.query === query && found.isAll);
+  const hits = useMemo(() => {
+    if (!isActive) return NO_HITS;
+    const unfiltered = query === "" ? all : found?.query === query ? found.hits : NO_HITS;
+    return unfiltered.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
+  }, [isActive, all, found, query, filters, filter]);
+  /** Whether the reader wants to go to the first hit, which is not found yet. */
+  const isFirstAwaited = useRef(false);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
   /** Tells whether that is another search. */
   const searchFor = (wanted: string): boolean => {
@@ -62,7 +79,9 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   };
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (searchFor(text.trim())) setCurrent(-1);
+      if (!searchFor(text.trim())) return;
+      setCurrent(-1);
+      isFirstAwaited.current = false;
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
@@ -70,26 +89,34 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     setFilter(next);
     setCurrent(-1);
   };
-  const choose = (wanted: number) => {
-    // Who is quicker than the pause means what stands in the field, not what was searched for before.
-    const isNew = searchFor(text.trim());
-    const list = isNew ? hitsOf(text.trim()) : hits;
-    // Without a search every entry is left, which is no result.
-    if (text.trim() === "" && filter.length === 0) return;
-    const next = isNew ? 0 : wanted;
-    const at = list.length === 0 ? -1 : (next + list.length) % list.length;
-    const hit = list[at];
+  const goTo = (wanted: number) => {
+    const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
+    const hit = hits[at];
     if (hit === undefined) return;
     setCurrent(at);
     folds.setEntry(hit.ordinal, true);
     go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
+  const choose = (wanted: number) => {
+    // Who is quicker than the pause means what stands in the field, not what was searched for before.
+    const isNew = searchFor(text.trim());
+    // Without a search every entry is left, which is no result.
+    if (text.trim() === "" && filter.length === 0) return;
+    isFirstAwaited.current = isNew || (isSearching && hits.length === 0);
+    if (!isFirstAwaited.current) goTo(wanted);
+  };
+  useEffect(() => {
+    if (!isFirstAwaited.current || (isSearching && hits.length === 0)) return;
+    isFirstAwaited.current = false;
+    goTo(0);
+  }, [hits, isSearching]);
   return {
     text,
     query,
     filter,
     isActive,
     hits,
+    isSearching,
     problem: readQuery(query).problem,
     current,
     choices,
@@ -98,6 +125,34 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     clearFilter: () => changeFilter([]),
     choose,
   };
+}
+
+/** Searches in slices: what is found first is there at once, and all of it once the search is over. */
+function useFound(session: SessionModel, query: string): Found | undefined {
+  const [found, setFound] = useState<Found>();
+  useLayoutEffect(() => {
+    let isWanted = query !== "";
+    const search = async () => {
+      const hits: SearchHit[] = [];
+      let isDue = sliceOfWork();
+      for (const some of findEntries(session, query)) {
+        hits.push(...some);
+        if (!isDue()) continue;
+        // Of a session that has grown, those that were found before are shown till then.
+        if (hits.length > 0)
+          setFound((before) => (before?.query === query ? before : { query, hits: [...hits], isAll: false }));
+        await otherWork();
+        if (!isWanted) return;
+        isDue = sliceOfWork();
+      }
+      setFound({ query, hits, isAll: true });
+    };
+    if (isWanted) void search();
+    return () => {
+      isWanted = false;
+    };
+  }, [session, query]);
+  return found;
 }
 
 /** Every entry as a hit in which nothing was looked for. */

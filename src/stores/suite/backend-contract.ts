@@ -1,193 +1,217 @@
 import assert from "node:assert/strict";
+import type { SessionFacts } from "../../catalog/session-facts.ts";
 import { newEntryLine } from "../line-codec.ts";
-import type { NewLine } from "../session-backend.ts";
-import { facts, line, linesOf, make, textsOf } from "./backend-kit.ts";
-import { CWD, failsWith, headerText, START_MS, type SuiteTest, say, soon } from "./kit.ts";
+import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../session-backend.ts";
+import {
+  CWD,
+  entryText,
+  failsWith,
+  headerText,
+  START_MS,
+  type SuiteTest,
+  say,
+  soon,
+  testWith,
+} from "./kit.ts";
+
+/** Returns the facts of a session without entries. */
+const facts = (id: string): SessionFacts => ({
+  id,
+  cwd: CWD,
+  name: null,
+  parentSession: null,
+  createdMs: START_MS,
+  lastMessageMs: null,
+  messageCount: 0,
+  firstMessage: null,
+});
+
+/** Makes the line of a message's entry. */
+const line = (id: string, parentId: string | null = null, text = id): NewEntryLine =>
+  newEntryLine(entryText(id, parentId, text), true);
+
+async function* batches(...given: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[], void> {
+  yield* given;
+}
+
+/** Makes a session of a header and lines. */
+const make = (backend: SessionBackend, id: string, ...lines: NewLine[]) =>
+  backend.create(facts(id), batches([{ text: headerText(id) }], lines));
+
+/** Reads all lines of a session, and checks each page. */
+async function linesOf(backend: SessionBackend, id: string, limit = 1_000): Promise<StoredLine[]> {
+  const lines: StoredLine[] = [];
+  for (;;) {
+    const page = await backend.read(id, lines.at(-1)?.seq ?? 0, limit);
+    assert.ok(page.lines.length <= limit, "a page holds no more lines than asked for");
+    assert.ok(page.isEnd || page.lines.length > 0, "a page that is not the end holds a line");
+    const [first] = page.lines;
+    assert.ok((first?.seq ?? Infinity) > (lines.at(-1)?.seq ?? 0), "a page begins behind the one before");
+    lines.push(...page.lines);
+    if (page.isEnd) return lines;
+  }
+}
+
+/** Reads the texts of all lines behind the header. */
+const textsOf = async (backend: SessionBackend, id: string) =>
+  (await linesOf(backend, id)).slice(1).map(({ text }) => text);
+
+const test = testWith("backend");
+const testOfTwo = testWith("backend", "another");
 
 /** What a backend does, whatever the store above it makes of it. */
 export const BACKEND_CONTRACT: readonly SuiteTest[] = [
-  {
-    name: "keeps lines as they are, numbered in order, and gives them in pages",
-    needs: ["backend"],
-    async run({ backend }) {
-      const odd: NewLine[] = [
-        { text: "" },
-        { text: "\r" },
-        { text: "\ufeff" },
-        { text: "no json \u2028 €🌳 \u0001 \u007f" },
-        { text: Buffer.from([0, 255, 10]).toString("base64"), encoding: "base64" },
-        { text: "last", isUnterminated: true },
-      ];
-      const receipt = await make(backend, "odd", ...odd);
-      const lines = await linesOf(backend, "odd");
-      assert.deepEqual(
-        lines
-          .slice(1)
-          .map(({ text, encoding, isUnterminated }) => [
-            text,
-            encoding ?? undefined,
-            isUnterminated === true,
-          ]),
-        odd.map(({ text, encoding, isUnterminated }) => [text, encoding, isUnterminated === true]),
-      );
-      assert.equal(receipt.lastSeq, lines.at(-1)?.seq);
-      assert.equal(receipt.precedingSeq, 0);
-      for (const [i, { seq }] of lines.entries()) {
-        assert.ok(Number.isSafeInteger(seq) && seq > (lines[i - 1]?.seq ?? 0), "seq grows from above 0");
-      }
-      for (const limit of [1, 2, 3, 7]) assert.deepEqual(await linesOf(backend, "odd", limit), lines);
-      const behind = await backend.read("odd", receipt.lastSeq, 10);
-      assert.deepEqual([behind.lines.length, behind.isEnd], [0, true]);
-    },
-  },
-  {
-    name: "makes a session whole or not at all, and each once",
-    needs: ["backend"],
-    async run({ backend }) {
-      const broken = async function* () {
-        yield [{ text: headerText("broken") }];
-        throw new RangeError("the source broke");
+  test("keeps lines as they are, numbered in order, and gives them in pages", async ({ backend }) => {
+    const odd: NewLine[] = [
+      { text: "" },
+      { text: "\r" },
+      { text: "\ufeff" },
+      { text: "no json \u2028 €🌳 \u0001 \u007f" },
+      { text: Buffer.from([0, 255, 10]).toString("base64"), encoding: "base64" },
+      { text: "last", isUnterminated: true },
+    ];
+    const receipt = await make(backend, "odd", ...odd);
+    const lines = await linesOf(backend, "odd");
+    assert.deepEqual(
+      lines
+        .slice(1)
+        .map(({ text, encoding, isUnterminated }) => [text, encoding ?? undefined, isUnterminated === true]),
+      odd.map(({ text, encoding, isUnterminated }) => [text, encoding, isUnterminated === true]),
+    );
+    assert.equal(receipt.lastSeq, lines.at(-1)?.seq);
+    assert.equal(receipt.precedingSeq, 0);
+    for (const [i, { seq }] of lines.entries()) {
+      assert.ok(Number.isSafeInteger(seq) && seq > (lines[i - 1]?.seq ?? 0), "seq grows from above 0");
+    }
+    for (const limit of [1, 2, 3, 7]) assert.deepEqual(await linesOf(backend, "odd", limit), lines);
+    const behind = await backend.read("odd", receipt.lastSeq, 10);
+    assert.deepEqual([behind.lines.length, behind.isEnd], [0, true]);
+  }),
+  test("makes a session whole or not at all, and each once", async ({ backend }) => {
+    const broken = async function* () {
+      yield [{ text: headerText("broken") }];
+      throw new RangeError("the source broke");
+    };
+    await assert.rejects(backend.create(facts("broken"), broken()));
+    await failsWith("SESSION_NOT_FOUND", () => backend.read("broken", 0, 10));
+    await make(backend, "there", line("000000a1"));
+    await failsWith("SESSION_EXISTS", () => make(backend, "there", line("000000a2")));
+    assert.deepEqual(await textsOf(backend, "there"), [line("000000a1").text]);
+  }),
+  test("appends a batch once, however often it is sent, and says where it stands", async ({ backend }) => {
+    const { lastSeq } = await make(backend, "one");
+    const batch = [line("000000a1"), line("000000a2", "000000a1")];
+    const receipt = await backend.append("one", batch);
+    assert.equal(receipt.precedingSeq, lastSeq);
+    assert.deepEqual(await backend.append("one", batch), receipt);
+    const foreign = await backend.append("one", [line("000000b1")]);
+    assert.equal(foreign.precedingSeq, receipt.lastSeq);
+    assert.deepEqual(await backend.append("one", batch), receipt);
+    const stale = { expectedLeafId: "000000a2" };
+    if (backend.supports.conditionalAppend)
+      assert.deepEqual(await backend.append("one", batch, stale), receipt);
+    assert.deepEqual(
+      await textsOf(backend, "one"),
+      [...batch, line("000000b1")].map(({ text }) => text),
+    );
+    const [listed] = await backend.list({ limit: 1 });
+    assert.equal(listed?.messageCount, 3, "what is sent again is not counted again");
+  }),
+  test("keeps an entry whose id is taken by another one", async ({ backend }) => {
+    await make(backend, "one", line("000000a1"));
+    const other = line("000000a1", null, "another text");
+    await backend.append("one", [other]);
+    assert.deepEqual(await textsOf(backend, "one"), [line("000000a1").text, other.text]);
+  }),
+  test("compares the leaf, passes over labels, names and usage, and adds nothing if it is another", async ({
+    backend,
+  }) => {
+    if (!backend.supports.conditionalAppend) return;
+    await make(backend, "one");
+    const append = (id: string, expectedLeafId: string | null) =>
+      backend.append("one", [line(id)], { expectedLeafId });
+    await failsWith("STALE_LEAF", () => append("000000a1", "000000ff"));
+    await append("000000a1", null);
+    await failsWith("STALE_LEAF", () => append("000000a2", null));
+    const timestamp = new Date(START_MS).toISOString();
+    for (const [i, type] of ["label", "session_info", "usage"].entries()) {
+      const record = {
+        type,
+        id: `000000c${i}`,
+        parentId: "000000a1",
+        timestamp,
+        name: "n",
+        targetId: "000000a1",
       };
-      await assert.rejects(backend.create(facts("broken"), broken()));
-      await failsWith("SESSION_NOT_FOUND", () => backend.read("broken", 0, 10));
-      await make(backend, "there", line("000000a1"));
-      await failsWith("SESSION_EXISTS", () => make(backend, "there", line("000000a2")));
-      assert.deepEqual(await textsOf(backend, "there"), [line("000000a1").text]);
-    },
-  },
-  {
-    name: "appends a batch once, however often it is sent, and says where it stands",
-    needs: ["backend"],
-    async run({ backend }) {
-      const { lastSeq } = await make(backend, "one");
-      const batch = [line("000000a1"), line("000000a2", "000000a1")];
-      const receipt = await backend.append("one", batch);
-      assert.equal(receipt.precedingSeq, lastSeq);
-      assert.deepEqual(await backend.append("one", batch), receipt);
-      const foreign = await backend.append("one", [line("000000b1")]);
-      assert.equal(foreign.precedingSeq, receipt.lastSeq);
-      assert.deepEqual(await backend.append("one", batch), receipt);
-      const stale = { expectedLeafId: "000000a2" };
-      if (backend.supports.conditionalAppend)
-        assert.deepEqual(await backend.append("one", batch, stale), receipt);
-      assert.deepEqual(
-        await textsOf(backend, "one"),
-        [...batch, line("000000b1")].map(({ text }) => text),
-      );
-      const [listed] = await backend.list({ limit: 1 });
-      assert.equal(listed?.messageCount, 3, "what is sent again is not counted again");
-    },
-  },
-  {
-    name: "keeps an entry whose id is taken by another one",
-    needs: ["backend"],
-    async run({ backend }) {
-      await make(backend, "one", line("000000a1"));
-      const other = line("000000a1", null, "another text");
-      await backend.append("one", [other]);
-      assert.deepEqual(await textsOf(backend, "one"), [line("000000a1").text, other.text]);
-    },
-  },
-  {
-    name: "compares the leaf, passes over labels, names and usage, and adds nothing if it is another",
-    needs: ["backend"],
-    async run({ backend }) {
-      if (!backend.supports.conditionalAppend) return;
-      await make(backend, "one");
-      const append = (id: string, expectedLeafId: string | null) =>
-        backend.append("one", [line(id)], { expectedLeafId });
-      await failsWith("STALE_LEAF", () => append("000000a1", "000000ff"));
-      await append("000000a1", null);
-      await failsWith("STALE_LEAF", () => append("000000a2", null));
-      const timestamp = new Date(START_MS).toISOString();
-      for (const [i, type] of ["label", "session_info", "usage"].entries()) {
-        const record = {
-          type,
-          id: `000000c${i}`,
-          parentId: "000000a1",
-          timestamp,
-          name: "n",
-          targetId: "000000a1",
-        };
-        await backend.append("one", [newEntryLine(JSON.stringify(record), true)]);
+      await backend.append("one", [newEntryLine(JSON.stringify(record), true)]);
+    }
+    await append("000000a2", "000000a1");
+    await failsWith("STALE_LEAF", () => append("000000a3", "000000a1"));
+    await failsWith("STALE_LEAF", () => append("000000a3", "000000c1"));
+    assert.equal((await textsOf(backend, "one")).length, 5);
+    await failsWith("SESSION_NOT_FOUND", () => backend.append("none", [line("000000a1")]));
+  }),
+  test("changes lines if nobody else has, and counts how often", async ({ backend }) => {
+    const { amend } = backend;
+    assert.equal(amend !== undefined, backend.supports.rewrite);
+    if (amend === undefined) return;
+    await make(backend, "one", line("000000a1"), { text: "damage" }, line("000000a2"));
+    const [, first, damage] = await linesOf(backend, "one");
+    const { revision } = await backend.read("one", 0, 1);
+    const change = {
+      expectedRevision: revision,
+      replace: [{ seq: first?.seq ?? 0, line: line("000000a1", null, "gone") }],
+      remove: [damage?.seq ?? 0],
+      append: [line("000000a3")],
+      facts: { name: null, firstMessage: "gone" },
+    };
+    const receipt = await amend.call(backend, "one", change);
+    assert.equal(receipt?.revision, revision + 1);
+    const after = [line("000000a1", null, "gone"), line("000000a2"), line("000000a3")].map(
+      ({ text }) => text,
+    );
+    assert.deepEqual(await textsOf(backend, "one"), after);
+    assert.equal((await backend.read("one", 0, 1)).revision, revision + 1);
+    assert.equal(await amend.call(backend, "one", change), undefined);
+    assert.deepEqual(await textsOf(backend, "one"), after);
+    assert.equal((await backend.list({ limit: 1 }))[0]?.firstMessage, "gone");
+    if (backend.search !== undefined) {
+      const found = async (word: string) => (await backend.search?.({ words: [word], limit: 10 }))?.length;
+      assert.deepEqual([await found("000000a1"), await found("gone")], [0, 1]);
+    }
+    assert.equal((await backend.append("one", [line("000000a4")])).revision, revision + 1);
+    await failsWith("SESSION_NOT_FOUND", () =>
+      amend.call(backend, "none", { ...change, expectedRevision: 0 }),
+    );
+  }),
+  test("finds lines in a fixed order, page by page", async ({ backend }) => {
+    const { search } = backend;
+    assert.equal(search !== undefined, backend.supports.search);
+    if (search === undefined) return;
+    for (const id of ["a", "b", "B"]) {
+      await make(backend, id, line("000000a1", null, "needle one"), line("000000a2", null, "needle two"));
+    }
+    const wanted = ["b", "b", "a", "a", "B", "B"];
+    for (const limit of [1, 2, 4, 10]) {
+      const found: string[] = [];
+      for (let after: { sessionId: string; seq: number } | undefined; ; ) {
+        const page = await search.call(backend, { words: ["needle"], limit, ...(after && { after }) });
+        found.push(...page.map(({ session }) => session.id));
+        const last = page.at(-1);
+        if (page.length < limit || last === undefined) break;
+        assert.ok(found.length <= wanted.length, "a search comes to its end");
+        after = { sessionId: last.session.id, seq: last.line.seq };
       }
-      await append("000000a2", "000000a1");
-      await failsWith("STALE_LEAF", () => append("000000a3", "000000a1"));
-      await failsWith("STALE_LEAF", () => append("000000a3", "000000c1"));
-      assert.equal((await textsOf(backend, "one")).length, 5);
-      await failsWith("SESSION_NOT_FOUND", () => backend.append("none", [line("000000a1")]));
-    },
-  },
-  {
-    name: "changes lines if nobody else has, and counts how often",
-    needs: ["backend"],
-    async run({ backend }) {
-      const { amend } = backend;
-      assert.equal(amend !== undefined, backend.supports.rewrite);
-      if (amend === undefined) return;
-      await make(backend, "one", line("000000a1"), { text: "damage" }, line("000000a2"));
-      const [, first, damage] = await linesOf(backend, "one");
-      const { revision } = await backend.read("one", 0, 1);
-      const change = {
-        expectedRevision: revision,
-        replace: [{ seq: first?.seq ?? 0, line: line("000000a1", null, "gone") }],
-        remove: [damage?.seq ?? 0],
-        append: [line("000000a3")],
-        facts: { name: null, firstMessage: "gone" },
-      };
-      const receipt = await amend.call(backend, "one", change);
-      assert.equal(receipt?.revision, revision + 1);
-      const after = [line("000000a1", null, "gone"), line("000000a2"), line("000000a3")].map(
-        ({ text }) => text,
-      );
-      assert.deepEqual(await textsOf(backend, "one"), after);
-      assert.equal((await backend.read("one", 0, 1)).revision, revision + 1);
-      assert.equal(await amend.call(backend, "one", change), undefined);
-      assert.deepEqual(await textsOf(backend, "one"), after);
-      assert.equal((await backend.list({ limit: 1 }))[0]?.firstMessage, "gone");
-      if (backend.search !== undefined) {
-        const found = async (word: string) => (await backend.search?.({ words: [word], limit: 10 }))?.length;
-        assert.deepEqual([await found("000000a1"), await found("gone")], [0, 1]);
-      }
-      assert.equal((await backend.append("one", [line("000000a4")])).revision, revision + 1);
-      await failsWith("SESSION_NOT_FOUND", () =>
-        amend.call(backend, "none", { ...change, expectedRevision: 0 }),
-      );
-    },
-  },
-  {
-    name: "finds lines in a fixed order, page by page",
-    needs: ["backend"],
-    async run({ backend }) {
-      const { search } = backend;
-      assert.equal(search !== undefined, backend.supports.search);
-      if (search === undefined) return;
-      for (const id of ["a", "b", "B"]) {
-        await make(backend, id, line("000000a1", null, "needle one"), line("000000a2", null, "needle two"));
-      }
-      const wanted = ["b", "b", "a", "a", "B", "B"];
-      for (const limit of [1, 2, 4, 10]) {
-        const found: string[] = [];
-        for (let after: { sessionId: string; seq: number } | undefined; ; ) {
-          const page = await search.call(backend, { words: ["needle"], limit, ...(after && { after }) });
-          found.push(...page.map(({ session }) => session.id));
-          const last = page.at(-1);
-          if (page.length < limit || last === undefined) break;
-          assert.ok(found.length <= wanted.length, "a search comes to its end");
-          after = { sessionId: last.session.id, seq: last.line.seq };
-        }
-        assert.deepEqual(found, wanted, `pages of ${limit}`);
-      }
-      const count = async (words: string[], cwd: string) =>
-        (await search.call(backend, { words, cwd, limit: 10 })).length;
-      assert.equal(await count(["needle", "two"], CWD), 3);
-      assert.equal(await count(["needle"], "/projects/none"), 0);
-    },
-  },
-  {
-    name: "signals when a session grows or is changed, whoever did it, for as long as signals are wanted",
-    needs: ["backend", "another"],
-    async run({ backend, another }) {
+      assert.deepEqual(found, wanted, `pages of ${limit}`);
+    }
+    const count = async (words: string[], cwd: string) =>
+      (await search.call(backend, { words, cwd, limit: 10 })).length;
+    assert.equal(await count(["needle", "two"], CWD), 3);
+    assert.equal(await count(["needle"], "/projects/none"), 0);
+  }),
+  testOfTwo(
+    "signals when a session grows or is changed, whoever did it, for as long as signals are wanted",
+    async ({ backend, another }) => {
       const { subscribe } = backend;
       assert.equal(subscribe !== undefined, backend.supports.watch);
       if (subscribe === undefined) return;
@@ -224,141 +248,119 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       assert.equal(earlyCalls, before, "after the signal nobody is told");
       end.abort();
     },
-  },
-  {
-    name: "says of a batch that is partly there where its first line stands, and adds the rest behind all others",
-    needs: ["backend"],
-    async run({ backend }) {
-      const { lastSeq } = await make(backend, "one");
-      const [known, fresh] = [line("000000a1"), line("000000a2", "000000a1")];
-      await backend.append("one", [known]);
-      const foreign = await backend.append("one", [line("000000b1")]);
-      const receipt = await backend.append("one", [known, fresh]);
-      assert.deepEqual(
-        await textsOf(backend, "one"),
-        [known, line("000000b1"), fresh].map(({ text }) => text),
-      );
-      const last = (await linesOf(backend, "one")).at(-1)?.seq;
-      assert.equal(receipt.precedingSeq, lastSeq, "precedingSeq is the line before the one that was there");
-      assert.equal(receipt.lastSeq, last, "lastSeq is the line that was added");
-      assert.ok(receipt.lastSeq > foreign.lastSeq);
-    },
-  },
-  {
-    name: "shows nobody a session that is being made, and lets one of two win who make the same",
-    needs: ["backend"],
-    async run({ backend }) {
-      let meanwhile: () => Promise<unknown> = async () => undefined;
-      const paused = async function* () {
-        yield [{ text: headerText("one") }];
-        yield [line("000000a1")];
-        await meanwhile();
-        yield [line("000000a2", "000000a1")];
-      };
-      meanwhile = async () => {
-        await failsWith("SESSION_NOT_FOUND", () => backend.read("one", 0, 10));
-        assert.deepEqual(await backend.list({ limit: 10 }), []);
-        await make(backend, "one", line("000000b1"));
-      };
-      await failsWith("SESSION_EXISTS", () => backend.create(facts("one"), paused()));
-      assert.deepEqual(await textsOf(backend, "one"), [line("000000b1").text]);
-      assert.equal((await backend.list({ limit: 10 })).length, 1);
-    },
-  },
-  {
-    name: "remembers nothing of a session that was deleted",
-    needs: ["backend"],
-    async run({ backend }) {
-      const batch = [line("000000a1", null, "the needle"), line("000000a2", "000000a1", "the needle")];
-      await make(backend, "one");
-      await backend.append("one", batch);
-      assert.equal(await backend.delete("one"), true);
-      assert.equal(await backend.delete("one"), false);
-      await failsWith("SESSION_NOT_FOUND", () => backend.append("one", batch));
-      assert.deepEqual(await backend.search?.({ words: ["needle"], limit: 10 }), backend.search && []);
-      const { lastSeq } = await make(backend, "one");
-      assert.deepEqual(await textsOf(backend, "one"), []);
-      if (backend.supports.conditionalAppend) {
-        await failsWith("STALE_LEAF", () => backend.append("one", batch, { expectedLeafId: "000000a2" }));
-      }
-      const condition = backend.supports.conditionalAppend ? { expectedLeafId: null } : {};
-      const receipt = await backend.append("one", batch, condition);
-      assert.equal(receipt.precedingSeq, lastSeq);
-      assert.deepEqual(
-        await textsOf(backend, "one"),
-        batch.map(({ text }) => text),
-      );
-      assert.equal((await backend.list({ limit: 10 }))[0]?.messageCount, 2);
-    },
-  },
-  {
-    name: "compares the leaf with lines that are there, after others were taken out",
-    needs: ["backend"],
-    async run({ backend }) {
-      const { amend } = backend;
-      if (amend === undefined || !backend.supports.conditionalAppend) return;
-      await make(backend, "one", line("000000a1"), line("000000a2", "000000a1"));
-      const last = (await linesOf(backend, "one")).at(-1)?.seq ?? 0;
-      const change = { expectedRevision: 0, replace: [], remove: [last], append: [], facts: {} };
-      assert.notEqual(await amend.call(backend, "one", change), undefined);
-      const append = (id: string, expectedLeafId: string) =>
-        backend.append("one", [line(id)], { expectedLeafId });
-      await failsWith("STALE_LEAF", () => append("000000a3", "000000a2"));
-      await append("000000a3", "000000a1");
-      // A line that was taken out is not there: it is added when it is sent again.
-      await backend.append("one", [line("000000a2", "000000a1")]);
-      assert.equal((await textsOf(backend, "one")).length, 3);
-    },
-  },
-  {
-    name: "adds and gives nothing behind a line that it does not have",
-    needs: ["backend"],
-    async run({ backend }) {
-      const first = line("000000a1");
-      const { lastSeq } = await make(backend, "one", first);
-      const next = line("000000a2", "000000a1");
-      const append = (afterSeq: number, afterEntryId?: string) =>
-        backend.append("one", [next], { afterSeq, ...(afterEntryId !== undefined && { afterEntryId }) });
-      await failsWith("WRITES_LOST", () => append(lastSeq + 1_000));
-      await failsWith("WRITES_LOST", () => append(lastSeq + 1_000, "000000a1"));
-      await failsWith("WRITES_LOST", () => append(lastSeq, "000000ff"));
-      await failsWith("WRITES_LOST", () => backend.read("one", lastSeq, 10, "000000ff"));
-      await failsWith("WRITES_LOST", () => backend.read("one", lastSeq + 1_000, 10, "000000a1"));
-      assert.deepEqual(await textsOf(backend, "one"), [first.text]);
-      const receipt = await append(lastSeq, "000000a1");
-      assert.equal(receipt.precedingSeq, lastSeq);
-      assert.deepEqual(await append(lastSeq, "000000a1"), receipt, "what is sent again is there once");
-      await backend.append("one", [line("000000b1")], { afterSeq: receipt.lastSeq });
-      assert.deepEqual(await append(lastSeq), receipt, "the known line may be any");
-      assert.equal((await textsOf(backend, "one")).length, 3);
-      const [behind] = (await backend.read("one", lastSeq, 10, "000000a1")).lines;
-      assert.equal(behind?.text, next.text);
-    },
-  },
-  {
-    name: "begins a session with a greater revision under the id of a deleted one, and knows it as deleted",
-    needs: ["backend"],
-    async run({ backend }) {
-      await make(backend, "one", line("000000a1"));
-      let revision = -1;
-      for (let i = 0; i < 3; i++) {
-        const now = (await backend.read("one", 0, 1)).revision;
-        assert.ok(now > revision, `${now} is greater than ${revision}`);
-        revision = now;
-        await backend.delete("one");
-        const append = () => backend.append("one", [line("000000a2")], { afterSeq: 2 });
-        await failsWith("SESSION_NOT_FOUND", append);
-        const receipt = await make(backend, "one", line("000000a1"));
-        assert.equal(receipt.revision, (await backend.read("one", 0, 1)).revision);
-      }
-    },
-  },
-  {
-    name: "can be closed more than once",
-    needs: ["backend"],
-    async run({ backend }) {
-      await backend.close();
-      await backend.close();
-    },
-  },
+  ),
+  test("says of a batch that is partly there where its first line stands, and adds the rest behind all others", async ({
+    backend,
+  }) => {
+    const { lastSeq } = await make(backend, "one");
+    const [known, fresh] = [line("000000a1"), line("000000a2", "000000a1")];
+    await backend.append("one", [known]);
+    const foreign = await backend.append("one", [line("000000b1")]);
+    const receipt = await backend.append("one", [known, fresh]);
+    assert.deepEqual(
+      await textsOf(backend, "one"),
+      [known, line("000000b1"), fresh].map(({ text }) => text),
+    );
+    const last = (await linesOf(backend, "one")).at(-1)?.seq;
+    assert.equal(receipt.precedingSeq, lastSeq, "precedingSeq is the line before the one that was there");
+    assert.equal(receipt.lastSeq, last, "lastSeq is the line that was added");
+    assert.ok(receipt.lastSeq > foreign.lastSeq);
+  }),
+  test("shows nobody a session that is being made, and lets one of two win who make the same", async ({
+    backend,
+  }) => {
+    let meanwhile: () => Promise<unknown> = async () => undefined;
+    const paused = async function* () {
+      yield [{ text: headerText("one") }];
+      yield [line("000000a1")];
+      await meanwhile();
+      yield [line("000000a2", "000000a1")];
+    };
+    meanwhile = async () => {
+      await failsWith("SESSION_NOT_FOUND", () => backend.read("one", 0, 10));
+      assert.deepEqual(await backend.list({ limit: 10 }), []);
+      await make(backend, "one", line("000000b1"));
+    };
+    await failsWith("SESSION_EXISTS", () => backend.create(facts("one"), paused()));
+    assert.deepEqual(await textsOf(backend, "one"), [line("000000b1").text]);
+    assert.equal((await backend.list({ limit: 10 })).length, 1);
+  }),
+  test("remembers nothing of a session that was deleted", async ({ backend }) => {
+    const batch = [line("000000a1", null, "the needle"), line("000000a2", "000000a1", "the needle")];
+    await make(backend, "one");
+    await backend.append("one", batch);
+    assert.equal(await backend.delete("one"), true);
+    assert.equal(await backend.delete("one"), false);
+    await failsWith("SESSION_NOT_FOUND", () => backend.append("one", batch));
+    assert.deepEqual(await backend.search?.({ words: ["needle"], limit: 10 }), backend.search && []);
+    const { lastSeq } = await make(backend, "one");
+    assert.deepEqual(await textsOf(backend, "one"), []);
+    if (backend.supports.conditionalAppend) {
+      await failsWith("STALE_LEAF", () => backend.append("one", batch, { expectedLeafId: "000000a2" }));
+    }
+    const condition = backend.supports.conditionalAppend ? { expectedLeafId: null } : {};
+    const receipt = await backend.append("one", batch, condition);
+    assert.equal(receipt.precedingSeq, lastSeq);
+    assert.deepEqual(
+      await textsOf(backend, "one"),
+      batch.map(({ text }) => text),
+    );
+    assert.equal((await backend.list({ limit: 10 }))[0]?.messageCount, 2);
+  }),
+  test("compares the leaf with lines that are there, after others were taken out", async ({ backend }) => {
+    const { amend } = backend;
+    if (amend === undefined || !backend.supports.conditionalAppend) return;
+    await make(backend, "one", line("000000a1"), line("000000a2", "000000a1"));
+    const last = (await linesOf(backend, "one")).at(-1)?.seq ?? 0;
+    const change = { expectedRevision: 0, replace: [], remove: [last], append: [], facts: {} };
+    assert.notEqual(await amend.call(backend, "one", change), undefined);
+    const append = (id: string, expectedLeafId: string) =>
+      backend.append("one", [line(id)], { expectedLeafId });
+    await failsWith("STALE_LEAF", () => append("000000a3", "000000a2"));
+    await append("000000a3", "000000a1");
+    // A line that was taken out is not there: it is added when it is sent again.
+    await backend.append("one", [line("000000a2", "000000a1")]);
+    assert.equal((await textsOf(backend, "one")).length, 3);
+  }),
+  test("adds and gives nothing behind a line that it does not have", async ({ backend }) => {
+    const first = line("000000a1");
+    const { lastSeq } = await make(backend, "one", first);
+    const next = line("000000a2", "000000a1");
+    const append = (afterSeq: number, afterEntryId?: string) =>
+      backend.append("one", [next], { afterSeq, ...(afterEntryId !== undefined && { afterEntryId }) });
+    await failsWith("WRITES_LOST", () => append(lastSeq + 1_000));
+    await failsWith("WRITES_LOST", () => append(lastSeq + 1_000, "000000a1"));
+    await failsWith("WRITES_LOST", () => append(lastSeq, "000000ff"));
+    await failsWith("WRITES_LOST", () => backend.read("one", lastSeq, 10, "000000ff"));
+    await failsWith("WRITES_LOST", () => backend.read("one", lastSeq + 1_000, 10, "000000a1"));
+    assert.deepEqual(await textsOf(backend, "one"), [first.text]);
+    const receipt = await append(lastSeq, "000000a1");
+    assert.equal(receipt.precedingSeq, lastSeq);
+    assert.deepEqual(await append(lastSeq, "000000a1"), receipt, "what is sent again is there once");
+    await backend.append("one", [line("000000b1")], { afterSeq: receipt.lastSeq });
+    assert.deepEqual(await append(lastSeq), receipt, "the known line may be any");
+    assert.equal((await textsOf(backend, "one")).length, 3);
+    const [behind] = (await backend.read("one", lastSeq, 10, "000000a1")).lines;
+    assert.equal(behind?.text, next.text);
+  }),
+  test("begins a session with a greater revision under the id of a deleted one, and knows it as deleted", async ({
+    backend,
+  }) => {
+    await make(backend, "one", line("000000a1"));
+    let revision = -1;
+    for (let i = 0; i < 3; i++) {
+      const now = (await backend.read("one", 0, 1)).revision;
+      assert.ok(now > revision, `${now} is greater than ${revision}`);
+      revision = now;
+      await backend.delete("one");
+      const append = () => backend.append("one", [line("000000a2")], { afterSeq: 2 });
+      await failsWith("SESSION_NOT_FOUND", append);
+      const receipt = await make(backend, "one", line("000000a1"));
+      assert.equal(receipt.revision, (await backend.read("one", 0, 1)).revision);
+    }
+  }),
+  test("can be closed more than once", async ({ backend }) => {
+    await backend.close();
+    await backend.close();
+  }),
 ];

@@ -1,8 +1,21 @@
 import assert from "node:assert/strict";
-import { copySession } from "../copy-session.ts";
 import { memoryStore } from "../remote-store.ts";
 import type { SessionStore } from "../session-store.ts";
-import { all, cut, entryText, exported, failsWith, headerText, type SuiteTest, say, stored } from "./kit.ts";
+import { copySession } from "../session-store.ts";
+import {
+  all,
+  cut,
+  entryText,
+  exported,
+  failsWith,
+  headerText,
+  type SuiteTest,
+  say,
+  stored,
+  testWith,
+} from "./kit.ts";
+
+const test = testWith();
 
 const ONE = entryText("000000a1", null, "one");
 const TWO = entryText("000000a2", "000000a1", "two");
@@ -41,122 +54,100 @@ async function imported(store: SessionStore, session: string, size = 1 << 16): P
 
 /** What a store does with bytes. */
 export const BYTES: readonly SuiteTest[] = [
-  {
-    name: "gives back the very bytes of a session, whatever they are",
-    async run({ store }) {
-      for (const [i, session] of oddSessions("odd").entries()) {
-        assert.equal(await imported(store, session), "odd");
-        assert.equal(await exported(store, "odd"), session, `session ${i}`);
-        await store.delete("odd");
-      }
-    },
-  },
-  {
-    name: "appends entries as they are, each once",
-    async run({ store }) {
-      const [one, two] = [ONE, TWO].map((text) => JSON.parse(text));
-      await imported(store, `${headerText("more")}\n${ONE}`);
-      await store.appendEntries("more", [one, two]);
-      await store.appendEntries("more", [two]);
-      assert.equal(await exported(store, "more"), `${headerText("more")}\n${ONE}\n${TWO}\n`);
-      await failsWith("SESSION_NOT_FOUND", () => store.appendEntries("nowhere", [one]));
-    },
-  },
-  {
-    name: "takes bytes that are cut anywhere",
-    async run({ store }) {
-      const session = `${headerText("pieces")}\r\n\n${ONE}\n\u00e2\u0082\u00ac\u0000\n${TWO}`;
-      for (const size of [1, 7, 100]) {
-        await imported(store, session, size);
-        assert.equal(await exported(store, "pieces"), session);
-        await store.delete("pieces");
-      }
-    },
-  },
-  {
-    name: "brings a session to another store and back, and never overwrites one",
-    async run({ store }) {
-      const other = memoryStore();
-      for (const session of oddSessions("travels")) {
-        await imported(store, session);
-        assert.equal(await copySession(store, "travels", other), "travels");
-        await failsWith("SESSION_EXISTS", () => copySession(other, "travels", store));
-        await store.delete("travels");
-        await copySession(other, "travels", store);
-        assert.equal(await exported(store, "travels"), session);
-        await Promise.all([store.delete("travels"), other.delete("travels")]);
-      }
-      await failsWith("SESSION_NOT_FOUND", () => copySession(store, "travels", other));
-    },
-  },
-  {
-    name: "refuses bytes that are no session, and adds nothing",
-    async run({ store }) {
-      const wrong = ["", "\n", `${ONE}\n`, '{"type":"session","version":3}\n', "not json"];
-      for (const bytes of wrong) await failsWith("NOT_A_SESSION", () => imported(store, bytes));
-      await failsWith("INVALID_SESSION_ID", () => imported(store, `${headerText("../up")}\n`));
-      const broken = async function* () {
-        yield Buffer.from(`${headerText("half")}\n${ONE}\n`);
-        throw new RangeError("the source broke");
-      };
-      await assert.rejects(store.importBytes(broken()));
-      await failsWith("SESSION_NOT_FOUND", () => store.open("half"));
-      assert.deepEqual(await all(store.list()), []);
-    },
-  },
-  {
-    name: "goes on with a session whose last line has no end, and with a torn one",
-    async run({ store }) {
-      for (const tail of [TWO, TWO.slice(0, 60)]) {
-        const session = `${headerText("open")}\n${ONE}\n${tail}`;
-        await imported(store, session);
-        const opened = await store.open("open");
-        const [added] = say(opened, "behind");
-        await opened.close();
-        const bytes = await exported(store, "open");
-        assert.ok(bytes.startsWith(`${session}\n`), "the old bytes stay, with a line break behind them");
-        assert.ok(bytes.endsWith("\n"));
-        const again = await store.open("open");
-        assert.equal(again.getLeafId(), added);
-        assert.ok(again.getEntry("000000a1"));
-        await store.delete("open");
-      }
-    },
-  },
-  {
-    name: "brings a session of an old version to the current one when it grows, if it can",
-    async run({ store }) {
-      const message = (content: string) =>
-        JSON.stringify({
-          type: "message",
-          timestamp: "2025-01-01T00:00:00.000Z",
-          message: { role: "user", content, timestamp: 0 },
-        });
-      await imported(store, `${headerText("old", 1)}\n${message("one")}\n${message("two")}\n`);
-      const session = await store.open("old");
-      const before = session.buildSessionContext();
-      assert.equal(before.messages.length, 2);
-      if (!store.supports.rewrite) {
-        assert.throws(() => say(session, "three"), { code: "WRITE_FAILED" });
-        return;
-      }
-      say(session, "three");
-      await session.flush();
-      const again = await store.open("old");
-      assert.equal(again.getHeader()?.version, 3);
-      assert.deepEqual(again.buildSessionContext(), session.buildSessionContext());
-      assert.deepEqual(again.buildSessionContext().messages.slice(0, 2), before.messages);
-      assert.deepEqual(again.issues, []);
-    },
-  },
-  {
-    name: "leaves a session of a newer version alone",
-    async run({ store }) {
-      await imported(store, `${headerText("new", 9)}\n${ONE}\n`);
-      const session = await store.open("new");
-      assert.throws(() => say(session, "no"), { code: "VERSION_TOO_NEW" });
-      await stored(store, "another one");
-      assert.equal(await exported(store, "new"), `${headerText("new", 9)}\n${ONE}\n`);
-    },
-  },
+  test("gives back the very bytes of a session, whatever they are", async ({ store }) => {
+    for (const [i, session] of oddSessions("odd").entries()) {
+      assert.equal(await imported(store, session), "odd");
+      assert.equal(await exported(store, "odd"), session, `session ${i}`);
+      await store.delete("odd");
+    }
+  }),
+  test("appends entries as they are, each once", async ({ store }) => {
+    const [one, two] = [ONE, TWO].map((text) => JSON.parse(text));
+    await imported(store, `${headerText("more")}\n${ONE}`);
+    await store.appendEntries("more", [one, two]);
+    await store.appendEntries("more", [two]);
+    assert.equal(await exported(store, "more"), `${headerText("more")}\n${ONE}\n${TWO}\n`);
+    await failsWith("SESSION_NOT_FOUND", () => store.appendEntries("nowhere", [one]));
+  }),
+  test("takes bytes that are cut anywhere", async ({ store }) => {
+    const session = `${headerText("pieces")}\r\n\n${ONE}\n\u00e2\u0082\u00ac\u0000\n${TWO}`;
+    for (const size of [1, 7, 100]) {
+      await imported(store, session, size);
+      assert.equal(await exported(store, "pieces"), session);
+      await store.delete("pieces");
+    }
+  }),
+  test("brings a session to another store and back, and never overwrites one", async ({ store }) => {
+    const other = memoryStore();
+    for (const session of oddSessions("travels")) {
+      await imported(store, session);
+      assert.equal(await copySession(store, "travels", other), "travels");
+      await failsWith("SESSION_EXISTS", () => copySession(other, "travels", store));
+      await store.delete("travels");
+      await copySession(other, "travels", store);
+      assert.equal(await exported(store, "travels"), session);
+      await Promise.all([store.delete("travels"), other.delete("travels")]);
+    }
+    await failsWith("SESSION_NOT_FOUND", () => copySession(store, "travels", other));
+  }),
+  test("refuses bytes that are no session, and adds nothing", async ({ store }) => {
+    const wrong = ["", "\n", `${ONE}\n`, '{"type":"session","version":3}\n', "not json"];
+    for (const bytes of wrong) await failsWith("NOT_A_SESSION", () => imported(store, bytes));
+    await failsWith("INVALID_SESSION_ID", () => imported(store, `${headerText("../up")}\n`));
+    const broken = async function* () {
+      yield Buffer.from(`${headerText("half")}\n${ONE}\n`);
+      throw new RangeError("the source broke");
+    };
+    await assert.rejects(store.importBytes(broken()));
+    await failsWith("SESSION_NOT_FOUND", () => store.open("half"));
+    assert.deepEqual(await all(store.list()), []);
+  }),
+  test("goes on with a session whose last line has no end, and with a torn one", async ({ store }) => {
+    for (const tail of [TWO, TWO.slice(0, 60)]) {
+      const session = `${headerText("open")}\n${ONE}\n${tail}`;
+      await imported(store, session);
+      const opened = await store.open("open");
+      const [added] = say(opened, "behind");
+      await opened.close();
+      const bytes = await exported(store, "open");
+      assert.ok(bytes.startsWith(`${session}\n`), "the old bytes stay, with a line break behind them");
+      assert.ok(bytes.endsWith("\n"));
+      const again = await store.open("open");
+      assert.equal(again.getLeafId(), added);
+      assert.ok(again.getEntry("000000a1"));
+      await store.delete("open");
+    }
+  }),
+  test("brings a session of an old version to the current one when it grows, if it can", async ({
+    store,
+  }) => {
+    const message = (content: string) =>
+      JSON.stringify({
+        type: "message",
+        timestamp: "2025-01-01T00:00:00.000Z",
+        message: { role: "user", content, timestamp: 0 },
+      });
+    await imported(store, `${headerText("old", 1)}\n${message("one")}\n${message("two")}\n`);
+    const session = await store.open("old");
+    const before = session.buildSessionContext();
+    assert.equal(before.messages.length, 2);
+    if (!store.supports.rewrite) {
+      assert.throws(() => say(session, "three"), { code: "WRITE_FAILED" });
+      return;
+    }
+    say(session, "three");
+    await session.flush();
+    const again = await store.open("old");
+    assert.equal(again.getHeader()?.version, 3);
+    assert.deepEqual(again.buildSessionContext(), session.buildSessionContext());
+    assert.deepEqual(again.buildSessionContext().messages.slice(0, 2), before.messages);
+    assert.deepEqual(again.issues, []);
+  }),
+  test("leaves a session of a newer version alone", async ({ store }) => {
+    await imported(store, `${headerText("new", 9)}\n${ONE}\n`);
+    const session = await store.open("new");
+    assert.throws(() => say(session, "no"), { code: "VERSION_TOO_NEW" });
+    await stored(store, "another one");
+    assert.equal(await exported(store, "new"), `${headerText("new", 9)}\n${ONE}\n`);
+  }),
 ];

@@ -35,8 +35,13 @@ export type StorePart = "another" | "backend" | "faults";
 export interface SuiteTest {
   readonly name: string;
   /** What the test cannot do without. */
-  readonly needs?: readonly StorePart[];
-  run(under: PartsUnderTest): Promise<void>;
+  readonly needs: readonly StorePart[];
+  readonly run: (under: PartsUnderTest) => Promise<void>;
+}
+
+/** Returns what makes a test, with what its tests cannot do without. */
+export function testWith(...needs: StorePart[]) {
+  return (name: string, run: SuiteTest["run"]): SuiteTest => ({ name, needs, run });
 }
 
 /** The parts of a store under test, none of them missing. */

@@ -1,7 +1,20 @@
 import assert from "node:assert/strict";
 import type { SessionStore } from "../session-store.ts";
 import { collectStoreUsage } from "../store-usage.ts";
-import { all, CWD, cut, entryText, exported, headerText, START_MS, type SuiteTest, user } from "./kit.ts";
+import {
+  all,
+  CWD,
+  cut,
+  entryText,
+  exported,
+  headerText,
+  START_MS,
+  type SuiteTest,
+  testWith,
+  user,
+} from "./kit.ts";
+
+const test = testWith();
 
 /** Milliseconds after the header's time. */
 const iso = (ms: number) => new Date(START_MS + ms).toISOString();
@@ -90,77 +103,67 @@ async function usageIn(store: SessionStore) {
 
 /** What a list says of sessions, the same in every store. */
 export const SESSION_ROWS: readonly SuiteTest[] = [
-  {
-    name: "says the same of a session as a file's list: latest message, name, and each line once",
-    async run({ store }) {
-      for (const [expected, ...lines] of ROWS) {
-        const bytes = Buffer.from(`${lines.join("\n")}\n`);
-        await store.importBytes(cut(bytes, 64));
-        assert.equal(await rowIn(store), expected, bytes.toString());
-        assert.equal(await exported(store, "row"), bytes.toString());
-        await store.delete("row");
-      }
-    },
-  },
-  {
-    name: "adds up usage as the lines tell it, each call once",
-    async run({ store }) {
-      for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
-      const { lines, calls, damaged } = await usageIn(store);
-      assert.deepEqual(lines, [
-        "fork p/m - - 100 - 100",
-        "import p/m codex - 10000 - 10000",
-        "main p/m - - 1013 0.5 1007",
-        "main p/n - - 30 - 34",
-        "odd p/m - - 100000 - 100000",
-        "sub p/m - main 1000 - 1000",
-      ]);
-      assert.equal(calls, 8);
-      assert.deepEqual(damaged, ["odd"]);
-    },
-  },
-  {
-    name: "says what was used after an append and a redaction",
-    async run({ store }) {
-      await store.importBytes(cut(Buffer.from(`${headed("main")}\n${one}\n${answer}\n`), 1_000));
-      await store.appendEntries("main", [JSON.parse(other), JSON.parse(answer)]);
-      assert.equal((await usageIn(store)).calls, 2);
-      const session = await store.open("main", { cwd: CWD });
-      if (store.supports.rewrite) session.redact("000000a1");
-      session.appendUsage("title", "p", "small", {
-        input: 3,
-        output: 0,
-        cacheRead: 0,
-        cacheWrite: 0,
-        totalTokens: 3,
-        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-      });
-      await session.close();
-      assert.deepEqual((await usageIn(store)).lines, [
-        "main p/m - - 5 0.5 0",
-        "main p/n - - 30 - 34",
-        "main p/small - - 3 - 3",
-      ]);
-      await store.delete("main");
-      assert.equal((await usageIn(store)).calls, 0);
-    },
-  },
-  {
-    name: "says the same after each append",
-    async run({ store }) {
-      await store.importBytes(cut(Buffer.from(`${titled("Title")}\n${two}\n`), 1_000));
-      const [again, older] = [two, one].map((line) => JSON.parse(line));
-      await store.appendEntries("row", [again, older]);
-      assert.equal(await rowIn(store), "Title 2 2 000000a2");
-      const session = await store.open("row", { cwd: CWD, now: () => START_MS + 60_000 });
-      session.appendLabelChange("000000a2", "label");
-      session.appendMessage(user("later", START_MS + 1_500));
-      await session.flush();
-      assert.equal(await rowIn(store), "Title 2 3 000000a2");
-      if (store.supports.rewrite) session.redact("000000a2");
-      session.appendMessage(user("latest", START_MS + 3_000));
-      await session.close();
-      assert.equal(await rowIn(store), `Title 3 4 ${store.supports.rewrite ? "[redacted]" : "000000a2"}`);
-    },
-  },
+  test("says the same of a session as a file's list: latest message, name, and each line once", async ({
+    store,
+  }) => {
+    for (const [expected, ...lines] of ROWS) {
+      const bytes = Buffer.from(`${lines.join("\n")}\n`);
+      await store.importBytes(cut(bytes, 64));
+      assert.equal(await rowIn(store), expected, bytes.toString());
+      assert.equal(await exported(store, "row"), bytes.toString());
+      await store.delete("row");
+    }
+  }),
+  test("adds up usage as the lines tell it, each call once", async ({ store }) => {
+    for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
+    const { lines, calls, damaged } = await usageIn(store);
+    assert.deepEqual(lines, [
+      "fork p/m - - 100 - 100",
+      "import p/m codex - 10000 - 10000",
+      "main p/m - - 1013 0.5 1007",
+      "main p/n - - 30 - 34",
+      "odd p/m - - 100000 - 100000",
+      "sub p/m - main 1000 - 1000",
+    ]);
+    assert.equal(calls, 8);
+    assert.deepEqual(damaged, ["odd"]);
+  }),
+  test("says what was used after an append and a redaction", async ({ store }) => {
+    await store.importBytes(cut(Buffer.from(`${headed("main")}\n${one}\n${answer}\n`), 1_000));
+    await store.appendEntries("main", [JSON.parse(other), JSON.parse(answer)]);
+    assert.equal((await usageIn(store)).calls, 2);
+    const session = await store.open("main", { cwd: CWD });
+    if (store.supports.rewrite) session.redact("000000a1");
+    session.appendUsage("title", "p", "small", {
+      input: 3,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      totalTokens: 3,
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    });
+    await session.close();
+    assert.deepEqual((await usageIn(store)).lines, [
+      "main p/m - - 5 0.5 0",
+      "main p/n - - 30 - 34",
+      "main p/small - - 3 - 3",
+    ]);
+    await store.delete("main");
+    assert.equal((await usageIn(store)).calls, 0);
+  }),
+  test("says the same after each append", async ({ store }) => {
+    await store.importBytes(cut(Buffer.from(`${titled("Title")}\n${two}\n`), 1_000));
+    const [again, older] = [two, one].map((line) => JSON.parse(line));
+    await store.appendEntries("row", [again, older]);
+    assert.equal(await rowIn(store), "Title 2 2 000000a2");
+    const session = await store.open("row", { cwd: CWD, now: () => START_MS + 60_000 });
+    session.appendLabelChange("000000a2", "label");
+    session.appendMessage(user("later", START_MS + 1_500));
+    await session.flush();
+    assert.equal(await rowIn(store), "Title 2 3 000000a2");
+    if (store.supports.rewrite) session.redact("000000a2");
+    session.appendMessage(user("latest", START_MS + 3_000));
+    await session.close();
+    assert.equal(await rowIn(store), `Title 3 4 ${store.supports.rewrite ? "[redacted]" : "000000a2"}`);
+  }),
 ];

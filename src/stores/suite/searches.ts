@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { IMPORT_CUSTOM_TYPE } from "../../schema/import-origin.ts";
 import type { SearchInStoreOptions, SessionStore } from "../session-store.ts";
-import { all, CWD, cut, headerText, START_MS, type SuiteTest } from "./kit.ts";
+import { all, CWD, cut, headerText, START_MS, type SuiteTest, testWith } from "./kit.ts";
+
+const test = testWith();
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1_000);
 
@@ -123,41 +125,35 @@ async function put(store: SessionStore, lines: readonly string[]): Promise<void>
 
 /** What a search finds, the same in every store. */
 export const SEARCHES: readonly SuiteTest[] = [
-  {
-    name: "finds by words, phrases, expressions and filters what a search in files finds",
-    async run({ store }) {
-      await put(store, SEARCHED);
-      await put(store, IMPORTED);
-      for (const [query, options, expected] of CASES) {
-        for (const ranked of [false, true]) {
-          const letters = await found(store, query, { ...options, ranked });
-          const sorted = letters.sort((a, b) => a.localeCompare(b, "en")).join("");
-          assert.equal(sorted, expected, `${query} ${JSON.stringify({ ...options, ranked })}`);
-        }
+  test("finds by words, phrases, expressions and filters what a search in files finds", async ({ store }) => {
+    await put(store, SEARCHED);
+    await put(store, IMPORTED);
+    for (const [query, options, expected] of CASES) {
+      for (const ranked of [false, true]) {
+        const letters = await found(store, query, { ...options, ranked });
+        const sorted = letters.sort((a, b) => a.localeCompare(b, "en")).join("");
+        assert.equal(sorted, expected, `${query} ${JSON.stringify({ ...options, ranked })}`);
       }
-    },
-  },
-  {
-    name: "ranks closer words, what was said, and what is new before the rest",
-    async run({ store }) {
-      const far = `needle ${"and more of the same ".repeat(20)} hay`;
-      const output = { role: "toolResult", toolCallId: "x", toolName: "read", isError: false };
-      const texts = [{ type: "text", text: "needle hay" }];
-      await put(store, [
-        headerText("ranked"),
-        line("o", null, 0, { message: { ...output, content: texts } }),
-        line("f", "o", 0, said("user", far)),
-        line("c", "f", 0, said("user", "a needle, hay")),
-        line("n", "c", (Date.now() - START_MS) / 1_000, said("user", "a needle, hay")),
-      ]);
-      const ranked = await found(store, "hay needle", { ranked: true });
-      assert.deepEqual(ranked.slice(0, 2), ["n", "c"]);
-      assert.deepEqual(ranked.slice(2).sort(), ["f", "o"]);
-      assert.deepEqual(await found(store, "hay needle", { ranked: true, limit: 1 }), ["n"]);
-      const [hit] = await all(store.search("hay needle", { ranked: true }));
-      assert.equal(hit?.snippet, "a needle, hay");
-      assert.ok(hit !== undefined && hit.score > 0 && hit.score <= 1);
-      assert.equal(hit.session.id, "ranked");
-    },
-  },
+    }
+  }),
+  test("ranks closer words, what was said, and what is new before the rest", async ({ store }) => {
+    const far = `needle ${"and more of the same ".repeat(20)} hay`;
+    const output = { role: "toolResult", toolCallId: "x", toolName: "read", isError: false };
+    const texts = [{ type: "text", text: "needle hay" }];
+    await put(store, [
+      headerText("ranked"),
+      line("o", null, 0, { message: { ...output, content: texts } }),
+      line("f", "o", 0, said("user", far)),
+      line("c", "f", 0, said("user", "a needle, hay")),
+      line("n", "c", (Date.now() - START_MS) / 1_000, said("user", "a needle, hay")),
+    ]);
+    const ranked = await found(store, "hay needle", { ranked: true });
+    assert.deepEqual(ranked.slice(0, 2), ["n", "c"]);
+    assert.deepEqual(ranked.slice(2).sort(), ["f", "o"]);
+    assert.deepEqual(await found(store, "hay needle", { ranked: true, limit: 1 }), ["n"]);
+    const [hit] = await all(store.search("hay needle", { ranked: true }));
+    assert.equal(hit?.snippet, "a needle, hay");
+    assert.ok(hit !== undefined && hit.score > 0 && hit.score <= 1);
+    assert.equal(hit.session.id, "ranked");
+  }),
 ];

@@ -28,7 +28,6 @@ const TESTS: readonly SuiteTest[] = [
   ...WRITERS,
   ...FAULTS,
   ...BACKEND_CONTRACT,
-  ...SEARCHES,
 ];
 
 /**
@@ -40,7 +39,7 @@ const TESTS: readonly SuiteTest[] = [
  * @remarks Source: docs/stores.md
  */
 export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreSuiteOptions): void {
-  for (const { name, needs = [], run } of TESTS) {
+  for (const { name, needs, run } of TESTS) {
     if (needs.some((part) => without.includes(part))) continue;
     test(name, async () => {
       const under = await factory();

@@ -12,214 +12,187 @@ import {
   say,
   soon,
   stored,
+  testWith,
   user,
 } from "./kit.ts";
 
+const test = testWith("another");
+
 /** What holds when several processes write to one session. */
 export const WRITERS: readonly SuiteTest[] = [
-  {
-    name: "merges what two write, keeps the leaf of each, and gives both one order",
-    needs: ["another"],
-    async run({ store, another }) {
-      const mine = await stored(store, "one");
-      const theirs = await (await another()).open(mine.getSessionId());
-      const heard: string[] = [];
-      theirs.on("foreign_entries", ({ entries }) => heard.push(...entries.map(({ id }) => id)));
-      const told: string[] = [];
-      mine.on("foreign_entries", ({ entries }) => told.push(...entries.map(({ id }) => id)));
-      const [b1 = "", b2 = ""] = say(theirs, "theirs 1", "theirs 2");
-      await theirs.flush();
-      const [a1 = ""] = say(mine, "mine 1");
-      await mine.flush();
-      theirs.appendSessionInfo("named by them");
-      await theirs.flush();
-      const [a2 = ""] = say(mine, "mine 2");
-      await mine.flush();
-      const pulled = (await theirs.pull()).map(({ id }) => id);
-      assert.ok(pulled.includes(a2), "what came last is told by the pull that brought it");
-      assert.deepEqual(heard, [a1, a2]);
-      await mine.pull();
-      assert.equal(mine.getLeafId(), a2);
-      assert.equal(mine.getSessionName(), "named by them");
-      assert.deepEqual(mine.getPathIds(), [idsOf(mine)[0], a1, a2]);
-      assert.deepEqual(theirs.getPathIds().slice(0, 3), [idsOf(mine)[0], b1, b2]);
-      assert.deepEqual(told.slice(0, 2), [b1, b2]);
-      const fresh = await store.open(mine.getSessionId());
-      assert.deepEqual(idsOf(mine), idsOf(fresh));
-      assert.deepEqual(idsOf(theirs), idsOf(fresh));
-      for (const one of [mine, theirs, fresh]) assertWhole(one);
-    },
-  },
-  {
-    name: "keeps everything that many write at once, in one order, each path whole",
-    needs: ["another"],
-    async run({ store, another }) {
-      const first = await stored(store, "root");
-      const id = first.getSessionId();
-      const writers: SessionManager[] = [];
-      for (let i = 0; i < 4; i++) writers.push(await (await another()).open(id));
-      const own = await Promise.all(
-        writers.map(async (writer, w) => {
-          const ids: string[] = [];
-          for (let i = 0; i < 25; i++) {
-            ids.push(...say(writer, `${w}: ${i}`));
-            if (i % (w + 2) === 0) await writer.flush();
-          }
-          await writer.flush();
-          return ids;
-        }),
-      );
-      const fresh = await store.open(id);
-      assert.equal(fresh.getEntryCount(), 101);
-      assertWhole(fresh);
-      for (const [i, writer] of writers.entries()) {
-        await writer.pull();
-        assert.deepEqual(writer.getPathIds(), [fresh.getEntries()[0]?.id, ...(own[i] ?? [])]);
-        assert.deepEqual(idsOf(writer), idsOf(fresh));
-        await writer.close();
-      }
-    },
-  },
-  {
-    name: "tells a watcher of others' entries, who does nothing himself",
-    needs: ["another"],
-    async run({ store, another }) {
-      const mine = await stored(store, "one");
-      const theirs = await (await another()).open(mine.getSessionId());
-      const end = new AbortController();
-      const watching = mine.watch({ signal: end.signal });
-      for (const text of ["1", "2", "3"]) {
-        const seen = watching.next();
-        const [id] = say(theirs, text);
-        await theirs.flush();
-        assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, id);
-      }
+  test("merges what two write, keeps the leaf of each, and gives both one order", async ({
+    store,
+    another,
+  }) => {
+    const mine = await stored(store, "one");
+    const theirs = await (await another()).open(mine.getSessionId());
+    const heard: string[] = [];
+    theirs.on("foreign_entries", ({ entries }) => heard.push(...entries.map(({ id }) => id)));
+    const told: string[] = [];
+    mine.on("foreign_entries", ({ entries }) => told.push(...entries.map(({ id }) => id)));
+    const [b1 = "", b2 = ""] = say(theirs, "theirs 1", "theirs 2");
+    await theirs.flush();
+    const [a1 = ""] = say(mine, "mine 1");
+    await mine.flush();
+    theirs.appendSessionInfo("named by them");
+    await theirs.flush();
+    const [a2 = ""] = say(mine, "mine 2");
+    await mine.flush();
+    const pulled = (await theirs.pull()).map(({ id }) => id);
+    assert.ok(pulled.includes(a2), "what came last is told by the pull that brought it");
+    assert.deepEqual(heard, [a1, a2]);
+    await mine.pull();
+    assert.equal(mine.getLeafId(), a2);
+    assert.equal(mine.getSessionName(), "named by them");
+    assert.deepEqual(mine.getPathIds(), [idsOf(mine)[0], a1, a2]);
+    assert.deepEqual(theirs.getPathIds().slice(0, 3), [idsOf(mine)[0], b1, b2]);
+    assert.deepEqual(told.slice(0, 2), [b1, b2]);
+    const fresh = await store.open(mine.getSessionId());
+    assert.deepEqual(idsOf(mine), idsOf(fresh));
+    assert.deepEqual(idsOf(theirs), idsOf(fresh));
+    for (const one of [mine, theirs, fresh]) assertWhole(one);
+  }),
+  test("keeps everything that many write at once, in one order, each path whole", async ({
+    store,
+    another,
+  }) => {
+    const first = await stored(store, "root");
+    const id = first.getSessionId();
+    const writers: SessionManager[] = [];
+    for (let i = 0; i < 4; i++) writers.push(await (await another()).open(id));
+    const own = await Promise.all(
+      writers.map(async (writer, w) => {
+        const ids: string[] = [];
+        for (let i = 0; i < 25; i++) {
+          ids.push(...say(writer, `${w}: ${i}`));
+          if (i % (w + 2) === 0) await writer.flush();
+        }
+        await writer.flush();
+        return ids;
+      }),
+    );
+    const fresh = await store.open(id);
+    assert.equal(fresh.getEntryCount(), 101);
+    assertWhole(fresh);
+    for (const [i, writer] of writers.entries()) {
+      await writer.pull();
+      assert.deepEqual(writer.getPathIds(), [fresh.getEntries()[0]?.id, ...(own[i] ?? [])]);
+      assert.deepEqual(idsOf(writer), idsOf(fresh));
+      await writer.close();
+    }
+  }),
+  test("tells a watcher of others' entries, who does nothing himself", async ({ store, another }) => {
+    const mine = await stored(store, "one");
+    const theirs = await (await another()).open(mine.getSessionId());
+    const end = new AbortController();
+    const watching = mine.watch({ signal: end.signal });
+    for (const text of ["1", "2", "3"]) {
       const seen = watching.next();
-      say(mine, "own");
-      await mine.flush();
-      const [last] = say(theirs, "last");
-      await theirs.flush();
-      assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, last, "what is own is not told");
-      end.abort();
-      await soon(watching.next(), "a watch ends");
-      await Promise.all([mine.close(), theirs.close()]);
-    },
-  },
-  {
-    name: "lets a session be watched that is not written yet",
-    needs: ["another"],
-    async run({ store, another }) {
-      const mine = store.create({ cwd: CWD });
-      const end = new AbortController();
-      const watching = mine.watch({ signal: end.signal });
-      const seen = watching.next();
-      say(mine, "one");
-      await mine.flush();
-      const theirs = await (await another()).open(mine.getSessionId());
-      const [id] = say(theirs, "two");
+      const [id] = say(theirs, text);
       await theirs.flush();
       assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, id);
-      end.abort();
-      await soon(watching.next(), "a watch ends");
-      const never = store.create({ cwd: CWD }).watch({ signal: AbortSignal.abort() });
-      assert.equal((await soon(never.next(), "a watch ends")).done, true);
-      await Promise.all([mine.close(), theirs.close()]);
-    },
-  },
-  {
-    name: "appends on the condition that nobody has gone on, or nothing",
-    needs: ["another"],
-    async run({ store, another }) {
-      const mine = await stored(store, "one");
-      const theirs = await (await another()).open(mine.getSessionId());
-      const [one = ""] = idsOf(mine);
-      theirs.appendLabelChange(one, "in nobody's way");
-      theirs.appendSessionInfo("nor is a name");
-      await theirs.flush();
-      const draft = (content: string) => ({ type: "message", message: user(content) });
-      const two = await mine.appendIfLeaf(draft("two"), one);
-      assert.equal(mine.getLeafId(), two);
-      assert.equal(mine.getEntry(two)?.parentId, one);
-      const before = await exported(store, mine.getSessionId());
-      await failsWith("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), one));
-      await failsWith("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), null));
-      assert.equal(await exported(store, mine.getSessionId()), before);
-      assert.ok(theirs.getEntry(two), "what was refused knows now why");
-      assert.equal(idsOf(theirs).length, 4);
-      theirs.branch(two);
-      const three = await theirs.appendIfLeaf(draft("three"));
-      assert.equal(theirs.getEntry(three)?.parentId, two);
-      await failsWith("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), "00000000"));
-    },
-  },
-  {
-    name: "lets one of many win who append to the same leaf at once",
-    needs: ["another"],
-    async run({ store, another }) {
-      const first = await stored(store, "one");
-      const [one = ""] = idsOf(first);
-      if (!store.supports.conditionalAppend) return;
-      const rivals = await Promise.all(
-        Array.from({ length: 5 }, async () => (await another()).open(first.getSessionId())),
-      );
-      const results = await Promise.allSettled(
-        rivals.map((rival, i) => rival.appendIfLeaf({ type: "message", message: user(`rival ${i}`) }, one)),
-      );
-      const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-      assert.equal(lost.length, 4);
-      for (const reason of lost) assert.ok(isSessionError(reason, "STALE_LEAF"), String(reason));
-      const fresh = await store.open(first.getSessionId());
-      assert.equal(fresh.getEntryCount(), 2);
-      for (const rival of rivals) assert.equal(rival.getEntryCount(), 2);
-    },
-  },
-  {
-    name: "shows another's redaction to whoever looks, without moving the leaf",
-    needs: ["another"],
-    async run({ store, another }) {
-      if (!store.supports.rewrite) return;
-      const mine = await stored(store, "the secret", "two");
-      const theirs = await (await another()).open(mine.getSessionId());
-      const [secret = "", two] = idsOf(mine);
-      mine.redact(secret);
-      await mine.flush();
-      const [more] = say(theirs, "meanwhile");
-      await theirs.flush();
-      await theirs.pull();
-      assert.equal(theirs.getEntry(secret)?.type, "message");
-      assert.equal(JSON.stringify(theirs.getEntry(secret)).includes("the secret"), false);
-      assert.equal(theirs.getLeafId(), more);
-      assert.equal(theirs.getEntry(more ?? "")?.parentId, two);
-      const fresh = await store.open(mine.getSessionId());
-      assert.deepEqual(idsOf(theirs), idsOf(fresh));
-      assertWhole(fresh);
-    },
-  },
-  {
-    name: "writes everything before it closes",
-    needs: ["another"],
-    async run({ store, another }) {
-      const session = store.create({ cwd: CWD });
-      say(session, "one", "two");
-      const next = session.createSibling();
-      say(next, "in another one");
-      await store.close();
-      await store.close();
-      const after = await another();
-      assert.deepEqual(idsOf(await after.open(session.getSessionId())), idsOf(session));
-      assert.deepEqual(idsOf(await after.open(next.getSessionId())), idsOf(next));
-    },
-  },
-  {
-    name: "keeps a session that was deleted deleted, and says so",
-    needs: ["another"],
-    async run({ store, another }) {
-      if (!store.supports.queued) return;
-      const mine = await stored(store, "one");
-      await (await another()).delete(mine.getSessionId());
-      say(mine, "two");
-      await failsWith("SESSION_NOT_FOUND", () => mine.flush());
-      assert.deepEqual(await all(store.list()), []);
-    },
-  },
+    }
+    const seen = watching.next();
+    say(mine, "own");
+    await mine.flush();
+    const [last] = say(theirs, "last");
+    await theirs.flush();
+    assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, last, "what is own is not told");
+    end.abort();
+    await soon(watching.next(), "a watch ends");
+    await Promise.all([mine.close(), theirs.close()]);
+  }),
+  test("lets a session be watched that is not written yet", async ({ store, another }) => {
+    const mine = store.create({ cwd: CWD });
+    const end = new AbortController();
+    const watching = mine.watch({ signal: end.signal });
+    const seen = watching.next();
+    say(mine, "one");
+    await mine.flush();
+    const theirs = await (await another()).open(mine.getSessionId());
+    const [id] = say(theirs, "two");
+    await theirs.flush();
+    assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, id);
+    end.abort();
+    await soon(watching.next(), "a watch ends");
+    const never = store.create({ cwd: CWD }).watch({ signal: AbortSignal.abort() });
+    assert.equal((await soon(never.next(), "a watch ends")).done, true);
+    await Promise.all([mine.close(), theirs.close()]);
+  }),
+  test("appends on the condition that nobody has gone on, or nothing", async ({ store, another }) => {
+    const mine = await stored(store, "one");
+    const theirs = await (await another()).open(mine.getSessionId());
+    const [one = ""] = idsOf(mine);
+    theirs.appendLabelChange(one, "in nobody's way");
+    theirs.appendSessionInfo("nor is a name");
+    await theirs.flush();
+    const draft = (content: string) => ({ type: "message", message: user(content) });
+    const two = await mine.appendIfLeaf(draft("two"), one);
+    assert.equal(mine.getLeafId(), two);
+    assert.equal(mine.getEntry(two)?.parentId, one);
+    const before = await exported(store, mine.getSessionId());
+    await failsWith("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), one));
+    await failsWith("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), null));
+    assert.equal(await exported(store, mine.getSessionId()), before);
+    assert.ok(theirs.getEntry(two), "what was refused knows now why");
+    assert.equal(idsOf(theirs).length, 4);
+    theirs.branch(two);
+    const three = await theirs.appendIfLeaf(draft("three"));
+    assert.equal(theirs.getEntry(three)?.parentId, two);
+    await failsWith("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), "00000000"));
+  }),
+  test("lets one of many win who append to the same leaf at once", async ({ store, another }) => {
+    const first = await stored(store, "one");
+    const [one = ""] = idsOf(first);
+    if (!store.supports.conditionalAppend) return;
+    const rivals = await Promise.all(
+      Array.from({ length: 5 }, async () => (await another()).open(first.getSessionId())),
+    );
+    const results = await Promise.allSettled(
+      rivals.map((rival, i) => rival.appendIfLeaf({ type: "message", message: user(`rival ${i}`) }, one)),
+    );
+    const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    assert.equal(lost.length, 4);
+    for (const reason of lost) assert.ok(isSessionError(reason, "STALE_LEAF"), String(reason));
+    const fresh = await store.open(first.getSessionId());
+    assert.equal(fresh.getEntryCount(), 2);
+    for (const rival of rivals) assert.equal(rival.getEntryCount(), 2);
+  }),
+  test("shows another's redaction to whoever looks, without moving the leaf", async ({ store, another }) => {
+    if (!store.supports.rewrite) return;
+    const mine = await stored(store, "the secret", "two");
+    const theirs = await (await another()).open(mine.getSessionId());
+    const [secret = "", two] = idsOf(mine);
+    mine.redact(secret);
+    await mine.flush();
+    const [more] = say(theirs, "meanwhile");
+    await theirs.flush();
+    await theirs.pull();
+    assert.equal(theirs.getEntry(secret)?.type, "message");
+    assert.equal(JSON.stringify(theirs.getEntry(secret)).includes("the secret"), false);
+    assert.equal(theirs.getLeafId(), more);
+    assert.equal(theirs.getEntry(more ?? "")?.parentId, two);
+    const fresh = await store.open(mine.getSessionId());
+    assert.deepEqual(idsOf(theirs), idsOf(fresh));
+    assertWhole(fresh);
+  }),
+  test("writes everything before it closes", async ({ store, another }) => {
+    const session = store.create({ cwd: CWD });
+    say(session, "one", "two");
+    const next = session.createSibling();
+    say(next, "in another one");
+    await store.close();
+    await store.close();
+    const after = await another();
+    assert.deepEqual(idsOf(await after.open(session.getSessionId())), idsOf(session));
+    assert.deepEqual(idsOf(await after.open(next.getSessionId())), idsOf(next));
+  }),
+  test("keeps a session that was deleted deleted, and says so", async ({ store, another }) => {
+    if (!store.supports.queued) return;
+    const mine = await stored(store, "one");
+    await (await another()).delete(mine.getSessionId());
+    say(mine, "two");
+    await failsWith("SESSION_NOT_FOUND", () => mine.flush());
+    assert.deepEqual(await all(store.list()), []);
+  }),
 ];

@@ -1,5 +1,6 @@
 import type { AnySessionEntry } from "../../../src/core.ts";
 import type { LinkedSession } from "../../../src/page/model/linked-sessions.ts";
+import { findEntries, type SearchHit } from "../../../src/page/model/search.ts";
 import { SessionEntries } from "../../../src/page/model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../../../src/page/model/session-model.ts";
 
@@ -38,6 +39,11 @@ export function modelOfText(
   entries.end();
   entries.readFacts();
   return makeSessionModel(entries, "s.jsonl");
+}
+
+/** Finds what a search through a model finds. */
+export function foundIn(model: SessionModel, text: string): SearchHit[] {
+  return [...findEntries(model, text)].flat();
 }
 
 /** Returns the entries of a model, in the order of the file. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { upgradeV2Record } from "../../../src/jsonl/migrations/v2-to-v3.ts";
+import { upgradeV2Record } from "../../src/jsonl/migrate.ts";
 
 describe("upgradeV2Record", () => {
   it("renames the role and keeps the order of the fields and the record that it was given", () => {

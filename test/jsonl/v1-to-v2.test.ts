@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { upgradeV1Record } from "../../../src/jsonl/migrations/v1-to-v2.ts";
+import { upgradeV1Record } from "../../src/jsonl/migrate.ts";
 
 const place = {
   id: "mine",
