@@ -27,8 +27,8 @@ const NOTE_DRAWN = `
   globalThis.drawn = {};
   const note = (selector) => {
     if (selector in drawn || document.querySelector(selector) === null) return;
-    drawn[selector] = 0;
-    requestAnimationFrame(() => setTimeout(() => { drawn[selector] = performance.now(); }, 0));
+    drawn[selector] = new Promise((done) =>
+      requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0)));
   };
   const observer = new MutationObserver(() => ${JSON.stringify([FIRST_SCREEN, ALL_READ])}.forEach(note));
   observer.observe(document, { childList: true, subtree: true });
@@ -51,10 +51,8 @@ const STEPS: { readonly [measure: string]: (page: Page) => Promise<number> } = {
 };
 
 async function untilDrawn(page: Page, selector: string): Promise<number> {
-  const ms = await page.waitForFunction(`drawn[${JSON.stringify(selector)}]`, undefined, {
-    timeout: 120_000,
-  });
-  return Number(await ms.jsonValue());
+  await page.waitForSelector(selector, { timeout: 120_000 });
+  return Number(await page.evaluate(`drawn[${JSON.stringify(selector)}]`));
 }
 
 async function searchFor(page: Page, words: string, foundSelector: string): Promise<number> {
