@@ -69,7 +69,6 @@ export class OpenSessions<State extends EntryTaker> {
     });
   }
 
-  /** Deletes a session if there is one. */
   delete(id: string): Promise<void> {
     return this.#turns.take(id, async () => {
       await this.#close(id);

@@ -198,8 +198,7 @@ class Grouping {
     for (const i of own) {
       const timeMs = calls.timeAt(i);
       if (isBounded && !(timeMs >= fromMs && timeMs < toMs)) continue;
-      const isStated = !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
-      const price: Price = isStated ? "stated" : priceOf(calls, i, prices);
+      const price: Price = isStated(calls, i, bills) ? "stated" : priceOf(calls, i, prices);
       addCall(this.#total, node, i, price);
       for (const group of groupsOf(i)) addCall(group, node, i, price);
     }
@@ -327,6 +326,27 @@ function billsIn(calls: CallTable): Bills {
 
 function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
   return calls.timeAt(i) <= (bills.get(modelName(calls.modelOf(i))) ?? Number.NEGATIVE_INFINITY);
+}
+
+/** Whether a call has a cost of its own, or a bill holds it. */
+function isStated(calls: CallTable, i: number, bills: readonly Bills[]): boolean {
+  return !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
+}
+
+/**
+ * Returns what prices say of the calls of a session for which no record states a cost, by the ids of their entries.
+ *
+ * @throws {SessionError} `PRICE_FAILED`
+ */
+export function estimatesOf({ calls }: SessionCalls, prices: PriceFunction): Map<string, number> {
+  const bills = [billsIn(calls)];
+  const estimates = new Map<string, number>();
+  for (let i = 0; i < calls.size; i++) {
+    const { id } = calls.call(i);
+    const price = isStated(calls, i, bills) ? undefined : priceOf(calls, i, prices);
+    if (price !== undefined && id !== undefined) estimates.set(id, price);
+  }
+  return estimates;
 }
 
 function finished({ by, subagentOf, sessions, sum }: GrowingGroup): UsageGroup {

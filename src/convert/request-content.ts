@@ -44,7 +44,6 @@ export class RequestContent {
     });
   }
 
-  /** Returns the name of a tool in the request. */
   toolName(name: unknown, index: number): string {
     const fitting = this.#dialect.fitName(typeof name === "string" && name !== "" ? name : "unknown");
     if (fitting !== name)

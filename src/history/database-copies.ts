@@ -43,7 +43,6 @@ export class DatabaseCopies {
    *
    * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot read databases, or it is large and was not named;
    *   `READ_FAILED` if others write to it without a pause.
-   * @remarks Cost: O(bytes) for the first call of each database.
    */
   of(path: string): string {
     const known = this.#copies.get(path);
@@ -59,7 +58,6 @@ export class DatabaseCopies {
     return copy;
   }
 
-  /** Removes all copies. */
   remove(): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = undefined;

@@ -69,7 +69,6 @@ function sessionsIn(text: string, path: string): LostSession[] {
  * Keeps what is left of a session as a session of prompts.
  *
  * @returns Its path, or its id in a store.
- * @throws {SessionError} `WRITE_FAILED`
  */
 export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string> {
   const { store, storeName, earlierDirs, now = Date.now } = options;

@@ -24,7 +24,6 @@ import { programOf } from "./source-table.ts";
 import { type ImportStatus, redactedAmong } from "./sync-plan.ts";
 import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
 
-/** The result for one session. */
 export interface MadeSession {
   readonly known: KnownImport;
   readonly status: ImportStatus;
@@ -256,7 +255,6 @@ function headerOf(
   return { type: "session", version: CURRENT_SESSION_VERSION, id: sessionIdOf(sourceId), timestamp, cwd };
 }
 
-/** A session and the one that it descends from. */
 type SourceLink = Pick<ImportedSession, "source" | "sourceId" | "parent">;
 
 /** A session with the headers that it gets: `base` without what marks one that is imported anew. */

@@ -132,11 +132,7 @@ export interface SourceProgram {
   isOwn?(path: string): boolean | undefined;
   /** Returns the files that change together with a session's file: the log of a database, titles, parts. They may be missing. */
   filesBeside?(path: string): readonly string[];
-  /**
-   * Returns the facts of the sessions in a text of the program, or its front.
-   *
-   * @returns Empty if it holds none.
-   */
+  /** Returns the facts of the sessions in a text of the program, or its front; empty if it holds none. */
   factsIn(text: string, path: string): readonly FileFacts[];
   /** The facts for which the front of a file is read further. Default: `cwd` and `startedAt`. */
   readonly wanted?: readonly (keyof FileFacts)[];

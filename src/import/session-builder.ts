@@ -18,7 +18,6 @@ import {
 import { firstFolder } from "./source-text.ts";
 import { isoTimeOf } from "./source-values.ts";
 
-/** What the inputs of all importers have. */
 interface ImportInput {
   readonly path?: string;
   readonly cwd?: string;
@@ -41,7 +40,6 @@ export interface SessionOrigin {
   /** The session that started this one as a subagent, and the one that it was forked from; its own id says nothing. */
   readonly startedBy?: string | undefined;
   readonly forkOf?: string | undefined;
-  /** Issues with what it is made from. */
   readonly issues?: readonly SessionIssue[];
 }
 
@@ -236,11 +234,7 @@ export class SessionBuilder {
     return last;
   }
 
-  /**
-   * Removes the last entry.
-   *
-   * @returns False if it is not the last one, because other entries may be attached to it.
-   */
+  /** Removes the last entry; false if it is not the last one, because other entries may be attached to it. */
   takeBack(draft: Draft): boolean {
     if (this.tip !== draft) return false;
     this.#entries.pop();

@@ -118,7 +118,6 @@ export function isFolderName(text: string): boolean {
   return firstFolder([text]).cwd !== undefined;
 }
 
-/** Yields a field of each record. */
 export function* fieldOf(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
   for (const { value } of records) yield value[name];
 }

@@ -16,7 +16,6 @@ export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 
 /** What is needed to upgrade an entry; usually the index of its session. */
 export interface BodyContext {
-  /** Version of the file. */
   readonly version: number;
   /** Returns the id of the first entry at or after a record number (version 1). */
   entryIdFrom(recordNumber: number): string | undefined;
@@ -139,7 +138,6 @@ export function damagedEntry(head: EntryHead): UnknownEntry {
   return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
 }
 
-/** Tells whether a record has what its type requires. */
 export function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
@@ -166,7 +164,6 @@ function hasHeadAt(
   return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
 }
 
-/** Tells whether a record has the ids of its head. */
 export function hasHead(
   record: JsonRecord,
   head: Pick<EntryHead, "id" | "parentId">,

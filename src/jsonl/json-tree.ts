@@ -11,13 +11,11 @@ export interface OtherNode {
   readonly spelling: string;
 }
 
-/** A list. */
 export interface ListNode {
   readonly kind: "list";
   items: JsonNode[];
 }
 
-/** A field of an object. */
 export interface FieldNode {
   name: string;
   readonly value: JsonNode;
@@ -98,7 +96,6 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Decodes a string from its spelling. */
 export function textOf(spelling: string): string {
   if (!spelling.includes("\\")) return spelling.slice(1, -1);
   const decoded: unknown = JSON.parse(spelling);

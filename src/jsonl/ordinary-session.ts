@@ -61,7 +61,6 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
    * Reads a whole file, in steps of about so many bytes; yields the number of bytes read after each.
    *
    * @returns Undefined if anything is odd. A `SessionIndex` then finds out what it is.
-   * @remarks Cost: O(bytes).
    */
   static *read(bytes: Uint8Array, stepBytes: number): Generator<number, OrdinarySession | undefined> {
     const text = decodeText(bytes);
@@ -75,7 +74,6 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     return (yield* session.#addAll(lines, stepBytes)) ? session : undefined;
   }
 
-  /** Number of entries. */
   get size(): number {
     return this.#ids.length;
   }
@@ -131,7 +129,6 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     return Int32Array.from(path.reverse());
   }
 
-  /** Adds the entries to a tree. */
   addTo(adder: EntryAdder): void {
     adder.tree.reserve(this.size);
     adder.spans.reserve(this.size);

@@ -36,10 +36,8 @@ const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
 
-/** An open file to read from. */
 export interface OpenToRead {
   readonly fd: number;
-  /** Ends the reading. */
   close(): void;
 }
 
@@ -187,7 +185,6 @@ export class AppendFile {
     }
   }
 
-  /** Reads a range of bytes. */
   readRange(offset: number, length: number): Uint8Array {
     return this.read((fd) => readRange(this.#fs, fd, offset, length));
   }

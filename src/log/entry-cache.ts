@@ -120,8 +120,6 @@ export class EntryCache {
   /**
    * Takes over the entries of the cache for the previous tree: by id, since ordinals may have changed, and only if their
    * lines are the same, since others may have been redacted.
-   *
-   * @remarks Cost: O(bytes of what is held).
    */
   adopt(other: EntryCache, before: EntryTree): void {
     const { index } = this.#log;

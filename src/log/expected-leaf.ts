@@ -18,7 +18,6 @@ export function staleLeaf(expectedLeafId: string | null, leafId: string | null):
  *
  * @param order - Ordinals in the order of the file.
  * @param expectedLeafId - Null if no entry continues one.
- * @throws {SessionError} `STALE_LEAF`
  */
 export function assertLeafIn(tree: EntryTree, order: Int32Array, expectedLeafId: string | null): void {
   for (let i = order.length - 1; i >= 0; i--) {

@@ -75,7 +75,6 @@ export class OpenFile {
    * All bytes come from one descriptor, whatever takes the path meanwhile.
    *
    * @returns Whether the file was not replaced meanwhile: what is written to a replaced one may be in no other file.
-   * @throws {SessionError} `NOT_A_SESSION`
    */
   *readSteps(stepBytes = SMALL_FILE_BYTES): Generator<[read: number, total: number], boolean> {
     const [fs, index] = [this.#fs, this.index];

@@ -100,11 +100,7 @@ export interface SessionLog extends LineSource {
   /** Reads what others appended. */
   refresh(): LogChange | undefined;
 
-  /**
-   * Waits until everything is written, and reads what others appended: the asynchronous `refresh`.
-   *
-   * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
-   */
+  /** Waits until everything is written, and reads what others appended: the asynchronous `refresh`. */
   pull(): Promise<void>;
 
   /**

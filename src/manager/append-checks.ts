@@ -75,7 +75,6 @@ const EDITABLE_ROLES: ReadonlySet<string> = new Set(["user", "assistant", "toolR
  * Refuses a target whose contribution to the context cannot be edited.
  *
  * @param isOnPath - Whether the target is on the active branch.
- * @throws {SessionError} `ENTRY_INVALID`
  */
 export function assertEditable(target: SessionEntry, isOnPath: boolean): void {
   const isEditable =

@@ -136,11 +136,7 @@ export function writeCopy(
   }
 }
 
-/**
- * Begins a session with the lines of a copy. Its file is made when the conversation begins.
- *
- * @throws {SessionError} `WRITE_FAILED`
- */
+/** Begins a session with the lines of a copy. Its file is made when the conversation begins. */
 export function beginCopy(
   path: string,
   lines: Iterable<string | Uint8Array>,

@@ -34,7 +34,6 @@ const NO_MESSAGES = "(no messages)";
 /**
  * Lists sessions as `listSessions` does, in pi's shape.
  *
- * @throws {SessionError} `ABORTED`
  * @remarks Cost: that of a list of the sessions.
  */
 export async function listInfos(

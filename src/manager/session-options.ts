@@ -41,9 +41,7 @@ export interface NewSessionOptions {
 
 /** Makes and opens the sessions derived from another one, if they are neither in files nor in memory. */
 export interface DerivedSessions {
-  /** Begins a session with a header and optional lines. */
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
-  /** Opens the session with an id. */
   load(id: string, load: LoadOptions): Promise<SessionLog>;
 }
 
@@ -104,11 +102,7 @@ export function sessionFolder(cwd: string, options: SessionOptions): string {
   return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
 }
 
-/**
- * Creates a folder for sessions if it is missing.
- *
- * @throws {SessionError} `WRITE_FAILED`
- */
+/** Creates a folder for sessions if it is missing. */
 export function ensureFolder(folder: string): void {
   try {
     makeFolder(realFileSystem, folder);

@@ -95,11 +95,7 @@ export class SessionState {
     return ordinal === NONE ? null : this.#log.index.heads.idAt(ordinal);
   }
 
-  /**
-   * Returns the ordinal of an id that must exist.
-   *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`
-   */
+  /** Returns the ordinal of an id that must exist. */
   require(id: string): number {
     const ordinal = this.tree.find(id);
     if (ordinal !== NONE) return ordinal;
@@ -385,7 +381,6 @@ export class SessionState {
     this.events.emit("entries_restored", { entries: this.#entriesOf(ids) });
   }
 
-  /** Returns those of the entries that are still there. */
   #entriesOf(ids: readonly string[]): AnySessionEntry[] {
     return this.#cache.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }

@@ -9,7 +9,6 @@ import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
-/** A change of stored lines. */
 export interface StoredChange {
   /** Called for the header and each entry; undefined upgrades all to the current version. */
   readonly change: LineChange | undefined;
@@ -26,7 +25,6 @@ const MAX_ATTEMPTS = 5;
  * May be called again if the answer was lost: nothing is done twice.
  *
  * @throws {SessionError} The backend's refusal; any other error means that the call may be retried.
- * @remarks Cost: O(bytes of the session).
  */
 export async function amendLines(
   backend: SessionBackend,
@@ -57,7 +55,6 @@ type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
  * Computes which lines of a session change, and to what.
  *
  * @param lines - All lines, read into `session`, in order.
- * @remarks Cost: O(bytes).
  */
 function planAmendment(
   lines: readonly StoredLine[],

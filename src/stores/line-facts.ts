@@ -18,7 +18,6 @@ const ALL_UNSTORABLE = new RegExp(UNSTORABLE.source, "g");
  *
  * @param withSearchText - Whether to include the searched text.
  * @returns Undefined if the line holds no entry with an id.
- * @remarks Cost: O(text).
  */
 export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts | undefined {
   const record = parse(text);

@@ -24,7 +24,6 @@ export interface LogKeeper {
   noteBusy(log: RemoteLog, isBusy: boolean): void;
 }
 
-/** Options of a remote session. */
 export interface RemoteLogOptions extends RetryOptions {
   /** The most bytes of pending writes; beyond that, an append throws. Default 16 MiB. */
   readonly maxQueueBytes?: number;
@@ -90,11 +89,7 @@ export class RemoteLog implements SessionLog {
     this.#place = new RemotePlace(backend, this.#queue, lines, listener, options.mode === "read-only");
   }
 
-  /**
-   * Opens the session with an id.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `STORE_UNAVAILABLE`, `ABORTED`
-   */
+  /** Opens the session with an id. */
   static async open(
     backend: SessionBackend,
     id: string,
@@ -224,7 +219,6 @@ export class RemoteLog implements SessionLog {
     this.#isClosed = true;
   }
 
-  /** Discards pending writes. */
   discard(): void {
     this.#isClosed = true;
     this.#queue.stop();

@@ -1,3 +1,6 @@
+import type { UsageTotals } from "./usage-tally.ts";
+import { dollars } from "./words.ts";
+
 /** What calls of models used, with dollars that records state and dollars by prices apart. */
 export interface Spent {
   calls: number;
@@ -41,4 +44,18 @@ export function addDollars(sum: number | null, more: number | null): number | nu
 /** Returns what was spent as far as it is known: stated and estimated, or 0. */
 export function dollarsOf({ cost, estimated }: Readonly<Spent>): number {
   return (cost ?? 0) + (estimated ?? 0);
+}
+
+/** Returns what a usage says was spent: what states no cost is unpriced. */
+export function spentOf({ count: calls, totalTokens: total, ...usage }: UsageTotals): Spent {
+  const { input, output, cacheRead, cacheWrite, cost } = usage;
+  const unpriced = cost === null ? total : 0;
+  return { calls, input, output, cacheRead, cacheWrite, total, cost, estimated: null, unpriced };
+}
+
+/** Writes what was spent: `$3.50`, `$0.20 estimated`, or both; a dash for what is not known. */
+export function costText({ cost, estimated }: Pick<Spent, "cost" | "estimated">): string {
+  const stated = cost === null && estimated !== null ? "" : dollars(cost);
+  const guess = estimated === null ? "" : `${dollars(estimated)} estimated`;
+  return [stated, guess].filter(Boolean).join(" + ");
 }

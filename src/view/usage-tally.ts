@@ -63,7 +63,7 @@ export class UsageTally {
 }
 
 /** Orders usages: the most expensive first, of equals the largest. */
-export function byCost(a: UsageTotals, b: UsageTotals): number {
+function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
 

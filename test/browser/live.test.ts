@@ -208,7 +208,7 @@ test("the list adds up what sessions used, below those that started them, and ca
     "anthropic/heron-1anthropic/claudeanthropic/acorn-2faded: estimated",
   );
   expect(await page.locator(".session-row:has-text('Write it down') .session-cost").textContent()).toBe(
-    "–$0.20 estimated1.5k tokens",
+    "$0.20 estimated1.5k tokens",
   );
   await page.getByLabel("Order").selectOption("cost");
   expect(await titles()).toEqual(["Count the herons", "Fix the rounding", "Write it down"]);

@@ -539,6 +539,16 @@ describe("--hook", () => {
     expect(await imported(["--hook"])).toMatchObject({ code: 0, stdout: "" });
   });
 
+  test("tells once what it cannot write", async () => {
+    const { home, imported, sessions } = homeWithSessions();
+    mkdirSync(dirname(sessions), { recursive: true });
+    writeFileSync(sessions, "no folder");
+    const input = JSON.stringify({ transcript_path: join(home, CODEX_PATH) });
+    const { code, stdout, stderr } = await hooked(imported, input);
+    expect([code, stdout, stderr.split("\n").length]).toEqual([0, "", 2]);
+    expect(stderr).toContain("Cannot write to");
+  });
+
   test.each([
     ["a large session", 6, "Stop"],
     ["the session of an agent that ends", 1, "SessionEnd"],

@@ -51,7 +51,6 @@ export function readRecords({ session }: OpenSession<RecordUuids>): ClaudeRecord
     .filter(isRecord);
 }
 
-/** Converts a record for storage. */
 export function storeRecord(record: unknown): JsonObject {
   return storeData(record, "a record");
 }

@@ -16,7 +16,6 @@ import type {
   AnthropicToolUse,
 } from "./anthropic-types.ts";
 
-/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (AnthropicText | AnthropicImage)[] {
   return typeof content === "string" ? content : content.map(writeUserBlock);
 }
@@ -104,7 +103,6 @@ export function redactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }
 
-/** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {
   const counts = fieldsOf(usage);
   return usageOf({

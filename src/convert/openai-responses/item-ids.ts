@@ -16,10 +16,7 @@ export function isHostOutput(item: unknown): boolean {
   return type.endsWith("_call_output") || type === "mcp_approval_response";
 }
 
-/**
- * Tells whether an item calls a tool of the host other than a function; calls that the provider runs have no
- * `call_id`.
- */
+/** Tells whether an item calls a tool of the host other than a function; calls that the provider runs have no `call_id`. */
 export function isHostCall(item: unknown): boolean {
   const { type, call_id } = fieldsOf(item);
   if (type === "function_call" || type === "custom_tool_call") return false;

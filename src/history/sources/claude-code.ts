@@ -105,7 +105,6 @@ function isAlone(
   });
 }
 
-/** Returns the blocks of a type in a record. */
 function blocksOf({ value }: SourceRecord, type: "tool_use" | "tool_result"): JsonRecord[] {
   return blocksOfType({ message: member(value, "message") }, type);
 }
@@ -116,7 +115,6 @@ function claudeHomes({ CLAUDE_CONFIG_DIR: named }: Environment, home: string): s
   return folders.filter((folder) => folder !== "").map(absolutePath);
 }
 
-/** Returns the project folder of a transcript. */
 function projectFolderOf(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }

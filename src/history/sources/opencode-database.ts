@@ -70,7 +70,6 @@ function factsOfRow(row: JsonRecord): FileFacts[] {
  * Reads a session from its rows.
  *
  * @param copy - Path of the copy to read.
- * @remarks Cost: O(rows of the session).
  */
 export function readRows(copy: string, sessionId: string): StoredSession {
   return withDatabase(copy, (database) => {

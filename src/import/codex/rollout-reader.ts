@@ -85,7 +85,6 @@ export class RolloutReader {
     this.#confirmed = new Set(records.flatMap(({ value }) => typedText(value) ?? []));
   }
 
-  /** Current state of the thread. */
   get state(): ThreadState {
     return this.#writer.state;
   }

@@ -76,7 +76,6 @@ class OpenCodeImport {
   readonly #builder: SessionBuilder;
   readonly #writer: MessageWriter;
   readonly #states = new Map<StoredMessage, MessageState>();
-  /** Summaries by the message that asks for one. */
   readonly #summaries: ReadonlyMap<StoredMessage, StoredMessage>;
 
   constructor(

@@ -156,7 +156,6 @@ export class MessageWriter {
     return this.#keep(part);
   }
 
-  /** Returns the body of the custom entry for a part. */
   #keep(part: JsonRecord): EntryBody {
     this.#builder.counts.kept++;
     return custom(`opencode.${textOf(part["type"]) ?? "part"}`, fieldsOfPart(part));
@@ -179,7 +178,6 @@ function fieldsOfPart({
   return fields;
 }
 
-/** Returns what the user said in a part. */
 function promptBlock(part: JsonRecord): UserBlock | undefined {
   const { type, text, synthetic, ignored } = part;
   if (type === "file") return isOnlyNamed(part) ? undefined : fileBlock(part);

@@ -80,7 +80,6 @@ function reportOf(uuid: string, event: JsonRecord): CallReport {
   };
 }
 
-/** Converts the tokens of an answer. */
 export function usageOfAnswer(tokens: JsonRecord): Usage {
   return usageOfCounts({
     input: tokens["promptTokenCount"],

@@ -40,7 +40,6 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["parent_session", "name of the session that started this one"],
 ]);
 
-/** Subtypes of what the user typed. */
 const TYPED: ReadonlySet<unknown> = new Set([undefined, "mid_turn_user_message", "agent_launch_prompt"]);
 
 class ThreadEmitter {
