@@ -261,6 +261,12 @@ test("the list fits a phone", async () => {
   const { page } = await open(url, { viewport: { width: 390, height: 844 }, hasTouch: true });
   await page.locator(".session-row").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  // The sessions are on the first screen, and what they used over time is a tap away.
+  await page.locator(".index-summary").waitFor();
+  expect((await page.locator(".session-row").first().boundingBox())?.y).toBeLessThan(560);
+  await page.getByText("Over time").tap();
+  await page.locator(".chart-reading").waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
 test("the session of a subagent is linked where a server gives it; a file says how to open it", async () => {

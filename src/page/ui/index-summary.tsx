@@ -3,6 +3,7 @@ import { count, counted, dollars, roundDollars } from "../../view/words.ts";
 import { tokens } from "../model/format.ts";
 import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
 import { type Bar, BarChart } from "./bars.tsx";
+import { WIDE } from "./screen.ts";
 import { Tile } from "./usage-view.tsx";
 
 /** The models with a colour of their own; the others share one. */
@@ -82,15 +83,19 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
   const hasEstimates = isPriced && all.estimated !== null;
   const unit = first.length === 7 ? "month" : "day";
   return (
-    <BarChart
-      title={`${isPriced ? "Cost" : "Tokens"} by ${unit} and model, ${first === last ? first : `${first} to ${last}`}`}
-      bars={bars}
-      choose={`Only this ${unit}`}
-      legend={hasEstimates ? [...legend, ["series-5 is-estimated", "faded: estimated"]] : legend}
-      most={Math.max(...bars.map(({ parts }) => parts.reduce((sum, [, size]) => sum + size, 0)))}
-      write={isPriced ? roundDollars : tokens}
-      height={HEIGHT}
-    />
+    // On a phone it would stand between the reader and the sessions.
+    <details class="index-chart" open={matchMedia(WIDE).matches}>
+      <summary>Over time</summary>
+      <BarChart
+        title={`${isPriced ? "Cost" : "Tokens"} by ${unit} and model, ${first === last ? first : `${first} to ${last}`}`}
+        bars={bars}
+        choose={`Only this ${unit}`}
+        legend={hasEstimates ? [...legend, ["series-5 is-estimated", "faded: estimated"]] : legend}
+        most={Math.max(...bars.map(({ parts }) => parts.reduce((sum, [, size]) => sum + size, 0)))}
+        write={isPriced ? roundDollars : tokens}
+        height={HEIGHT}
+      />
+    </details>
   );
 }
 
