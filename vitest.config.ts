@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { hasFirefox } from "./test/browser/support/firefox.ts";
 
 /** What compares the sources with their documents, whatever is built. */
 const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
@@ -58,6 +59,9 @@ const NOT_ON_WINDOWS = [
   "test/log/memory-after-reading.test.ts",
 ];
 
+/** What is tested in Firefox as well, where it is installed: opening, keys, search, folds, links, pages in files and served, lists. */
+const IN_FIREFOX = ["test/browser/{keyboard,list,page}.test.ts"];
+
 const LIBRARY = {
   include: ["test/**/*.test.ts"],
   globalSetup: ["test/support/set-up.ts"],
@@ -93,7 +97,7 @@ function decideExtent(mode: string): boolean {
 }
 
 /**
- * `library` and `alone` need Node alone, as `windows` does on Windows; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
+ * `library` and `alone` need Node alone, as `windows` does on Windows; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL; `browser-firefox` is there if Firefox is.
  */
 export default defineConfig(({ mode }) => {
   const isFull = decideExtent(mode);
@@ -164,6 +168,20 @@ export default defineConfig(({ mode }) => {
             maxWorkers: 1,
           },
         },
+        ...(hasFirefox()
+          ? [
+              {
+                extends: true as const,
+                test: {
+                  name: "browser-firefox",
+                  include: IN_FIREFOX,
+                  globalSetup: ["test/support/set-up.ts"],
+                  env: { SESSIONTREE_BROWSER: "firefox" },
+                  maxWorkers: 1,
+                },
+              },
+            ]
+          : []),
         {
           extends: true,
           test: {

@@ -113,11 +113,7 @@ export class CatalogRun {
     );
   }
 
-  /**
-   * Returns the files of the scope's sessions in the order of a list: latest message first.
-   *
-   * @remarks Cost: that of a list.
-   */
+  /** Returns the files of the scope's sessions in the order of a list, latest message first, at the cost of a list. */
   async filesLatestFirst(): Promise<SessionFile[]> {
     const found: { row: FileRow; file: SessionFile }[] = [];
     for (const file of this.files) {

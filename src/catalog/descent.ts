@@ -39,11 +39,7 @@ export class Descent<S extends SessionLineage> {
     return family;
   }
 
-  /**
-   * Returns all descendants of some sessions, children before grandchildren, without those sessions themselves.
-   *
-   * @remarks Cost: O(sessions), even if the headers form a cycle.
-   */
+  /** Returns all descendants of some sessions, children before grandchildren, without those sessions; headers may form a cycle. */
   descendantsOf(ancestors: readonly S[]): S[] {
     const seen = new Set(ancestors);
     const found: S[] = [];

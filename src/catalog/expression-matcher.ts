@@ -24,12 +24,7 @@ const IS_IN = `texts.some((text) => {
 const ALL_MATCHES = `texts.flatMap((text) =>
   Array.from(text.matchAll(expression), (match) => [match.index, match.index + match[0].length]))`;
 
-/**
- * Makes a matcher for a regular expression, with a quarter of a second for each call. Empty matches do not count.
- *
- * @throws {SessionError} `INVALID_QUERY` if it is no regular expression.
- * @returns A matcher that throws `TooSlowError`.
- */
+/** Makes a matcher of a regular expression that throws `TooSlowError` after a quarter of a second. Empty matches do not count. */
 export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
   const { flags } = parseExpression(source, caseSensitive ? "" : "i");
   const firstMatches = limitedScripts({ source, flags })(FIRST_MATCHES);

@@ -44,8 +44,6 @@ const LF = 0x0a;
  *
  * @param known - What was found when the file was shorter.
  * @param needsCalls - Whether the calls of models are asked for; those that are known are kept up to date anyway.
- * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
- * @throws The system's error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes), or O(new bytes) if the file has only grown.
  */
 export async function summarizeFile(

@@ -33,13 +33,7 @@ export class MessageBodyReader {
   #view = viewOf(NO_BYTES);
   #buffer: Buffer = Buffer.alloc(0);
 
-  /**
-   * Reads the role, and looks for the time.
-   *
-   * @param from - One past the head.
-   * @returns As `timeInBody`.
-   * @remarks Cost: O(bytes), most of which are passed over.
-   */
+  /** Reads the role, and returns the time behind the head as `timeInBody` does. */
   read(bytes: Uint8Array, from: number, end: number): number {
     this.#look(bytes);
     return timeInBody(bytes, this.#readRole(from, end), end, true);

@@ -10,7 +10,6 @@ import {
   TEXT,
   TEXTS,
 } from "../schema/options.ts";
-import { BestHits } from "../search/best-hits.ts";
 import {
   type EntryHit,
   findsNothing,
@@ -119,9 +118,6 @@ export function searchSessions(
 
 /**
  * Searches one session file, as `searchSessions` searches many.
- *
- * @throws {SessionError} `INVALID_QUERY`, at once; `NOT_A_SESSION` or `ABORTED`, from the iteration.
- * @throws The system's error if the file is missing or cannot be read.
  */
 export function searchSession(
   path: string,
@@ -197,25 +193,27 @@ export async function* ordered<Hit extends EntryHit>(
   hits: AsyncIterable<Hit>,
 ): AsyncGenerator<Hit, void, undefined> {
   const limit = limitOf(plan, options);
-  if (options.ranked !== true) {
-    yield* first(limit, hits);
-    return;
-  }
-  if (limit < 1) return;
-  const best = new BestHits<Hit>(Math.min(limit, MOST_RANKED));
-  for await (const hit of hits) best.add(hit);
-  yield* best.best;
-}
-
-/** Yields at most so many, and asks for no more. */
-async function* first<T>(limit: number, all: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  if (!(limit >= 1)) return;
   let left = limit;
-  if (!(left >= 1)) return;
-  for await (const one of all) {
-    yield one;
+  const most = Math.min(limit, MOST_RANKED);
+  let found: Hit[] = [];
+  const best = () => found.toSorted(compareHits).slice(0, most);
+  for await (const hit of hits) {
+    if (options.ranked === true) {
+      // No more of them are in memory than twice as many as are wanted.
+      if (found.push(hit) >= 2 * most) found = best();
+      continue;
+    }
+    yield hit;
     left--;
     if (left < 1) return;
   }
+  yield* best();
+}
+
+/** Orders hits: the best first, of equals the latest, then those that were found first. */
+function compareHits(a: EntryHit, b: EntryHit): number {
+  return b.score - a.score || (b.time?.getTime() ?? 0) - (a.time?.getTime() ?? 0);
 }
 
 /** A hit whose branch may be still to be found. */

@@ -136,13 +136,8 @@ function wholeOf(value: unknown): number | null {
 }
 
 /** Writes calls for the cache, where they are only read if they are asked for: a line of JSON, and bytes. */
-export function encodeCalls({
-  calls,
-  source,
-  isSubagent,
-  frontEntries,
-  answering,
-}: SessionCalls): Uint8Array {
+export function encodeCalls(recorded: SessionCalls): Uint8Array {
+  const { calls, source, isSubagent, frontEntries, answering } = recorded;
   const { json, bytes } = calls.encode();
   const last = answering && [answering.provider, answering.model];
   const front = JSON.stringify([source, isSubagent, frontEntries, last, ...json]);

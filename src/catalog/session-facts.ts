@@ -71,11 +71,7 @@ export function factsOfHeader({ id, cwd, parentSession, timestamp, title }: Sess
   };
 }
 
-/**
- * Reads what an entry adds to the facts of its session.
- *
- * @param entryMs - Time of the entry, for a message without one.
- */
+/** Reads what an entry adds to the facts of its session; a message without a time has that of the entry. */
 export function factsAdded(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
   if (isNameType(type)) return { type, sessionName: nameIn(record) ?? null };
   if (type !== "message") return { type };

@@ -46,12 +46,7 @@ export class SummaryCache {
     known.unsaved++;
   }
 
-  /**
-   * Saves all summaries.
-   *
-   * @param folders - The folders that were listed.
-   * @param files - All files in them; summaries of other files in these folders are dropped.
-   */
+  /** Saves what is new in the folders that were listed; what is known of files that are no longer there is dropped. */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
     const there = new Map(folders.map((folder) => [folder, new Set<string>()]));
     for (const { folder, name } of files) there.get(folder)?.add(name);

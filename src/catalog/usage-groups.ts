@@ -13,15 +13,9 @@ import type { SessionRow } from "./session-row.ts";
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
 export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";
 
-export const USAGE_KEYS: readonly UsageKey[] = [
-  "day",
-  "week",
-  "month",
-  "model",
-  "project",
-  "source",
-  "session",
-];
+const TIMES = ["day", "week", "month"] as const;
+
+export const USAGE_KEYS: readonly UsageKey[] = [...TIMES, "model", "project", "source", "session"];
 
 /**
  * Returns the price of one call in US dollars; undefined if it is not known.
@@ -204,8 +198,7 @@ class Grouping {
     for (const i of own) {
       const timeMs = calls.timeAt(i);
       if (isBounded && !(timeMs >= fromMs && timeMs < toMs)) continue;
-      const isStated = !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
-      const price: Price = isStated ? "stated" : priceOf(calls, i, prices);
+      const price: Price = isStated(calls, i, bills) ? "stated" : priceOf(calls, i, prices);
       addCall(this.#total, node, i, price);
       for (const group of groupsOf(i)) addCall(group, node, i, price);
     }
@@ -214,7 +207,7 @@ class Grouping {
   /** Makes the function that returns the groups of a session's call. Calls of one day and model are in the same ones. */
   #finderOf(node: Node, line: readonly Node[]): (i: number) => readonly GrowingGroup[] {
     const { calls } = node.recorded;
-    const hasTime = this.#by.some((name) => name === "day" || name === "week" || name === "month");
+    const hasTime = TIMES.some((name) => this.#by.includes(name));
     let times: CalendarNames | undefined;
     let byModel: GrowingGroup[][] = [];
     return (i) => {
@@ -279,8 +272,9 @@ class Grouping {
   }
 
   #compare(a: GrowingGroup, b: GrowingGroup): number {
-    for (const name of this.#by) {
-      if (name !== "day" && name !== "week" && name !== "month") continue;
+    for (const key of this.#by) {
+      const name = TIMES.find((one) => one === key);
+      if (name === undefined) continue;
       const [first, second] = [a.by[name] ?? LAST, b.by[name] ?? LAST];
       if (first !== second) return first < second ? -1 : 1;
     }
@@ -332,6 +326,27 @@ function billsIn(calls: CallTable): Bills {
 
 function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
   return calls.timeAt(i) <= (bills.get(modelName(calls.modelOf(i))) ?? Number.NEGATIVE_INFINITY);
+}
+
+/** Whether a call has a cost of its own, or a bill holds it. */
+function isStated(calls: CallTable, i: number, bills: readonly Bills[]): boolean {
+  return !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
+}
+
+/**
+ * Returns what prices say of the calls of a session for which no record states a cost, by the ids of their entries.
+ *
+ * @throws {SessionError} `PRICE_FAILED`
+ */
+export function estimatesOf({ calls }: SessionCalls, prices: PriceFunction): Map<string, number> {
+  const bills = [billsIn(calls)];
+  const estimates = new Map<string, number>();
+  for (let i = 0; i < calls.size; i++) {
+    const { id } = calls.call(i);
+    const price = isStated(calls, i, bills) ? undefined : priceOf(calls, i, prices);
+    if (price !== undefined && id !== undefined) estimates.set(id, price);
+  }
+  return estimates;
 }
 
 function finished({ by, subagentOf, sessions, sum }: GrowingGroup): UsageGroup {

@@ -12,11 +12,7 @@ export interface CommandCall extends SessionAccess {
   readonly json: boolean;
   /** Folder in which sessions are looked for; undefined for where they usually are. */
   readonly dir: string | undefined;
-  /**
-   * Returns the value of a parameter that the command declares.
-   *
-   * @throws {UsageError} If the value makes no sense.
-   */
+  /** Returns the value of a parameter that the command declares; a `UsageError` says if it makes no sense. */
   get<T>(parameter: Parameter<T>): T;
   /** Tells something on stderr that is no result and no failure. */
   warn(message: string): void;
@@ -47,7 +43,9 @@ export interface Command {
   readonly parameters: readonly Parameter<unknown>[];
   /** Command lines without the name of the program, and what each does; at least one. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
-  run(call: CommandCall): ExitCode | Promise<ExitCode>;
+  /** Runs the command, which has succeeded if it returns no exit code. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most commands end without a return
+  run(call: CommandCall): Promise<ExitCode | void>;
 }
 
 /** The command that a command line names, loaded. */

@@ -29,13 +29,18 @@ export async function importFromHook(io: CliIo, options: ImportSessionsOptions):
   const isWaiting = input[APART] === undefined && io.again !== undefined;
   const isEnding = AT_END.test(textIn(input, "hook_event_name", "hookEventName") ?? "");
   if (isWaiting && isEnding) return startAgain(io, transcript);
+  let isTold = false;
+  const onSkipped: ImportSessionsOptions["onSkipped"] = (path, error) => {
+    isTold = true;
+    options.onSkipped?.(path, error);
+  };
   const { isTooLarge, imports } = await importTranscript(
     transcript,
-    options,
+    { ...options, onSkipped },
     isWaiting ? MOST_BYTES : undefined,
   );
   if (isTooLarge) return startAgain(io, transcript);
-  if (imports.length > 0 || transcript.path === undefined) return;
+  if (imports.length > 0 || isTold || transcript.path === undefined) return;
   const source = detectSourceOfFile(transcript.path);
   // Those of pi need no import, and one that has just begun has nothing to import.
   if (source !== undefined && source !== "pi" && source !== "oh-my-pi")

@@ -1,4 +1,3 @@
-import { buffer } from "node:stream/consumers";
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionView } from "../manager/session-view.ts";
@@ -19,11 +18,7 @@ export interface NamedSession {
   readonly path: string | undefined;
   /** Its id in a database; undefined elsewhere. */
   readonly id: string | undefined;
-  /**
-   * Reads it, to look at it.
-   *
-   * @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE`
-   */
+  /** Reads it, to look at it. */
   read(): Promise<SessionView>;
   /** Opens it, to append to it or to watch it; a session from stdin is refused. */
   open(mode?: "read-only"): Promise<SessionManager>;
@@ -53,12 +48,7 @@ export function locationFact({ text, json }: SessionLocation): readonly [name: s
   return "store" in json ? ["store", json.store] : ["file", text];
 }
 
-/**
- * Opens a session, has something done to it, and makes sure that it is written.
- *
- * @param session - Of a file, one that was read before: a missing one would be begun.
- * @throws {SessionError} What `change` throws, or `WRITE_FAILED`.
- */
+/** Opens a session that was read before, has something done to it, and makes sure that it is written. */
 export async function changeSession<T>(
   session: NamedSession,
   change: (opened: SessionManager) => T | Promise<T>,
@@ -127,6 +117,7 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
       '"-" reads a session from standard input; pipe one in, as in "sessiontree tree - < FILE".',
     );
   }
+  const { buffer } = await import("node:stream/consumers");
   return buffer(stdin);
 }
 

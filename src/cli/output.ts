@@ -91,11 +91,7 @@ export class Output {
     if (this.#pendingLength >= PIECE) this.flush();
   }
 
-  /**
-   * Hands on what was collected.
-   *
-   * @throws {OutputClosed} If the reader is gone.
-   */
+  /** Hands on what was collected; throws `OutputClosed` if the reader is gone. */
   flush(): void {
     if (this.#pending.length === 0) return;
     const text = this.#pending.join("");

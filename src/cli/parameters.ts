@@ -10,12 +10,7 @@ export interface Parameter<T> {
   readonly values?: readonly string[];
   /** Whether it takes several of them, separated by commas. */
   readonly isList?: boolean;
-  /**
-   * Turns what was found on the command line into a value.
-   *
-   * @param given - Undefined if it was not given.
-   * @throws {UsageError} If it makes no sense.
-   */
+  /** Turns what was found on the command line, undefined if nothing was, into a value; a `UsageError` says if it makes no sense. */
   readonly parse: (given: unknown) => T;
 }
 
@@ -70,6 +65,14 @@ export function textOption(
   description: string,
 ): Parameter<string | undefined> {
   return optional("option", form, description, (given) => textIn(form, given));
+}
+
+/** An option that may have a value: undefined if it is left out, true if it stands alone. */
+export function optionWithOrWithout(
+  form: `--${string} [${string}]`,
+  description: string,
+): Parameter<string | true | undefined> {
+  return optional("option", form, description, (given) => (given === true ? given : textIn(form, given)));
 }
 
 /** An option with one of some names, which may be left out. */

@@ -37,7 +37,8 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
         stored = await openStored(named, given, io);
         if (PRETTY.parse(given.get(PRETTY))) out.layOut();
         if (io.stdout.isTTY || io.stderr.isTTY || io.terminal !== undefined) await loadWidths();
-        exitCode = await named.command.run(makeCall(named, given, { io, stored, out, errors }));
+        exitCode =
+          (await named.command.run(makeCall(named, given, { io, stored, out, errors }))) || EXIT_CODES.ok;
       },
       // Help that nobody asked for is a complaint.
       argv.length === 0 ? errors : out,

@@ -47,7 +47,6 @@ export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): Catalog
  * Existing files win over ids, and a name that fits one session of this project means that one, whatever else it fits.
  *
  * @returns Absolute path; that of a missing file if the name looks like a path.
- * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
  */
 export async function findSession(name: string, place: SessionPlace, match?: NameMatch): Promise<string> {
   if (name === LATEST) return findLatest(place);

@@ -1,28 +1,28 @@
 import type { SessionIssue } from "../schema/issue.ts";
 import type { ListedRow } from "./stored-sessions.ts";
 
-/** Returns a row as the JSON of every command names it. */
+/** Returns a row as the JSON of every command names it; what is undefined is not written. */
 export function sessionJson(session: ListedRow): object {
   const { id, path, store, cwd, name, parentSession } = session;
   const { created, modified, messageCount, firstMessage, issueCount, source, sourceGone } = session;
   return {
     id,
-    ...(path !== undefined && { path }),
-    ...(store !== undefined && { store }),
+    path,
+    store,
     cwd,
-    ...(name !== undefined && { name }),
-    ...(source !== undefined && { source }),
+    name,
+    source,
     ...(sourceGone === true && { sourceGone }),
-    ...(parentSession !== undefined && { parentSession }),
+    parentSession,
     created,
     modified,
     messageCount,
-    ...(firstMessage !== undefined && { firstMessage }),
+    firstMessage,
     ...((path !== undefined || issueCount !== undefined) && { issueCount: issueCount ?? 0 }),
   };
 }
 
 /** Returns an issue as the JSON of every command names it. */
 export function issueJson({ entryId: entry, ...issue }: SessionIssue): object {
-  return { ...issue, ...(entry !== undefined && { entry }) };
+  return { ...issue, entry };
 }

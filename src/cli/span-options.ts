@@ -9,13 +9,13 @@ type Moment = Parameter<string | undefined>;
 export function spanOf(
   { get, io }: CommandCall,
   since: Moment,
-  until: Moment,
+  until: Moment | undefined,
   isUtc: boolean,
 ): { readonly since?: Date; readonly until?: Date } {
-  const moment = (parameter: Moment) => {
-    const text = get(parameter);
+  const moment = (parameter: Moment | undefined) => {
+    const text = parameter && get(parameter);
     const found = text === undefined ? undefined : parseMoment(text, io.now(), isUtc);
-    if (text === undefined || found !== undefined) return found;
+    if (parameter === undefined || text === undefined || found !== undefined) return found;
     throw new UsageError(
       `${parameter.form} takes a month (2026-11), a day (2026-11-23), a time (2026-11-23T12:00), or an age (7d); "${text}" is none.`,
     );

@@ -19,12 +19,7 @@ export function isStoreUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(text);
 }
 
-/**
- * Reads the address of a database.
- *
- * @param from - The option or variable that it stands in.
- * @throws {UsageError} If it is none; the message does not repeat it.
- */
+/** Reads the address of a database from an option or variable; the error for a text that is none does not repeat it. */
 export function storeAddress(text: string, from: string): StoreAddress {
   if (!isStoreUrl(text) || !URL.canParse(text)) {
     throw new UsageError(

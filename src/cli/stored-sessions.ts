@@ -62,7 +62,6 @@ export class StoredSessions {
    * first message, or `@last`.
    *
    * @returns Undefined if what is named is a file.
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`.
    * @remarks Cost: O(sessions whose name holds the text), and 1,000 sessions if there is none.
    */
   async find(name: string, match: NameMatch = "words"): Promise<NamedSession | undefined> {

@@ -11,7 +11,15 @@ import { tokensIn, UNKNOWN_MODEL } from "../view/usage.ts";
 import { count, counted, dollars } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
-import { choiceOption, choicesOption, flag, numberOption, type Parameter, textOption } from "./parameters.ts";
+import {
+  choiceOption,
+  choicesOption,
+  flag,
+  numberOption,
+  optionWithOrWithout,
+  type Parameter,
+  textOption,
+} from "./parameters.ts";
 import { PRICES, pricesOf } from "./prices.ts";
 import { pathOf, sessionScope } from "./session-argument.ts";
 import { sessionJson } from "./session-json.ts";
@@ -24,12 +32,10 @@ import { shortId } from "./view/short-ids.ts";
 import { writeUsageTable } from "./view/usage-table.ts";
 
 const ALL = flag("--all", "add up sessions of all projects");
-const PROJECT: Parameter<string | true | undefined> = {
-  kind: "option",
-  form: "--project [folder]",
-  description: "add up sessions of the project in this folder; default: the current one",
-  parse: (given) => (given === true || typeof given === "string" ? given || true : undefined),
-};
+const PROJECT = optionWithOrWithout(
+  "--project [folder]",
+  "add up sessions of the project in this folder; default: the current one",
+);
 const BY = choicesOption(
   "--by <keys>",
   `by ${USAGE_KEYS.join(", ")}; or by several, separated by commas; default: day`,

@@ -5,11 +5,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/**
- * Does something that a caller's text may make impossible: a wrong query or pattern, or a version that there is not.
- *
- * @throws {UsageError} For `INVALID_QUERY` and a `TypeError`.
- */
+/** Takes what a person's text makes impossible for wrong usage: a wrong query or pattern, or a version that there is not. */
 export async function asUsage<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

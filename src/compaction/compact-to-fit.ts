@@ -30,8 +30,6 @@ const WORDS_PER_TOKEN = 0.5;
  *
  * A summary that is too long is requested once more, with a bound; if that is too long as well, it is extracted without a
  * model.
- *
- * @throws {SessionError} As `compact`.
  */
 export async function compactToFit(
   preparation: CompactionPreparation,

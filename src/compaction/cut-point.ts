@@ -67,16 +67,9 @@ export function findTurnStartIndex(
   entryIndex: number,
   startIndex: number,
 ): number {
-  return lastFrom(entries, entryIndex, startIndex, (entry) => startsTurn(onItsOwn(entry)));
-}
-
-/** Returns the index of the last element up to an index that passes a test; -1 if there is none from the start on. */
-function lastFrom<T>(list: readonly T[], index: number, start: number, passes: (one: T) => boolean): number {
-  for (let at = Math.min(index, list.length - 1); at >= Math.max(start, 0); at--) {
-    const one = list[at];
-    if (one !== undefined && passes(one)) return at;
-  }
-  return -1;
+  return entries.findLastIndex(
+    (entry, i) => i >= startIndex && i <= entryIndex && startsTurn(onItsOwn(entry)),
+  );
 }
 
 /** A compaction contributes nothing: the new one replaces it, whether it is summarised or kept. */
@@ -96,7 +89,7 @@ export function cutContributions(
   const reachedAt = whereReached(entries, startIndex, keepRecentTokens, counter);
   const cut = reachedAt === -1 ? legal[0] : (legal.find((position) => position >= reachedAt) ?? legal.at(-1));
   if (cut === undefined) return undefined;
-  const turnAt = lastFrom(entries, cut, startIndex, startsTurn);
+  const turnAt = entries.findLastIndex((entry, i) => i >= startIndex && i <= cut && startsTurn(entry));
   const isSplitTurn = turnAt !== -1 && turnAt !== cut;
   return {
     firstKeptEntryIndex: beforeMetadata(entries, cut, startIndex),
@@ -114,7 +107,7 @@ function whereReached(
 ): number {
   let total = 0;
   for (let index = entries.length - 1; index >= startIndex; index--) {
-    const kept = entries[index]?.messages.filter((message) => roleOf(message) !== "system") ?? [];
+    const kept = entries[index]?.messages.filter(({ role }) => role !== "system") ?? [];
     if (kept.length === 0) continue;
     total += estimateAll(kept, counter);
     if (total >= keepRecentTokens) return index;
@@ -156,7 +149,7 @@ function pairsTornAt(entries: readonly CutEntry[]): number[] {
 }
 
 function callIdsOf(message: AgentMessage): string[] {
-  if (roleOf(message) !== "assistant") return [];
+  if (message.role !== "assistant") return [];
   return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? part.id : []));
 }
 
@@ -184,9 +177,5 @@ function isAnswer(entry: CutEntry): boolean {
 }
 
 function hasRole({ sourceEntry, messages }: CutEntry, is: (role: unknown) => boolean): boolean {
-  return sourceEntry.type !== "compaction" && messages.some((message) => is(roleOf(message)));
-}
-
-function roleOf(message: AgentMessage): unknown {
-  return fieldsOf(message)["role"];
+  return sourceEntry.type !== "compaction" && messages.some(({ role }) => is(role));
 }

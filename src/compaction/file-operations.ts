@@ -23,12 +23,7 @@ export function createFileOps(): FileOperations {
   return { read: new Set(), written: new Set(), edited: new Set() };
 }
 
-/**
- * Adds the paths of a message's tool calls named `read`, `write` and `edit`, nested calls included.
- *
- * @param message - A message of any role; what is malformed in it counts as nothing.
- * @param fileOps - Receives the paths.
- */
+/** Adds the paths of a message's tool calls named `read`, `write` and `edit`, nested ones too; what is malformed counts as nothing. */
 export function extractFileOpsFromMessage(message: unknown, fileOps: FileOperations): void {
   for (const part of partsOf(message)) if (part.kind === "toolCall") addCall(part, fileOps);
   const { calls } = fieldsOf(fieldsOf(message)["nestedCalls"]);

@@ -34,24 +34,9 @@ export interface WantedSummary {
 
 /** Stop reasons of several providers for an incomplete reply, in lower case and without `-` and `_`. */
 const UNFINISHED: ReadonlySet<string> = new Set([
-  "length",
-  "maxtokens",
-  "maxoutputtokens",
-  "modelcontextwindowexceeded",
-  "incomplete",
-  "pending",
-  "pauseturn",
-  "deferred",
-  "error",
-  "failed",
-  "aborted",
-  "cancelled",
-  "contentfilter",
-  "safety",
-  "refusal",
-  "tooluse",
-  "toolcalls",
-  "functioncall",
+  ...["length", "maxtokens", "maxoutputtokens", "modelcontextwindowexceeded"],
+  ...["incomplete", "pending", "pauseturn", "deferred", "tooluse", "toolcalls", "functioncall"],
+  ...["error", "failed", "aborted", "cancelled", "contentfilter", "safety", "refusal"],
 ]);
 
 const CANCELLED: { readonly [kind in SummaryKind]: string } = {

@@ -6,7 +6,6 @@ import type { AgentMessage } from "../schema/message.ts";
 import {
   computeFileLists,
   type FileLists,
-  type FileOperations,
   formatFileOperations,
   withoutFileOperations,
 } from "./file-operations.ts";
@@ -119,13 +118,10 @@ function joinTexts(history: string, turnPrefix: string): string {
 }
 
 /** Returns the summary to update, without the file lists, which the new one gets at its end. */
-export function previousText({
-  previousSummary,
-  fileOps,
-}: {
-  readonly previousSummary?: string | undefined;
-  readonly fileOps: FileOperations;
-}): string | undefined {
+export function previousText(
+  planned: Pick<CompactionPreparation, "previousSummary" | "fileOps">,
+): string | undefined {
+  const { previousSummary, fileOps } = planned;
   return previousSummary === undefined ? undefined : withoutFileOperations(previousSummary, fileOps);
 }
 

@@ -54,27 +54,14 @@ export function describeCall(call: { readonly name: string; readonly arguments: 
   return `${call.name}(${described.join(", ")})`;
 }
 
-/**
- * Cuts a text and says how much was cut off.
- *
- * @param text - Any text.
- * @param limit - Length to keep, in UTF-16 units; never splits a surrogate pair.
- * @returns The text itself if it is short enough; else its head, a blank line and `[... N more characters
- *   truncated]`.
- */
+/** Cuts a text after some UTF-16 units, no surrogate pair in two, and says how much was cut off: `[... N more characters truncated]`. */
 export function shortenText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const head = headOf(text, limit);
   return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
 }
 
-/**
- * Leaves out the middle of a text, and says how much that is.
- *
- * @param text - Any text.
- * @param limit - Length to keep, in UTF-16 units; never splits a surrogate pair.
- * @returns The text itself if it is short enough.
- */
+/** Leaves out the middle of a text, no surrogate pair in two, and says how much that is. */
 export function withoutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.max(0, Math.floor(limit / 2));

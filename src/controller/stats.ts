@@ -76,13 +76,15 @@ export function collectStats(source: StatsSource, options: StatsOptions): Sessio
   const own = new EntryTally(models);
   const inherited = new EntryTally(models);
   const entries = options.pathOnly === true ? session.getBranch() : session.getEntries();
-  for (const entry of entries) (isInherited(entry) ? inherited : own).add(entry);
-  const copied = { entries: inherited.entries, usage: inherited.usage.total };
-  if (options.includeInherited === true) own.addAll(inherited);
+  for (const entry of entries) {
+    const isCopy = isInherited(entry);
+    if (isCopy) inherited.add(entry);
+    if (!isCopy || options.includeInherited === true) own.add(entry);
+  }
   return {
     ...identity(session, source.nowMs),
     ...own.counts(),
-    inherited: copied,
+    inherited: { entries: inherited.entries, usage: inherited.usage.total },
     context: contextUse(source, options.contextWindow),
   };
 }
@@ -138,24 +140,8 @@ class EntryTally {
     const fields = fieldsOf(entry);
     const usage = usageOf(entry);
     if (usage !== undefined) this.usage.add(usage, this.#models.of(entry));
-    switch (fields["type"]) {
-      case "message":
-        this.#addMessage(fields["message"]);
-        break;
-      case "custom_message":
-        count(this.#roles, "custom");
-        break;
-      default:
-        break;
-    }
-  }
-
-  addAll(other: EntryTally): void {
-    this.entries += other.entries;
-    this.#failed += other.#failed;
-    this.usage.addAll(other.usage);
-    for (const [role, times] of other.#roles) count(this.#roles, role, times);
-    for (const [name, times] of other.#calls) count(this.#calls, name, times);
+    if (fields["type"] === "message") this.#addMessage(fields["message"]);
+    else if (fields["type"] === "custom_message") count(this.#roles, "custom");
   }
 
   counts() {
@@ -187,8 +173,8 @@ class EntryTally {
   }
 }
 
-function count(counts: Map<string, number>, key: string, times = 1): void {
-  counts.set(key, (counts.get(key) ?? 0) + times);
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function sum(counts: ReadonlyMap<string, number>): number {

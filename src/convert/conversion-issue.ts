@@ -33,11 +33,9 @@ export interface ConversionIssue {
   readonly message: string;
 }
 
-/** Collects the issues of one conversion. */
 export class ConversionIssues {
   readonly #issues: ConversionIssue[] = [];
 
-  /** Adds an issue. */
   report(code: ConversionIssueCode, index: number, message: string): void {
     this.#issues.push({ code, index, message });
   }

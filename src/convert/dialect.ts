@@ -4,7 +4,6 @@ import type { ModelIdentity } from "./model-identity.ts";
 import type { FormName } from "./raw-form.ts";
 import type { ToolIds } from "./tool-ids.ts";
 
-/** A block of an answer. */
 export type AnswerBlock = AssistantMessage["content"][number];
 
 /** A block of a user message or a tool result. */
@@ -30,7 +29,6 @@ export interface Dialect {
   takesImages(result: ToolResultMessage, target: ModelIdentity | undefined): boolean;
   /** Makes the name of a tool fit the provider's pattern. */
   fitName(name: string): string;
-  /** Makes the ids of one request. */
   newIds(): ToolIds;
   /** Whether a text counts as empty. */
   isBlank(text: string): boolean;

@@ -32,11 +32,8 @@ export interface SdkForm {
   readonly api: string;
   /** Default of the option. */
   readonly provider: string;
-  /** Writes the content of a user message. */
   readonly writeUser: (content: UserMessage["content"]) => unknown;
-  /** Writes an answer. */
   readonly writeAnswer: (content: readonly AnswerBlock[]) => unknown;
-  /** Writes a result. */
   readonly writeResult: (result: ReadResult, toolName: string, original: object) => unknown;
   /** Reads what an answer used, as the SDK counts it. */
   readonly readUsage: (usage: object) => Usage;
@@ -47,7 +44,6 @@ export interface SdkForm {
 /** Facts of a response about its answer. */
 export interface ResponseFacts {
   readonly id: string | undefined;
-  /** The model that answered. */
   readonly model: string | undefined;
   /** As the SDK reports it. */
   readonly usage: object | null | undefined;
@@ -74,7 +70,6 @@ export class History {
   /** Calls by our ids, and by the part of them that a provider's results use. */
   readonly #calls = new Map<string, ToolCall>();
   readonly #form: SdkForm;
-  /** Returns the time of a message. */
   readonly timeOf: (index: number) => number;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
   /** The model that was asked; undefined if the options do not say. */
@@ -93,12 +88,10 @@ export class History {
     this.#asked = options.model;
   }
 
-  /** Number of messages. */
   get length(): number {
     return this.#messages.length;
   }
 
-  /** Adds instructions. */
   system(index: number, content: string, original?: object): void {
     const again = { role: fieldsOf(original)["role"], content };
     const details = original && this.keep(index, original, again, "a system message");
@@ -118,13 +111,11 @@ export class History {
       this.report("FLAG_DROPPED", index, `Dropped ${name} of ${what}.`);
   }
 
-  /** Adds a user message. */
   user(index: number, content: UserMessage["content"], original?: object): void {
     const details = original && this.keep(index, original, this.#form.writeUser(content), "a user message");
     this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
 
-  /** Adds an answer and returns it. */
   answer(
     index: number,
     content: AssistantMessage["content"],
@@ -146,7 +137,6 @@ export class History {
     return message;
   }
 
-  /** Adds the answer of a response. */
   response(
     index: number,
     content: AssistantMessage["content"],
@@ -170,11 +160,7 @@ export class History {
     return this.#asked === model ? {} : { responseModel: model };
   }
 
-  /**
-   * Adds a tool result, under our id of its call.
-   *
-   * @param details - What is kept, if the original is not.
-   */
+  /** Adds a tool result, under our id of its call; `details` are kept if the original is not. */
   result(
     index: number,
     result: ReadResult,
@@ -194,18 +180,11 @@ export class History {
     });
   }
 
-  /** Reports an issue. */
   report(code: ConversionIssueCode, index: number, message: string): void {
     this.issues.report(code, index, message);
   }
 
-  /**
-   * Keeps an original if converting it back would not restore it, and reports that.
-   *
-   * @param original - Without what is never stored.
-   * @param again - What the SDK would get without it.
-   * @param what - Name of the original, for the report.
-   */
+  /** Keeps an original, and reports that, unless the SDK would get the same without it. */
   keep(index: number, original: object, again: unknown, what: string): JsonObject | undefined {
     const { name, plain } = this.#form;
     const normal = (said: unknown): unknown => {
@@ -221,7 +200,6 @@ export class History {
     return keepRaw(name, original);
   }
 
-  /** Returns the messages and issues. */
   done(): ConvertedMessages {
     const last = this.#messages.findLast((message) => message.role === "assistant");
     for (const [index, message] of this.#unmeasured) {

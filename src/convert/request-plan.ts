@@ -39,7 +39,6 @@ export interface PlannedSystem {
   readonly raw: unknown;
 }
 
-/** A user message. */
 export interface PlannedUser {
   readonly kind: "user";
   readonly index: number;
@@ -48,7 +47,6 @@ export interface PlannedUser {
   readonly raw: unknown;
 }
 
-/** A tool result. */
 export interface PlannedResult {
   readonly index: number;
   /** Whether it was made for a call without a result. */
@@ -62,7 +60,6 @@ export interface PlannedAnswer {
   readonly kind: "answer";
   readonly index: number;
   readonly content: readonly AnswerBlock[];
-  /** The API of the answer. */
   readonly api: string;
   /** Whether the model of the request wrote it, and can use its ids and signatures. */
   readonly isOwn: boolean;
@@ -101,7 +98,6 @@ const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">
   callRenamed: "reuses an id; it got a new one",
 };
 
-/** A message and the index of its source. */
 interface Indexed<M = Message> {
   readonly message: M;
   readonly index: number;

@@ -15,7 +15,6 @@ export function shortId(id: string, maxLength: number): string {
 
 /** How ids fit a provider. */
 export interface IdStyle {
-  /** Maximum length of an id. */
   readonly maxLength: number;
   /** Returns the part of our id that the provider knows. Default: all of it. */
   readonly partOf?: (id: string) => string;

@@ -38,13 +38,7 @@ export class DatabaseCopies {
     this.#named = new Set(named);
   }
 
-  /**
-   * Returns the path of the copy of a database, with all that its log holds.
-   *
-   * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot read databases, or it is large and was not named;
-   *   `READ_FAILED` if others write to it without a pause.
-   * @remarks Cost: O(bytes) for the first call of each database.
-   */
+  /** Returns the path of the copy of a database, with all that its log holds. */
   of(path: string): string {
     const known = this.#copies.get(path);
     if (known !== undefined) return known;
@@ -59,7 +53,6 @@ export class DatabaseCopies {
     return copy;
   }
 
-  /** Removes all copies. */
   remove(): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = undefined;

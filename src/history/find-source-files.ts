@@ -17,7 +17,6 @@ export function findSourceFiles(paths: readonly string[], report: ReportSkipped)
 }
 
 class SourceWalk {
-  /** By path. */
   readonly files = new Map<string, SourceFile>();
   readonly #report: ReportSkipped;
   /** Folders and files that were seen, by device and number. */

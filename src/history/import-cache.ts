@@ -17,7 +17,6 @@ export interface ReadState {
   readonly others: string;
 }
 
-/** A session that an import made. */
 export interface KnownImport extends WrittenSession {
   readonly sourceId: string;
   readonly sourcePath: string;
@@ -103,7 +102,6 @@ export class ImportCache {
     this.#isDirty = true;
   }
 
-  /** Writes the cache if it has changed. */
   async save(): Promise<void> {
     if (!this.#isDirty) return;
     await writeAtomicJson(this.#path, {

@@ -125,7 +125,6 @@ export interface ImportRound {
   readonly cache: ImportCache;
   /** Whether to look for sessions whose sources were deleted. */
   readonly tellsGone: boolean;
-  /** Tells whether to look at a file. */
   wantsFile(path: string): boolean;
   /** Tells whether to import a session, if it has changed. */
   wants(session: SourceSession): boolean;
@@ -137,7 +136,6 @@ export interface ImportRound {
   done(session: SourceSession): void;
 }
 
-/** Makes the cache for an import. */
 export function cacheFor(options: ImportSessionsOptions): ImportCache {
   return new ImportCache(targetOf(options).name, options.cacheDir);
 }
@@ -150,11 +148,7 @@ function onlyRound(options: ImportSessionsOptions): ImportRound {
   return { cache: cacheFor(options), ...tells, found: nothing, done: nothing };
 }
 
-/**
- * Imports as `importSessions` does, with a given program for the threads.
- *
- * @param program - Undefined if there is none.
- */
+/** Imports as `importSessions` does, with a program for the threads, if there is one. */
 export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,
@@ -356,7 +350,6 @@ class ImportRun {
   hasReplaced = false;
   /** Sessions not yet given to a thread. */
   #waiting: SourceSession[] = [];
-  /** Results of the sessions given to threads. */
   readonly #asked = new Map<SourceSession, Promise<ThreadResult>>();
 
   constructor(
@@ -408,7 +401,6 @@ class ImportRun {
     }
   }
 
-  /** Ends the threads. */
   async end(): Promise<void> {
     await this.#threads?.close();
   }

@@ -186,7 +186,7 @@ export class FileTarget implements ImportTarget {
   }
 
   sizeOf(path: string): number | undefined {
-    return this.#fs.statSync(path, { throwIfNoEntry: false })?.size;
+    return ifPresent(() => this.#fs.statSync(path))?.size;
   }
 
   async readFront(path: string): Promise<Uint8Array | undefined> {
@@ -262,10 +262,7 @@ function growFile(
   }
 }
 
-/**
- * Without flushes: after a power cut another import completes the files, and a thousand flushes would take longer than everything
- * else.
- */
+/** Without flushes: another import completes files after a power cut, and a thousand flushes would take longer than everything else. */
 function unflushed(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
 }
@@ -292,7 +289,7 @@ function writing<T>(fs: FileSystem, path: string, write: () => T): T | undefined
 
 /** Returns false if nothing is at the path; refuses a link, a folder or a pipe. */
 function isPlainFile(fs: FileSystem, path: string): boolean {
-  const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+  const stats = ifPresent(() => fs.lstatSync(path));
   if (stats === undefined || stats.isFile()) return stats !== undefined;
   throw fileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
 }

@@ -132,11 +132,7 @@ export interface SourceProgram {
   isOwn?(path: string): boolean | undefined;
   /** Returns the files that change together with a session's file: the log of a database, titles, parts. They may be missing. */
   filesBeside?(path: string): readonly string[];
-  /**
-   * Returns the facts of the sessions in a text of the program, or its front.
-   *
-   * @returns Empty if it holds none.
-   */
+  /** Returns the facts of the sessions in a text of the program, or its front; empty if it holds none. */
   factsIn(text: string, path: string): readonly FileFacts[];
   /** The facts for which the front of a file is read further. Default: `cwd` and `startedAt`. */
   readonly wanted?: readonly (keyof FileFacts)[];
@@ -161,11 +157,7 @@ export interface SourceProgram {
   withOrigins?(sessions: readonly SourceSession[]): readonly SourceSession[];
   /** Tells whether a session can only be converted with what an earlier import has made of it. */
   needsKnown?(session: SourceSession): boolean;
-  /**
-   * Converts the files of a session to sessions: its own, and those of its subagents.
-   *
-   * @returns The main session first; none if the files hold no conversation.
-   */
+  /** Converts the files of a session to sessions, the main one first; none if they hold no conversation. */
   read(session: SourceSession, options: ReadOptions): ImportedSession[];
   /** How to read on where the last import ended; absent if all of a file must be read. */
   readonly tail?: TailReader;

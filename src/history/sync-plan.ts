@@ -28,12 +28,10 @@ export type SyncStatus = Exclude<ImportStatus, "deleted" | "gone" | "empty">;
 /** How to update a session to match its source. */
 export type SyncPlan =
   | { readonly kind: "unchanged" }
-  /** Append these entries. */
   | { readonly kind: "append"; readonly entries: readonly AnySessionEntry[] }
   /** Only imports wrote to the session, and its end has changed: it shall consist of these entries. */
   | { readonly kind: "replace"; readonly entries: readonly AnySessionEntry[] };
 
-/** A session as it is. */
 export interface ExistingSession extends LineSource {
   /** Text behind its last entry, such as a torn line. */
   readonly rest: string;
@@ -56,7 +54,6 @@ export function* linesOfSession(
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
  * @throws {SessionError} `SESSION_EXISTS` if the session was imported from another one.
- * @remarks Cost: O(lines).
  */
 export function planSync(
   existing: ExistingSession,
@@ -256,7 +253,6 @@ class PlanBeside {
     return this.#redactedIds.has(id) || isOfMessageArray({ ...parseRecord(text), ...entry });
   }
 
-  /** Returns the leaf of an import. */
   #leafOf(last: UnknownEntry): string | null {
     const id = (isLeafMarker(last) ? last.parentId : null) ?? last.id;
     return this.#renamed.get(id) ?? id;
@@ -343,7 +339,6 @@ export function strayLeaf(
   return undefined;
 }
 
-/** Returns the ids of those entries of which a session has redacted a version. */
 export function redactedAmong(
   known: readonly UnknownEntry[],
   entries: readonly AnySessionEntry[],

@@ -95,12 +95,7 @@ function replacementFor(
   return plan.kind === "replace" ? linesOfSession(existing.index.header ?? header, plan.entries) : undefined;
 }
 
-/**
- * Reads a session from its bytes.
- *
- * @returns Undefined if they are what a power cut or a kill left of a new file.
- * @throws {SessionError} `NOT_A_SESSION`
- */
+/** Reads a session from its bytes; undefined if they are what a power cut or a kill left of a new file. */
 function existingIn(target: ImportTarget, location: string, bytes: Uint8Array): ExistingSession | undefined {
   const source = sourceOf(bytes);
   if (source.index.header !== undefined && !source.index.isRejected)

@@ -65,7 +65,6 @@ export async function* watchSessions(
 class WatchRounds implements ImportRound {
   readonly cache: ImportCache;
   readonly tellsGone = true;
-  /** The folders to watch. */
   folders: ReadonlySet<string>;
   readonly #options: ImportSessionsOptions;
   /** States in which sessions were imported, or tried to, and since when. */

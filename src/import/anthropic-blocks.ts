@@ -7,7 +7,6 @@ import { textOf } from "./source-values.ts";
 /** Blocks of a message, and those that it can represent only by a short text. */
 export interface ConvertedBlocks<Block> {
   readonly content: Block[];
-  /** Blocks as in the source. */
   readonly others: unknown[];
 }
 

@@ -5,13 +5,11 @@ import type { ToolResultMessage } from "../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "./imported-session.ts";
 import { isJsonValue } from "./source-values.ts";
 
-/** The body of an entry. */
 export interface EntryBody {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Makes the body of a custom entry. */
 export function custom(customType: string, data?: unknown): EntryBody {
   return defined({ type: "custom", customType, data });
 }
@@ -53,7 +51,6 @@ export function thinkingChange(effort: string): EntryBody {
   return { type: "thinking_level_change", thinkingLevel: effort === "none" ? "off" : effort };
 }
 
-/** What a tool returned. */
 interface ToolOutput {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -63,7 +60,6 @@ interface ToolOutput {
   readonly isError: boolean;
 }
 
-/** Makes the message of a tool's result. */
 export function toolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
   const { toolCallId, toolName, content, details, isError } = output;
   const told = isJsonValue(details) ? { details } : {};

@@ -59,7 +59,6 @@ export class EntryThread {
     this.moveTo(this.builder.keep(key, this.state.tip, time, kind, data));
   }
 
-  /** Adds what the user said. */
   say(key: string, time: unknown, content: UserMessage["content"]): void {
     const message: UserMessage = { role: "user", content, timestamp: 0 };
     this.addMessage(key, time, message);

@@ -18,7 +18,6 @@ import {
 import { firstFolder } from "./source-text.ts";
 import { isoTimeOf } from "./source-values.ts";
 
-/** What the inputs of all importers have. */
 interface ImportInput {
   readonly path?: string;
   readonly cwd?: string;
@@ -41,7 +40,6 @@ export interface SessionOrigin {
   /** The session that started this one as a subagent, and the one that it was forked from; its own id says nothing. */
   readonly startedBy?: string | undefined;
   readonly forkOf?: string | undefined;
-  /** Issues with what it is made from. */
   readonly issues?: readonly SessionIssue[];
 }
 
@@ -219,11 +217,7 @@ export class SessionBuilder {
     return times === 0 ? key : `${key} ${times}`;
   }
 
-  /**
-   * Names the session.
-   *
-   * @param isUsers - Whether the user gave the name, rather than the program.
-   */
+  /** Names the session: as the user did, or the program. */
   addName(key: string, name: string, isUsers = false): void {
     const { id } = this.addBehind(key, undefined, { type: "session_info", name });
     if (!isUsers) this.#madeNameIds.add(id);
@@ -236,11 +230,7 @@ export class SessionBuilder {
     return last;
   }
 
-  /**
-   * Removes the last entry.
-   *
-   * @returns False if it is not the last one, because other entries may be attached to it.
-   */
+  /** Removes the last entry; false if it is not the last one, because other entries may be attached to it. */
   takeBack(draft: Draft): boolean {
     if (this.tip !== draft) return false;
     this.#entries.pop();

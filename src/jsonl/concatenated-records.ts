@@ -28,7 +28,6 @@ export interface RecordForm {
   readonly isRecord: (object: JsonRecord) => boolean;
 }
 
-/** Records of sessions. */
 const SESSION_FORM: RecordForm = {
   firstKey: /^"(?:type|id|parentId|timestamp|customType|message)"\s*:/,
   isRecord: looksLikeRecord,
@@ -66,11 +65,7 @@ export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FOR
   return found;
 }
 
-/**
- * Returns the whole record at the start of a line, whatever follows; undefined if there is none.
- *
- * @remarks Cost: O(bytes).
- */
+/** Returns the whole record at the start of a line, whatever follows; undefined if there is none. */
 export function recordInFront(bytes: Uint8Array): RecoveredRecord | undefined {
   const start = skipBlank(bytes, 0, bytes.length);
   const end = bytes[start] === OPEN_BRACE ? endOfObject(bytes, start) : -1;
@@ -84,9 +79,7 @@ function isRecordAtBorder(record: JsonRecord, { isRecord }: RecordForm): boolean
   return (typeof type === "string" && !BLOCK_TYPES.has(type)) || isRecord(record);
 }
 
-/**
- * Tells whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field.
- */
+/** Tells whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field. */
 function looksLikeRecord(record: JsonRecord): boolean {
   const { type, id, timestamp } = record;
   if (typeof type !== "string") return false;
@@ -95,11 +88,7 @@ function looksLikeRecord(record: JsonRecord): boolean {
   return (typeof id === "string" && Object.hasOwn(record, "parentId")) || isKnownEntryType(type);
 }
 
-/**
- * Finds the next `{` that is followed by a key of a record.
- *
- * @param isBorder - Whether a `{` at `start`, after blanks, counts whatever follows.
- */
+/** Finds the next `{` that is followed by a key of a record; at a border, blanks may precede anything. */
 function nextRecordStart(
   bytes: Uint8Array,
   start: number,

@@ -16,17 +16,12 @@ export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 
 /** What is needed to upgrade an entry; usually the index of its session. */
 export interface BodyContext {
-  /** Version of the file. */
   readonly version: number;
   /** Returns the id of the first entry at or after a record number (version 1). */
   entryIdFrom(recordNumber: number): string | undefined;
 }
 
-/**
- * Parses an entry from its line, upgrades it to the current version, and gives it the head from the tree.
- *
- * @returns Undefined if the body is damaged: not JSON, or a message entry without a message.
- */
+/** Parses an entry from its line, upgrades it, and gives it the head from the tree; undefined if the body is damaged. */
 export function decodeEntry(
   bytes: Uint8Array,
   head: EntryHead,
@@ -139,7 +134,6 @@ export function damagedEntry(head: EntryHead): UnknownEntry {
   return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
 }
 
-/** Tells whether a record has what its type requires. */
 export function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
@@ -166,7 +160,6 @@ function hasHeadAt(
   return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
 }
 
-/** Tells whether a record has the ids of its head. */
 export function hasHead(
   record: JsonRecord,
   head: Pick<EntryHead, "id" | "parentId">,

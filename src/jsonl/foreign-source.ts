@@ -68,7 +68,6 @@ export class SourceFinder {
  *
  * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to three times.
  * @returns Undefined if no record tells, or if one is of a session.
- * @remarks Cost: O(bytes) up to the first records that tell.
  */
 export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
   if (isDatabase(pieces())) return "sqlite";
@@ -136,7 +135,6 @@ function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord):
 
 const NO_FIELDS: JsonRecord = {};
 
-/** Tells whether a document is what Cline writes of an agent. */
 function isClineDocument(value: unknown): boolean {
   return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
 }

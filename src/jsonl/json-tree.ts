@@ -11,13 +11,11 @@ export interface OtherNode {
   readonly spelling: string;
 }
 
-/** A list. */
 export interface ListNode {
   readonly kind: "list";
   items: JsonNode[];
 }
 
-/** A field of an object. */
 export interface FieldNode {
   name: string;
   readonly value: JsonNode;
@@ -38,12 +36,7 @@ export type JsonNode = TextNode | OtherNode | ParentNode;
 const SPACES: ReadonlySet<string> = new Set([" ", "\t", "\n", "\r", ",", ":"]);
 const SCALAR_ENDS = /[\s,\]}]/g;
 
-/**
- * Parses JSON into nodes that can be changed and encoded again.
- *
- * @param text - Must be valid JSON.
- * @remarks Cost: O(text), at any depth.
- */
+/** Parses valid JSON into nodes that can be changed and encoded again, at any depth. */
 export function parseTree(text: string): JsonNode {
   const root: ListNode = { kind: "list", items: [] };
   const open: ParentNode[] = [root];
@@ -98,7 +91,6 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Decodes a string from its spelling. */
 export function textOf(spelling: string): string {
   if (!spelling.includes("\\")) return spelling.slice(1, -1);
   const decoded: unknown = JSON.parse(spelling);

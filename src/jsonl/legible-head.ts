@@ -57,7 +57,6 @@ function fieldsAt(text: string, start: number): Map<unknown, unknown> {
   return fields;
 }
 
-/** Returns a head if all its fields are there. */
 function headOf(fields: ReadonlyMap<unknown, unknown>): JsonRecord | undefined {
   const [type, id, parentId, timestamp] = ["type", "id", "parentId", "timestamp"].map((name) =>
     fields.get(name),

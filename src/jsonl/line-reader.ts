@@ -48,7 +48,6 @@ export class LineReader implements LineSink {
     return this.#header;
   }
 
-  /** Span of the header. */
   get headerSpan(): LineSpan | undefined {
     return this.#headerPlace;
   }

@@ -40,7 +40,6 @@ const NO_BYTES = new Uint8Array(0);
 
 const LF = 0x0a;
 
-/** The bytes of a line break. */
 export const LINE_BREAK: Uint8Array = new Uint8Array([LF]);
 
 const CR = 0x0d;
@@ -137,11 +136,7 @@ export class LineScanner {
     this.#scanned.bytes = NO_BYTES;
   }
 
-  /**
-   * Skips whole lines that the caller wrote itself.
-   *
-   * @param bytes - Number of bytes, line breaks included. The scanner must not be in the middle of a line.
-   */
+  /** Skips whole lines that the caller wrote itself; the scanner must not be in the middle of a line. */
   skip(bytes: number, lines: number): void {
     this.#lineOffset += bytes;
     this.#line += lines;

@@ -57,12 +57,7 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     this.#isParsing = firstKept === undefined;
   }
 
-  /**
-   * Reads a whole file, in steps of about so many bytes; yields the number of bytes read after each.
-   *
-   * @returns Undefined if anything is odd. A `SessionIndex` then finds out what it is.
-   * @remarks Cost: O(bytes).
-   */
+  /** Reads a whole file, in steps of about so many bytes, yielding the bytes read after each; undefined if anything is odd. */
   static *read(bytes: Uint8Array, stepBytes: number): Generator<number, OrdinarySession | undefined> {
     const text = decodeText(bytes);
     const lines = text.split("\n");
@@ -75,7 +70,6 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     return (yield* session.#addAll(lines, stepBytes)) ? session : undefined;
   }
 
-  /** Number of entries. */
   get size(): number {
     return this.#ids.length;
   }
@@ -131,7 +125,6 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     return Int32Array.from(path.reverse());
   }
 
-  /** Adds the entries to a tree. */
   addTo(adder: EntryAdder): void {
     adder.tree.reserve(this.size);
     adder.spans.reserve(this.size);
@@ -183,11 +176,7 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     if (isOrdinary(record, type, id, parentId)) this.parsed[ordinal] = record;
   }
 
-  /**
-   * Adds the entry of a line; false if it is odd.
-   *
-   * @throws {SyntaxError}
-   */
+  /** Adds the entry of a line; false if it is odd. */
   #add(line: string): boolean {
     const front = USUAL_FRONT.exec(line);
     if (front === null) return this.#addOther(line);

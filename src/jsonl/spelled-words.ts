@@ -1,4 +1,3 @@
-/** Bytes of a word. */
 export const WORD = 4;
 
 /** Bytes compared at once. */
@@ -14,7 +13,6 @@ export interface Spelling {
   readonly pairs: Float64Array;
 }
 
-/** Converts a text to numbers. */
 export function spelling(text: string): Spelling {
   const bytes = new TextEncoder().encode(text);
   const view = viewOf(bytes);

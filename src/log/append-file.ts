@@ -36,10 +36,8 @@ const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
 
-/** An open file to read from. */
 export interface OpenToRead {
   readonly fd: number;
-  /** Ends the reading. */
   close(): void;
 }
 
@@ -107,11 +105,7 @@ export class AppendFile {
     return this.read((fd) => stateOfOpen(this.#fs, fd));
   }
 
-  /**
-   * Creates the file, and its folder, with its first bytes. An empty file at the path is used; anything else is an error.
-   *
-   * @param isSynced - Whether to wait until file and name survive a power cut.
-   */
+  /** Creates the file, and its folder, with its first bytes. An empty file at the path is used; anything else is an error. */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
     this.#refuseLink();
@@ -173,11 +167,7 @@ export class AppendFile {
     this.#fs.fsyncSync(fd);
   }
 
-  /**
-   * Calls `use` with a descriptor for reading.
-   *
-   * @throws As `openToRead`.
-   */
+  /** Calls with a descriptor for reading. */
   read<T>(use: (fd: number) => T): T {
     const { fd, close } = this.openToRead();
     try {
@@ -187,7 +177,6 @@ export class AppendFile {
     }
   }
 
-  /** Reads a range of bytes. */
   readRange(offset: number, length: number): Uint8Array {
     return this.read((fd) => readRange(this.#fs, fd, offset, length));
   }
@@ -379,10 +368,7 @@ const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
 /** Times of files are rounded, and some are local. */
 const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
 
-/**
- * Makes a replaced file read-only. Writers that still hold it open notice that after their next write, and switch to
- * the new file.
- */
+/** Makes a replaced file read-only: writers that still hold it notice that after their next write, and switch to the new file. */
 export function retire(fs: FileSystem, fd: number): void {
   // There the old file has left the path already, which its writers notice.
   if (keepsOpenFiles(fs)) return;

@@ -3,7 +3,6 @@ export class Blocks {
   readonly #blocks: { offset: number; bytes: Uint8Array }[] = [];
   #size = 0;
 
-  /** Makes blocks of lines. */
   static of(lines: Iterable<Uint8Array | string>): Blocks {
     const blocks = new Blocks();
     const pieces = Array.from(lines, (line) =>
@@ -20,7 +19,6 @@ export class Blocks {
     return blocks;
   }
 
-  /** Number of bytes. */
   get size(): number {
     return this.#size;
   }

@@ -17,7 +17,6 @@ export interface CopyPlan {
   readonly ordinals: Iterable<number>;
   /** The head that an entry gets in the copy; default: its own. */
   readonly headOf?: (ordinal: number) => EntryHead;
-  /** Alters each entry. */
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
   /** Alters the lines of the header and of each entry. */
   readonly changeLine?: LineChange;
@@ -34,7 +33,6 @@ const BATCH = 256;
  * The one routine behind upgrade, fork, branch and export. Lines that need no change are copied byte for byte.
  *
  * @throws {SessionError} `VERSION_TOO_NEW`: an unknown version is not copied under another one.
- * @remarks Cost: O(bytes copied).
  */
 export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
   if (log.index.version > CURRENT_SESSION_VERSION) throw tooNew(undefined, log.index.version);

@@ -106,11 +106,7 @@ export class EntryCache {
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
-  /**
-   * Caches an entry that was just appended, so that callers get this object.
-   *
-   * @param isLive - Whether its line says something else, so that the object is kept for good.
-   */
+  /** Caches an entry that was just appended, so that callers get this object; for good if its line says something else. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
     this.#strong.add(ordinal, entry, bytes);
@@ -120,8 +116,6 @@ export class EntryCache {
   /**
    * Takes over the entries of the cache for the previous tree: by id, since ordinals may have changed, and only if their
    * lines are the same, since others may have been redacted.
-   *
-   * @remarks Cost: O(bytes of what is held).
    */
   adopt(other: EntryCache, before: EntryTree): void {
     const { index } = this.#log;

@@ -92,11 +92,7 @@ export function foreignFile(path: string | undefined): SessionError {
   );
 }
 
-/**
- * Refuses to rewrite a file with a line that was too long to read: the line would be lost.
- *
- * @throws {SessionError} `WRITE_FAILED`
- */
+/** Refuses to rewrite a file with a line that was too long to read: the line would be lost. */
 export function assertAllRead(path: string, { issues }: { readonly issues: readonly SessionIssue[] }): void {
   const tooLong = issues.find(({ code }) => code === "LINE_TOO_LONG");
   if (tooLong === undefined) return;

@@ -57,7 +57,6 @@ export class FileSuccession {
     for (const line of lines) this.#recent.add(line);
   }
 
-  /** Opens the file at the path. */
   read(intent: Intent): OpenFile {
     const steps = this.readSteps(intent);
     for (;;) {

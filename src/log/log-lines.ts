@@ -10,7 +10,6 @@ export interface EncodedLines {
   readonly hasBreak: boolean;
   /** The bytes are at its front; valid until the next lines are encoded. */
   readonly buffer: Uint8Array;
-  /** Number of bytes. */
   readonly length: number;
 }
 

@@ -27,11 +27,7 @@ export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void
   }
 }
 
-/**
- * Checks that nothing is at a path.
- *
- * @throws {SessionError} `SESSION_EXISTS`
- */
+/** Checks that nothing is at a path. */
 export function assertFree(path: string, fs: FileSystem): void {
   if (!isThere(path, fs)) return;
   throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path.`, {

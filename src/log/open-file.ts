@@ -75,7 +75,6 @@ export class OpenFile {
    * All bytes come from one descriptor, whatever takes the path meanwhile.
    *
    * @returns Whether the file was not replaced meanwhile: what is written to a replaced one may be in no other file.
-   * @throws {SessionError} `NOT_A_SESSION`
    */
   *readSteps(stepBytes = SMALL_FILE_BYTES): Generator<[read: number, total: number], boolean> {
     const [fs, index] = [this.#fs, this.index];
@@ -165,11 +164,7 @@ export class OpenFile {
     return this.#file.openToRead();
   }
 
-  /**
-   * Appends lines. Assumes that they are at the end of the file until they are confirmed.
-   *
-   * @returns False if another file is at the path; nothing was added.
-   */
+  /** Appends lines, assumed to be at the end of the file until confirmed; false if another file is at the path, and nothing was added. */
   append(lines: readonly LogLine[], isSynced: boolean): boolean {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const { buffer, length } = encoded;

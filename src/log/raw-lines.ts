@@ -21,7 +21,6 @@ export interface RawSpan {
  *   has no text.
  * @throws The system's error.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device is at the path.
- * @remarks Cost: O(bytes).
  */
 export function eachRawLine(
   fs: FileSystem,

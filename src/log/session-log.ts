@@ -100,11 +100,7 @@ export interface SessionLog extends LineSource {
   /** Reads what others appended. */
   refresh(): LogChange | undefined;
 
-  /**
-   * Waits until everything is written, and reads what others appended: the asynchronous `refresh`.
-   *
-   * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
-   */
+  /** Waits until everything is written, and reads what others appended: the asynchronous `refresh`. */
   pull(): Promise<void>;
 
   /**
@@ -137,10 +133,6 @@ export interface SessionLog extends LineSource {
   /** Flushes and releases the log; after that it is read-only. Idempotent. */
   close(): Promise<void>;
 
-  /**
-   * Closes the log at once, when its session continues with another log.
-   *
-   * @throws {SessionError} `WRITE_FAILED`; the log is released anyway.
-   */
+  /** Closes the log at once, when its session continues with another log. */
   release(): void;
 }

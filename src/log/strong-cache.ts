@@ -16,8 +16,6 @@ interface Page {
  * Entries by ordinal, removed in the order in which they were added.
  *
  * Uses pages and columns rather than a `Map` of objects, because every append and every parsed body passes here.
- *
- * @remarks Cost: O(1) per call.
  */
 export class StrongCache {
   readonly #pages: (Page | undefined)[] = [];

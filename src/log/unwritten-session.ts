@@ -45,7 +45,6 @@ export class UnwrittenSession {
     return new UnwrittenSession(this.#fs, this.#file, lines, this.#maxLineBytes);
   }
 
-  /** Adds lines in memory. */
   add(lines: readonly LogLine[]): void {
     const encoded = encodeLines(lines, false);
     this.#blocks.add(bytesOf(encoded));

@@ -5,8 +5,6 @@ import type { SessionLog } from "./session-log.ts";
 /**
  * Refuses to change a session that may only be read: the one gate for everything that an open session writes. What replaces
  * files that are not open here, a repair or a merge, has the same checks of what it finds in the file.
- *
- * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD`
  */
 export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" | "index">): void {
   const { readOnlyReason: reason, path } = log;

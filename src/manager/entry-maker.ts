@@ -24,7 +24,6 @@ export interface MakerOptions {
   readonly beforePersist?: BeforePersist;
 }
 
-/** An entry and its line. */
 export interface MadeEntry {
   readonly entry: AnySessionEntry;
   readonly line: LogLine;
@@ -58,7 +57,6 @@ export class EntryMaker {
     });
   }
 
-  /** Makes an entry from a draft. */
   ofDraft(draft: EntryDraft | DraftMaker, parentId: string | null, isTaken = this.#isTaken): MadeEntry {
     const timestampMs = this.#options.now();
     const id = createEntryId(isTaken);
@@ -72,7 +70,6 @@ export class EntryMaker {
     return this.#made(line.head, { ...stamped(line.head, draft), timestamp: entry.timestamp });
   }
 
-  /** Makes an entry from a message. */
   ofMessage(message: AppendableMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();
     const head = { type: "message", id: createEntryId(this.#isTaken), parentId, timestampMs };

@@ -75,10 +75,8 @@ export interface EntryType<
   all(session: StateSession): Output[];
 }
 
-/** What a schema takes. */
 type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"];
 
-/** What a schema makes of it. */
 type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"];
 
 type Reading<Value> =

@@ -55,11 +55,7 @@ export function newLog(
   return place.begin(newHeader(cwd, clock(options), session));
 }
 
-/**
- * Opens the session at a path, or begins one there if the file is missing or empty.
- *
- * @throws {SessionError} `NOT_A_SESSION`; `SESSION_NOT_FOUND` for a missing file opened read-only
- */
+/** Opens the session at a path, or begins one there if the file is missing or empty. */
 export function openLog(path: string, options: SessionOptions): FileLog {
   const absolute = absolutePath(path);
   return FileLog.open(absolute, options) ?? beginAt(absolute, options);
@@ -101,11 +97,7 @@ export function memoryLog(
     : log;
 }
 
-/**
- * Copies a session of another project into this one, with a new id and in the current version.
- *
- * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
- */
+/** Copies a session of another project into this one, with a new id and in the current version. */
 export function forkLog(
   sourcePath: string,
   targetCwd: string,
@@ -123,7 +115,6 @@ export function forkLog(
   return writeCopy(path, copyLines(source, planWhole(source, header)), options);
 }
 
-/** Returns the options for reading a file. */
 function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
@@ -133,7 +124,6 @@ function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
  * appears with the first message.
  *
  * @param place - Folder for its file, or a store; undefined keeps it in memory.
- * @throws {SessionError} `ENTRY_NOT_FOUND`
  */
 export function branchLog(
   state: SessionState,

@@ -41,9 +41,7 @@ export interface NewSessionOptions {
 
 /** Makes and opens the sessions derived from another one, if they are neither in files nor in memory. */
 export interface DerivedSessions {
-  /** Begins a session with a header and optional lines. */
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
-  /** Opens the session with an id. */
   load(id: string, load: LoadOptions): Promise<SessionLog>;
 }
 
@@ -66,11 +64,7 @@ export const SESSION_RULES: OptionRules<SessionOptions> = {
 /** Rules for these options; the id has its own check and error. */
 export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
 
-/**
- * Converts pi's string, or undefined, to options.
- *
- * @throws {TypeError} If an option is none that can be meant.
- */
+/** Converts pi's string, or undefined, to options, and checks them. */
 export function sessionOptions(given: string | SessionOptions | undefined): SessionOptions {
   if (given === undefined) return {};
   if (typeof given === "string") return { sessionDir: given };
@@ -104,11 +98,7 @@ export function sessionFolder(cwd: string, options: SessionOptions): string {
   return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
 }
 
-/**
- * Creates a folder for sessions if it is missing.
- *
- * @throws {SessionError} `WRITE_FAILED`
- */
+/** Creates a folder for sessions if it is missing. */
 export function ensureFolder(folder: string): void {
   try {
     makeFolder(realFileSystem, folder);
@@ -117,11 +107,7 @@ export function ensureFolder(folder: string): void {
   }
 }
 
-/**
- * Makes the header of a new session.
- *
- * @throws {TypeError} If an option is none that can be meant.
- */
+/** Makes the header of a new session, and checks the options. */
 export function newHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
   assertOptions<Omit<NewSessionOptions, "id">>(options, NEW_SESSION_RULES);
   return {
@@ -145,11 +131,7 @@ export function coreOptions(options: SessionOptions): MakerOptions {
   return { now, ...(beforePersist !== undefined && { beforePersist }) };
 }
 
-/**
- * Returns the options to open a session, with a working directory that overrides theirs.
- *
- * @throws {TypeError} If an option is none that can be meant.
- */
+/** Returns the options to open a session, checked, with a working directory that overrides theirs. */
 export function opening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,

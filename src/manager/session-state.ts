@@ -95,11 +95,7 @@ export class SessionState {
     return ordinal === NONE ? null : this.#log.index.heads.idAt(ordinal);
   }
 
-  /**
-   * Returns the ordinal of an id that must exist.
-   *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`
-   */
+  /** Returns the ordinal of an id that must exist. */
   require(id: string): number {
     const ordinal = this.tree.find(id);
     if (ordinal !== NONE) return ordinal;
@@ -173,11 +169,7 @@ export class SessionState {
     return this.#add(this.#maker.ofMessage(message, this.#leafId));
   }
 
-  /**
-   * Appends an entry under the leaf if the stored leaf is the expected one.
-   *
-   * @throws {SessionError} `STALE_LEAF`; nothing was added.
-   */
+  /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
   async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
     if (expectedLeafId !== null) this.require(expectedLeafId);
@@ -288,11 +280,7 @@ export class SessionState {
     assertWritable(this.#log);
   }
 
-  /**
-   * Refuses to change the session while `beforePersist` runs.
-   *
-   * @throws {TypeError} If `beforePersist` is running.
-   */
+  /** Refuses to change the session while `beforePersist` runs. */
   assertNotPreparing(): void {
     if (!this.#isPreparing) return;
     throw new TypeError(
@@ -385,7 +373,6 @@ export class SessionState {
     this.events.emit("entries_restored", { entries: this.#entriesOf(ids) });
   }
 
-  /** Returns those of the entries that are still there. */
   #entriesOf(ids: readonly string[]): AnySessionEntry[] {
     return this.#cache.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }

@@ -46,11 +46,7 @@ export class SessionView {
     this.#labelsAndName = new LabelsAndName(this.tree, (ordinal) => this.entryAt(ordinal), undefined, title);
   }
 
-  /**
-   * Opens a session file.
-   *
-   * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
-   */
+  /** Opens a session file. */
   static at(path: string): SessionView {
     const log = openLog(path, { mode: "read-only" });
     return new SessionView(log, basename(log.path));
@@ -61,7 +57,6 @@ export class SessionView {
    *
    * @param subject - What it is called where it turns out to be none.
    * @param fileName - Name of a file made of it.
-   * @throws {SessionError} `NOT_A_SESSION`
    */
   static async inMemory(
     bytes: AsyncIterable<Uint8Array>,
@@ -161,13 +156,7 @@ export class SessionView {
     throw entryNotFound(name, candidates);
   }
 
-  /**
-   * Returns the end of the path to an entry.
-   *
-   * @param ordinal - Of the entry, or NONE.
-   * @param most - How many entries at most; the last is the entry itself.
-   * @remarks Cost: O(most).
-   */
+  /** Returns the end of the path to an entry, or to NONE: at most so many ordinals, the entry itself last. */
   pathTo(ordinal: number, most: number): number[] {
     const path: number[] = [];
     for (let at = ordinal; at !== NONE && path.length < most; at = this.tree.parentAt(at)) path.push(at);
@@ -223,7 +212,6 @@ export class SessionView {
     }
   }
 
-  /** Adds an issue about an entry. */
   report(
     code: "BODY_DAMAGED" | "KEPT_ENTRY_MISSING" | "MESSAGE_FOREIGN" | "IMAGE_MISSING",
     ordinal: number,

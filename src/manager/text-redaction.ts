@@ -53,7 +53,6 @@ export function redactTextOfSession(
   return { ...found, entryIds: ids, ...(record && { recordId: record.id }) };
 }
 
-/** Searches a session for a text. */
 function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction {
   log.refresh();
   const { index } = log;

@@ -21,11 +21,7 @@ export interface AppendPlace {
   readonly lockMs: number;
 }
 
-/**
- * Appends entries with one call of a database function.
- *
- * @throws {SessionError} `SESSION_NOT_FOUND`, `STALE_LEAF` or `WRITES_LOST`
- */
+/** Appends entries with one call of a database function. */
 export async function appendEntries(
   run: RunSql,
   { names, tenant, channel, lockMs }: AppendPlace,
@@ -79,7 +75,6 @@ function seqsOf(row: Row): number[] {
  * Replaces, removes and appends lines, in the transaction of `run`.
  *
  * @returns Undefined if the revision is not the expected one; nothing changed.
- * @throws {SessionError} `SESSION_NOT_FOUND`
  * @remarks Cost: O(changed lines), plus a query for the session's facts.
  */
 export async function amendSession(

@@ -18,8 +18,6 @@ const ABANDONED_AFTER = "1 day";
  * Creates a session from pieces of lines. It becomes visible with the last piece.
  *
  * Does not use one transaction: the lines may come from the same database, over the only connection.
- *
- * @throws {SessionError} `SESSION_EXISTS` or `INVALID_SESSION_ID`
  */
 export async function createSession(
   database: Database,

@@ -195,11 +195,7 @@ function assertVersion(to: number): void {
   throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
 }
 
-/**
- * Returns the statements that lead from one version to another.
- *
- * @throws {SessionError} `VERSION_TOO_NEW`
- */
+/** Returns the statements that lead from one version to another. */
 function statementsBetween(names: Names, from: number, to: number): string[] {
   if (from > SCHEMA_VERSION) throw tooNew(names.schema, from);
   const up = MIGRATIONS.filter(({ version }) => version > from && version <= to);

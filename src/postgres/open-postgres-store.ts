@@ -91,7 +91,6 @@ export async function openPostgresStore(
  *
  * @param options - `to`: the target version; 0 drops all tables with all sessions.
  * @throws {TypeError} If it is not such an address, or `to` is not a version.
- * @throws {SessionError} `STORE_UNAVAILABLE`, or `VERSION_TOO_NEW`.
  */
 export function migratePostgres(
   url: string,

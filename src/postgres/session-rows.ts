@@ -35,11 +35,7 @@ export function sessionValues(session: SessionFacts): unknown[] {
   ];
 }
 
-/**
- * Refuses an id that an index or a text column cannot hold.
- *
- * @throws {SessionError} `INVALID_SESSION_ID`
- */
+/** Refuses an id that an index or a text column cannot hold. */
 export function assertPossibleId(id: string): void {
   if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
   throw new SessionError(
@@ -56,7 +52,6 @@ export function factsWithUsage(row: Row): FactsWithUsage {
   return { session: sessionFacts(row), usage: texts, linesWithoutEntry: numberOf(row, "without_entry") };
 }
 
-/** Reads the facts of a session from its columns. */
 export function sessionFacts(row: Row): SessionFacts {
   return {
     id: requiredText(row, "id"),

@@ -62,11 +62,7 @@ export class Answer {
     return true;
   }
 
-  /**
-   * Adds some lines if all of them fit, or if they are the first ones: then as much of them as fits.
-   *
-   * @param heading - What they are of; left out where the block above has the same.
-   */
+  /** Adds lines if all fit, or of the first ones what fits; a heading is left out where the block above has the same. */
   addBlock({ heading, lines }: Block): boolean {
     const texts = heading === undefined || heading === this.#heading ? lines : [heading, ...lines];
     this.#heading = heading;

@@ -23,8 +23,6 @@ export function cleanText(text: string, hide: HideSecrets): string {
 /**
  * Returns a copy of an entry in which each text is clean, names of fields included: whatever is made of it, such as an excerpt,
  * cuts no secret in two.
- *
- * @throws What `hide` throws.
  */
 export function cleanEntry(entry: AnySessionEntry, hide: HideSecrets): AnySessionEntry {
   const cleaned = cleanFields(entry, hide, false, 0);

@@ -35,16 +35,15 @@ export const fileHistoryTool: RecallTool = {
   description:
     "Lists when past sessions read or changed a file, newest first, with what the user had asked for. Ask before you change a file whose reasons you do not know.",
   arguments: [PATH, CHANGES, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
-  run: async (recall, call) => {
+  run: async (recall, call, answer) => {
     const { get } = call;
-    const answer = recall.answer(call);
     const sessions = await SessionOpener.of(recall);
     const found = await callsOn(recall, call, sessions);
     const calls = found.filter((one) => one.isChanged || !get(CHANGES)).sort((a, b) => b.timeMs - a.timeMs);
     await addPage(answer, call, LIMIT, calls, (one) => one.block);
     if (calls.length === 0)
       answer.note('No past session names this file. Try only its name, or {"all": true}.');
-    return sessions.finish(answer);
+    sessions.noteLeftOut(answer);
   },
 };
 

@@ -43,9 +43,8 @@ export const findFailuresTool: RecallTool = {
   description:
     "Finds failures like this one in past sessions, and what was done next that worked, along the branch on which it did. Ask when a command or a tool fails, before you try to fix it.",
   arguments: [ERROR, PROJECT, ALL, LIMIT, CURSOR, MAX_BYTES],
-  run: async (recall, call) => {
+  run: async (recall, call, answer) => {
     const { get } = call;
-    const answer = recall.answer(call);
     const sessions = await SessionOpener.of(recall);
     const failures = await failuresLike(recall, get(ERROR) ?? "", recall.projectOf(call), sessions);
     await addPage(answer, call, LIMIT, failures, async (hit) => {
@@ -55,7 +54,7 @@ export const findFailuresTool: RecallTool = {
     });
     if (failures.length === 0)
       answer.note('No such failure. Try fewer words of the error, or {"all": true}.');
-    return sessions.finish(answer);
+    sessions.noteLeftOut(answer);
   },
 };
 

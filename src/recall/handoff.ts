@@ -19,8 +19,6 @@ const LAST_REQUESTS = 6;
 /**
  * Tells what an agent needs that goes on with a session: the last summary, what was asked on the active branch, the last answer,
  * and an overview; bounded to 8 KB.
- *
- * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
  */
 export async function handoffOf(recall: Recall, name: string): Promise<string> {
   const session = await recall.find(name);

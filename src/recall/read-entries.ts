@@ -38,16 +38,15 @@ export const readEntriesTool: RecallTool = {
   description:
     "Reads what was said, called and returned in a past session, around an entry that search_sessions found. A call is never shown without its result.",
   arguments: [SESSION, ENTRY, BEFORE, AFTER, CHARACTERS, OFFSET, THINKING, MAX_BYTES],
-  run: async (recall, call) => {
+  run: async (recall, call, answer) => {
     const { get } = call;
-    const answer = recall.answer(call);
     const session = await recall.find(get(SESSION));
     const name = get(ENTRY);
     const at = name === undefined ? session.view.leaf : session.ordinalOf(name);
     if (at < 0) {
       answer.add(recall.lineOf(session.row));
       answer.note("The session has no entries.");
-      return answer.finish();
+      return;
     }
     const offset = name === undefined ? 0 : get(OFFSET);
     const path = session.pathThrough(at);
@@ -64,7 +63,6 @@ export const readEntriesTool: RecallTool = {
       withThinking: get(THINKING),
     });
     noteRest(answer, session, path, { ...shown, end });
-    return answer.finish();
   },
 };
 

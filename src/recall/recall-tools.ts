@@ -1,9 +1,10 @@
 import { messageOf } from "../schema/errors.ts";
+import { Answer } from "./answer.ts";
 import { readArguments } from "./argument.ts";
 import { fileHistoryTool } from "./file-history.ts";
 import { findFailuresTool } from "./find-failures.ts";
 import { readEntriesTool } from "./read-entries.ts";
-import type { Recall, RecallTool } from "./recall.ts";
+import { MAX_BYTES, type Recall, type RecallTool } from "./recall.ts";
 import { searchSessionsTool } from "./search-past.ts";
 import { sessionOverviewTool } from "./session-overview.ts";
 import { usageTool } from "./usage-summary.ts";
@@ -30,7 +31,10 @@ export async function callRecallTool(
   values: { readonly [name: string]: unknown },
 ): Promise<RecallResult> {
   try {
-    return { text: await tool.run(recall, readArguments(tool.arguments, values)), isError: false };
+    const call = readArguments(tool.arguments, values);
+    const answer = new Answer(call.get(MAX_BYTES), recall.hide);
+    await tool.run(recall, call, answer);
+    return { text: answer.finish(), isError: false };
   } catch (error) {
     return { text: recall.cleanLine(messageOf(error)), isError: true };
   }

@@ -5,7 +5,8 @@ import type { PriceFunction } from "../catalog/usage-groups.ts";
 import { beginningOf } from "../view/plain.ts";
 import { titleOf } from "../view/session-title.ts";
 import { parseMoment } from "../view/times.ts";
-import { Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
+import { joined as joinedBy } from "../view/words.ts";
+import { type Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
 import {
   type Argument,
   type Arguments,
@@ -26,13 +27,8 @@ export interface RecallTool {
   /** What it answers, and when to ask. */
   readonly description: string;
   readonly arguments: readonly Argument<unknown>[];
-  /**
-   * Answers a call.
-   *
-   * @throws {SessionError} If what is named is not there.
-   * @throws {TypeError} If an argument is wrong.
-   */
-  run(recall: Recall, call: Arguments): Promise<string>;
+  /** Adds what a call asks for to its answer; throws if an argument is wrong, or what is named is not there. */
+  run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
 }
 
 /** Where questions are asked, and about what. */
@@ -79,10 +75,6 @@ export class Recall {
     return this.settings.hide !== undefined;
   }
 
-  answer({ get }: Arguments): Answer {
-    return new Answer(get(MAX_BYTES), this.hide);
-  }
-
   /** Returns the project that a call is about; undefined for all. */
   projectOf({ get }: Arguments): string | undefined {
     const { cwd, project } = this.settings;
@@ -113,8 +105,6 @@ export class Recall {
   /**
    * Opens the session that a call names: by id or name, the beginning of either, or words of its name or first message. One of this
    * project wins over others.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
    */
   async find(name: string): Promise<RecalledSession> {
     const { source, cwd } = this.settings;
@@ -156,7 +146,7 @@ export class Recall {
 
 /** Writes facts in one line; empty ones are left out. */
 export function joined(...facts: readonly string[]): string {
-  return facts.filter((fact) => fact !== "").join(" · ");
+  return joinedBy(" · ", ...facts);
 }
 
 /** Writes a moment in UTC, to the minute; empty if it is none. */

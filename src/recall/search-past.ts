@@ -59,9 +59,8 @@ export const searchSessionsTool: RecallTool = {
     ...[QUERY, ROLES, TOOL, PATH, FAILED, REGEX, SOURCE, BRANCH],
     ...[LATEST, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
   ],
-  run: async (recall, call) => {
+  run: async (recall, call, answer) => {
     const { get } = call;
-    const answer = recall.answer(call);
     const sessions = await SessionOpener.of(recall);
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let [passed, shown, isMore] = [0, 0, false];
@@ -76,7 +75,7 @@ export const searchSessionsTool: RecallTool = {
       shown++;
     }
     noteEnd(answer, { shown, isMore, next: skipped + shown });
-    return sessions.finish(answer);
+    sessions.noteLeftOut(answer);
   },
 };
 

@@ -65,12 +65,11 @@ export class SessionOpener {
     return session === undefined || ordinal === NONE ? undefined : { session, ordinal };
   }
 
-  /** Says which sessions were left out, and which could not be read, and returns the answer. */
-  finish(answer: Answer): string {
+  /** Says which sessions were left out, and which could not be read. */
+  noteLeftOut(answer: Answer): void {
     answer.note(this.#running.note);
     const [first] = this.#unreadable;
     if (first !== undefined)
       answer.note(`${counted(this.#unreadable.size, "session")} could not be read, such as ${first}.`);
-    return answer.finish();
   }
 }

@@ -1,6 +1,6 @@
+import { FRONT_ENTRIES, saysSubagent } from "../catalog/session-calls.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
 import { countKinds, type EntryKind, kindOf } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
@@ -29,12 +29,7 @@ export const sessionOverviewTool: RecallTool = {
   description:
     "Tells what a past session was about: times, models, branches and which of them were left, labels, summaries, files, failures, tokens and cost, parent and subagents.",
   arguments: [SESSION, MAX_BYTES],
-  run: async (recall, call) => {
-    const answer = recall.answer(call);
-    const session = await recall.find(call.get(SESSION));
-    await writeOverview(recall, session, answer);
-    return answer.finish();
-  },
+  run: async (recall, call, answer) => writeOverview(recall, await recall.find(call.get(SESSION)), answer),
 };
 
 /** Adds what a session was about; what does not fit is left out, from the end. */
@@ -176,8 +171,6 @@ async function relatedLines(recall: Recall, session: RecalledSession): Promise<s
 
 /** Tells whether a subagent had the session: its import says so in front. */
 function hasSubagentMark({ tree, view }: RecalledSession): boolean {
-  return [0, 1, 2].some((ordinal) => {
-    const { customType, data } = fieldsOf(ordinal < tree.size ? view.entryAt(ordinal) : undefined);
-    return customType === SUBAGENT_CUSTOM_TYPE && fieldsOf(data)["sessionId"] === undefined;
-  });
+  const front = [...tree.ordinals()].slice(0, FRONT_ENTRIES);
+  return front.some((ordinal) => saysSubagent(fieldsOf(view.entryAt(ordinal))));
 }

@@ -14,9 +14,8 @@ export const usageTool: RecallTool = {
   description:
     "Adds up tokens and cost of past sessions, by time, model, project, source or session; each call counts once. A dash stands for what no record says.",
   arguments: [BY, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
-  run: async (recall, call) => {
+  run: async (recall, call, answer) => {
     const { get } = call;
-    const answer = recall.answer(call);
     const { source, prices } = recall.settings;
     const by = get(BY) ?? ["model"];
     const { groups, total, damaged } = await source.usage(recall.projectOf(call), {
@@ -31,7 +30,6 @@ export const usageTool: RecallTool = {
       answer.note(
         `${counted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,
       );
-    return answer.finish();
   },
 };
 

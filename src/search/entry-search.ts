@@ -1,4 +1,5 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { recordTime } from "../schema/times.ts";
 import { failureText } from "../view/failure-text.ts";
@@ -148,7 +149,9 @@ export class EntrySearch {
     const call = readsCalls(this.#plan) ? this.#callOf(entry, found) : undefined;
     if (filters.roles?.includes(found.role) === false || !isWithin(entry, filters)) return undefined;
     if (filters.failed === true) {
-      if (outcomeOf(entry) !== "failed" || !this.#passes(entry, found, call)) return undefined;
+      // As a whole, or in one of its calls.
+      const isAbout = this.#narrowed(entry, found, call) !== undefined;
+      if (outcomeOf(entry) !== "failed" || !isAbout) return undefined;
       return isEmptyQuery(query) ? failed(entry, found, call) : withCall(found, entry, call);
     }
     const text = this.#narrowed(entry, found, call);
@@ -160,11 +163,6 @@ export class EntrySearch {
     for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
     // A call can have a result on each of several branches.
     return this.#calls.get(messageOf(entry).toolCallId);
-  }
-
-  /** Whether an entry is about the tools and the file, as a whole or in one of its calls. */
-  #passes(entry: AnySessionEntry, found: SearchedText, call: SearchedCall | undefined): boolean {
-    return this.#narrowed(entry, found, call) !== undefined;
   }
 
   /** What of an entry is about the tools and the file; undefined if nothing is. */
@@ -186,7 +184,7 @@ export class EntrySearch {
 
   #isWanted(tool: unknown, input: unknown): boolean {
     const { isPath } = this.#plan;
-    const name = typeof tool === "string" ? tool : "";
+    const name = textOf(tool);
     const isTool = this.#tools === undefined || this.#tools.has(name.toLowerCase());
     return isTool && (isPath === undefined || touches({ name, input }, this.#cwd, isPath));
   }
@@ -205,7 +203,7 @@ function isWithin(entry: AnySessionEntry, { since, until }: SearchFilters): bool
 
 function toolOf(entry: AnySessionEntry, { call }: SearchedPart): string {
   const { role, toolName } = messageOf(entry);
-  if (role === "toolResult") return typeof toolName === "string" ? toolName : "";
+  if (role === "toolResult") return textOf(toolName);
   return call?.name ?? "";
 }
 
@@ -218,7 +216,7 @@ function failed(entry: AnySessionEntry, found: SearchedText, call: SearchedCall 
 /** A failure with the tool's name, and the texts in the arguments of its call. */
 function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCall | undefined): SearchedText {
   const { toolName } = messageOf(entry);
-  const named = { id: undefined, name: typeof toolName === "string" ? toolName : "", input: call?.input };
+  const named = { id: undefined, name: textOf(toolName), input: call?.input };
   return { ...found, parts: [...found.parts, ...callParts(named)] };
 }
 

@@ -1,5 +1,6 @@
 import { textsOf } from "../context/content-text.ts";
 import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
 import { textsOfSystemMessage } from "../context/system-message.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord } from "../schema/json.ts";
@@ -70,7 +71,7 @@ function messageTexts(message: { readonly [key: string]: unknown }): SearchedTex
   }
   const kind = role === "toolResult" ? "output" : "said";
   return {
-    role: typeof role === "string" ? role : "",
+    role: textOf(role),
     parts: [
       ...blocksOf(content).flatMap((block) => blockTexts(block, kind)),
       ...partOf("call", command),
@@ -84,7 +85,7 @@ function blockTexts(block: unknown, kind: TextKind): SearchedPart[] {
   const { type, id, text, thinking, name, arguments: input } = fieldsOf(block);
   if (type === "text") return partOf(kind, text);
   if (type === "thinking") return partOf("thinking", thinking);
-  return type === "toolCall" ? callParts({ id, name: typeof name === "string" ? name : "", input }) : [];
+  return type === "toolCall" ? callParts({ id, name: textOf(name), input }) : [];
 }
 
 function partOf(kind: TextKind, text: unknown, call?: SearchedCall): SearchedPart[] {

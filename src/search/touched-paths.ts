@@ -12,11 +12,7 @@ const DRIVE = /^[a-z]:\//i;
 /** Tells whether a path is the wanted file, or below the wanted folder. */
 export type PathTest = (path: string, cwd: string) => boolean;
 
-/**
- * Makes a test for paths, however they are written: with either separator, absolute, or from the session's working directory.
- *
- * @param wanted - A path; a relative one may begin anywhere below the working directory.
- */
+/** Makes a test for paths, with either separator, absolute or not; a relative one may begin anywhere below the working directory. */
 export function pathTest(wanted: string): PathTest {
   const whole = tidy(wanted);
   if (isAbsolute(whole)) return (path, cwd) => `${absolute(path, cwd)}/`.startsWith(`${whole}/`);

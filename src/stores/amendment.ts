@@ -9,7 +9,6 @@ import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
-/** A change of stored lines. */
 export interface StoredChange {
   /** Called for the header and each entry; undefined upgrades all to the current version. */
   readonly change: LineChange | undefined;
@@ -26,7 +25,6 @@ const MAX_ATTEMPTS = 5;
  * May be called again if the answer was lost: nothing is done twice.
  *
  * @throws {SessionError} The backend's refusal; any other error means that the call may be retried.
- * @remarks Cost: O(bytes of the session).
  */
 export async function amendLines(
   backend: SessionBackend,
@@ -53,12 +51,7 @@ export async function amendLines(
 /** What of an amendment follows from the lines. */
 type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
 
-/**
- * Computes which lines of a session change, and to what.
- *
- * @param lines - All lines, read into `session`, in order.
- * @remarks Cost: O(bytes).
- */
+/** Computes which lines of a session change, and to what. */
 function planAmendment(
   lines: readonly StoredLine[],
   session: RemoteLines,
@@ -102,11 +95,7 @@ function planAmendment(
   };
 }
 
-/**
- * Returns the future header.
- *
- * @param line - Its line, if it has one for itself, which is kept as it is unless it must change.
- */
+/** Returns the future header; its own line stays as it is unless it must change. */
 function headerLine(
   { index }: RemoteLines,
   line: string | undefined,

@@ -24,8 +24,6 @@ export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => 
  * Tells whether a stored session was made of this header and of entries with these ids.
  *
  * Others may have changed its entries since, but not headers and ids.
- *
- * @remarks Cost: O(bytes of the session).
  */
 export async function isMadeOf(
   backend: SessionBackend,

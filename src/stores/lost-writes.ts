@@ -16,7 +16,6 @@ const MAX_CHARACTERS = 1024 * 1024;
  * @param known - What the process knows.
  * @param stored - All lines that the backend has.
  * @param waiting - Ids of entries that are not stored yet, and so are not lost.
- * @remarks Cost: O(bytes of the session).
  */
 export function lostLines(
   known: RemoteLines,

@@ -24,7 +24,6 @@ interface HeldLine extends NewLine {
 interface HeldSession {
   facts: SessionFacts;
   lines: HeldLine[];
-  /** The lines with an entry id. */
   byEntryId: Map<string, HeldLine[]>;
   nextSeq: number;
   revision: number;
@@ -203,7 +202,6 @@ function receiptFor(session: HeldSession, given: readonly NewEntryLine[]): Appen
   return { precedingSeq: lines[first - 1]?.seq ?? 0, lastSeq: seqs.at(-1) ?? end, revision };
 }
 
-/** Counts the lines up to a place. */
 function countUpTo(lines: readonly HeldLine[], lastSeq: number): number {
   let [low, high] = [0, lines.length];
   while (low < high) {

@@ -18,11 +18,7 @@ export interface HeadedBytes {
   close(): Promise<void>;
 }
 
-/**
- * Reads pieces until the header is known.
- *
- * @throws {SessionError} `NOT_A_SESSION`, `INVALID_SESSION_ID`, `ABORTED`
- */
+/** Reads pieces until the header is known. */
 export async function readHeaderFirst(
   pieces: AsyncIterable<Uint8Array>,
   signal?: AbortSignal,

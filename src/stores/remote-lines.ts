@@ -31,7 +31,6 @@ export class RemoteLines {
     return this.#blocks.join();
   }
 
-  /** The bytes of stored lines. */
   get storedBytes(): Uint8Array {
     return this.bytes.subarray(0, this.index.position);
   }

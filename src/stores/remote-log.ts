@@ -24,7 +24,6 @@ export interface LogKeeper {
   noteBusy(log: RemoteLog, isBusy: boolean): void;
 }
 
-/** Options of a remote session. */
 export interface RemoteLogOptions extends RetryOptions {
   /** The most bytes of pending writes; beyond that, an append throws. Default 16 MiB. */
   readonly maxQueueBytes?: number;
@@ -90,11 +89,7 @@ export class RemoteLog implements SessionLog {
     this.#place = new RemotePlace(backend, this.#queue, lines, listener, options.mode === "read-only");
   }
 
-  /**
-   * Opens the session with an id.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `STORE_UNAVAILABLE`, `ABORTED`
-   */
+  /** Opens the session with an id. */
   static async open(
     backend: SessionBackend,
     id: string,
@@ -107,11 +102,7 @@ export class RemoteLog implements SessionLog {
     return log;
   }
 
-  /**
-   * Begins a session with its header and further lines, if any; with further lines it is written at once.
-   *
-   * @param lines - The header first.
-   */
+  /** Begins a session with its header and further lines, if any; with further lines it is written at once. */
   static begin(
     backend: SessionBackend,
     lines: Iterable<string | Uint8Array>,
@@ -224,7 +215,6 @@ export class RemoteLog implements SessionLog {
     this.#isClosed = true;
   }
 
-  /** Discards pending writes. */
   discard(): void {
     this.#isClosed = true;
     this.#queue.stop();

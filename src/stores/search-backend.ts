@@ -18,7 +18,6 @@ import { type RetryPace, untilAnswered } from "./retries.ts";
 import { positionOf } from "./select-sessions.ts";
 import type { FoundLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
-/** What reads from a backend. */
 export interface BackendReader {
   readonly backend: SessionBackend;
   readonly pace: RetryPace;
@@ -55,12 +54,7 @@ export class BackendSearch {
     this.#options = options;
   }
 
-  /**
-   * Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for.
-   *
-   * @param cwd - Only sessions of this project.
-   * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
-   */
+  /** Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for. */
   hits(cwd: string | undefined): AsyncGenerator<BackendHit, void, undefined> {
     const words = requiredWords(this.#plan.query);
     const isFound = this.#reader.backend.search !== undefined && words.length > 0 && !readsCalls(this.#plan);

@@ -26,7 +26,6 @@ interface ListedCalls {
 /**
  * Adds up usage as `collectUsage` does, in a store.
  *
- * @throws {SessionError} `PRICE_FAILED`, `STORE_UNAVAILABLE`
  * @remarks Cost: O(calls) in a store that keeps beside each line what it tells of usage; sessions with damaged lines, and all
  *   of other stores, are read whole.
  */

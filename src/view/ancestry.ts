@@ -11,11 +11,7 @@ export function parentsFirst(tree: EntryTree): Int32Array {
   return order;
 }
 
-/**
- * Returns for each entry how many entries hang on it, itself included.
- *
- * @param order - All entries, parents first.
- */
+/** Returns for each entry how many entries hang on it, itself included; `order` has all entries, parents first. */
 export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
   const sizes = new Int32Array(tree.size).fill(1);
   for (let i = order.length - 1; i >= 0; i--) {
@@ -26,11 +22,7 @@ export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
   return sizes;
 }
 
-/**
- * Returns for each entry the tip that came last into the file, of those at and below it.
- *
- * @param order - All entries, parents first.
- */
+/** Returns for each entry the tip that came last into the file, of those at and below it; `order` has all entries, parents first. */
 export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
   const tips = new Int32Array(tree.size).fill(NONE);
   for (let i = order.length - 1; i >= 0; i--) {
@@ -52,11 +44,7 @@ export function* entriesFrom(tree: EntryTree, heads: readonly number[]): Generat
   }
 }
 
-/**
- * Makes a function that tells whether the first entry is the second one or above it on its path.
- *
- * @remarks Cost: O(entries) once, then O(1) for each question, however long the paths are.
- */
+/** Makes a test whether one entry is another or above it on its path: O(1) for each question, however long the paths are. */
 export function makeAncestorTest(tree: EntryTree): (ancestor: number, ordinal: number) => boolean {
   const order = parentsFirst(tree);
   const sizes = subtreeSizes(tree, order);

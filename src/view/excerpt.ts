@@ -8,7 +8,7 @@ import { failureText } from "./failure-text.ts";
 import { withoutMarkdown } from "./markdown.ts";
 import { beginningOf, wholeLine } from "./plain.ts";
 import { tellingArgument } from "./telling-argument.ts";
-import { count, counted } from "./words.ts";
+import { count, counted, joined } from "./words.ts";
 
 export interface Excerpt {
   /** One harmless line; empty if the entry says nothing. */
@@ -135,11 +135,6 @@ function contentText(fields: JsonRecord): string {
 /** A text with the name of what it comes from before it, if there is one. */
 function named(name: unknown, text: string): string {
   return joined(": ", textOf(name), text);
-}
-
-/** The texts that are not empty, with something between them. */
-function joined(between: string, ...texts: string[]): string {
-  return texts.filter(Boolean).join(between);
 }
 
 /** What the data of a program say to a person: a text for people, else what a call was made for. */

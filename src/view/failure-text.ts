@@ -1,7 +1,9 @@
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
 import { COLOUR } from "./plain.ts";
 import { tellingArgument } from "./telling-argument.ts";
+import { joined } from "./words.ts";
 
 /** So much of an output is looked through at a time, from its end. */
 const PIECE = 64 * 1024;
@@ -58,7 +60,7 @@ interface Failure {
  */
 export function failureText(message: unknown, input?: unknown): string {
   const { what, exitCode, line } = failureOf(message, input);
-  return joined(exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
+  return joined(": ", exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
 }
 
 /**
@@ -72,7 +74,7 @@ export function failureText(message: unknown, input?: unknown): string {
 export function failureLine(message: unknown): string {
   const { what, exitCode, line } = failureOf(message);
   const nothing = what === "" ? "the model failed" : "failed without a word";
-  return joined(exitCode, line) || nothing;
+  return joined(": ", exitCode, line) || nothing;
 }
 
 /** Returns the line of an output that names the error as it stands there, up to 1,000 characters of it; may be empty. */
@@ -83,16 +85,16 @@ export function errorLine(message: unknown): string {
 function failureOf(message: unknown, input?: unknown): Failure {
   const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
   if (role !== "toolResult" && role !== "bashExecution") {
-    const text = stringOf(errorMessage);
+    const text = textOf(errorMessage);
     return { what: "", exitCode: "", line: telling(linesOf(text), text) };
   }
   const isTool = role === "toolResult";
-  const text = isTool ? textsOf(content).join("\n") : stringOf(output);
+  const text = isTool ? textsOf(content).join("\n") : textOf(output);
   const lines = linesOf(text);
   const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
   const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
   return {
-    what: isTool ? words(stringOf(toolName), calledFor(input), "failed") : `$ ${stringOf(command)}`,
+    what: isTool ? joined(" ", textOf(toolName), calledFor(input), "failed") : `$ ${textOf(command)}`,
     exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
     line: telling(
       lines.filter((line) => line !== told && line !== "(no output)"),
@@ -108,14 +110,6 @@ function calledFor(input: unknown): string {
     .split(/[\r\n]+/, 2);
   const isCut = others.length > 0 || first.length > MOST_OF_CALL;
   return isCut ? `${first.slice(0, MOST_OF_CALL - 1)}…` : first;
-}
-
-function words(...some: readonly string[]): string {
-  return some.filter(Boolean).join(" ");
-}
-
-function joined(what: string, line: string): string {
-  return [what, line].filter(Boolean).join(": ");
 }
 
 /** The last lines before an index of a text that hold anything; one that is cut at their beginning is left out. */
@@ -168,8 +162,4 @@ function earlierErrors(text: string): ErrorLines {
     if (found.named !== undefined) return { named: found.named, told };
   }
   return { named: undefined, told };
-}
-
-function stringOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

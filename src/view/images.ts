@@ -7,20 +7,13 @@ interface StoredImage {
 }
 
 /** Kinds of images that a browser draws and that hold nothing but pixels. */
-const SHOWN_TYPES = new Set([
-  "image/png",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "image/avif",
-  "image/bmp",
-]);
+const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 
 /** Returns an image as a `data:` address; undefined if it holds anything but pixels, or cannot be decoded. */
 export function imageAddress({ mimeType, data }: StoredImage): string | undefined {
-  return SHOWN_TYPES.has(mimeType) && isBase64(data) ? `data:${mimeType};base64,${data}` : undefined;
+  return SHOWN_TYPES.test(mimeType) && isBase64(data) ? `data:${mimeType};base64,${data}` : undefined;
 }
 
 /** Tells whether a browser can decode a text: padding may be left out, and lines may be broken. */

@@ -1,3 +1,6 @@
+import { addDollars, type UsageTotals } from "./usage-tally.ts";
+import { dollars } from "./words.ts";
+
 /** What calls of models used, with dollars that records state and dollars by prices apart. */
 export interface Spent {
   calls: number;
@@ -16,32 +19,19 @@ export interface Spent {
   unpriced: number;
 }
 
+const NUMBERS = ["calls", "input", "output", "cacheRead", "cacheWrite", "total", "unpriced"] as const;
+
 export function nothingSpent(): Spent {
-  return {
-    calls: 0,
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    total: 0,
-    cost: null,
-    estimated: null,
-    unpriced: 0,
-  };
+  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  return { calls: 0, ...tokens, unpriced: 0, cost: null, estimated: null };
 }
 
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = nothingSpent();
   for (const part of parts) {
-    sum.calls += part.calls;
-    sum.input += part.input;
-    sum.output += part.output;
-    sum.cacheRead += part.cacheRead;
-    sum.cacheWrite += part.cacheWrite;
-    sum.total += part.total;
-    sum.unpriced += part.unpriced;
-    if (part.cost !== null) sum.cost = (sum.cost ?? 0) + part.cost;
-    if (part.estimated !== null) sum.estimated = (sum.estimated ?? 0) + part.estimated;
+    for (const name of NUMBERS) sum[name] += part[name];
+    sum.cost = addDollars(sum.cost, part.cost);
+    sum.estimated = addDollars(sum.estimated, part.estimated);
   }
   return sum;
 }
@@ -49,4 +39,18 @@ export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
 /** Returns what was spent as far as it is known: stated and estimated, or 0. */
 export function dollarsOf({ cost, estimated }: Readonly<Spent>): number {
   return (cost ?? 0) + (estimated ?? 0);
+}
+
+/** Returns what a usage says was spent: what states no cost is unpriced. */
+export function spentOf({ count: calls, totalTokens: total, ...usage }: UsageTotals): Spent {
+  const { input, output, cacheRead, cacheWrite, cost } = usage;
+  const unpriced = cost === null ? total : 0;
+  return { calls, input, output, cacheRead, cacheWrite, total, cost, estimated: null, unpriced };
+}
+
+/** Writes what was spent: `$3.50`, `$0.20 estimated`, or both; a dash for what is not known. */
+export function costText({ cost, estimated }: Pick<Spent, "cost" | "estimated">): string {
+  const stated = cost === null && estimated !== null ? "" : dollars(cost);
+  const guess = estimated === null ? "" : `${dollars(estimated)} estimated`;
+  return [stated, guess].filter(Boolean).join(" + ");
 }

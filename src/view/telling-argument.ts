@@ -1,4 +1,5 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
 
 /** Arguments that say most about a call, best first. */
 const TELLING = [
@@ -9,6 +10,5 @@ const TELLING = [
 /** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */
 export function tellingArgument(input: unknown): string {
   const fields = fieldsOf(input);
-  const found = TELLING.map((key) => fields[key]).find((value) => typeof value === "string" && value !== "");
-  return typeof found === "string" ? found : "";
+  return TELLING.map((key) => textOf(fields[key])).find(Boolean) ?? "";
 }

@@ -17,11 +17,7 @@ export interface Trunk {
   readonly newestTip: Int32Array;
 }
 
-/**
- * Finds the straight line through every entry.
- *
- * @param leaf - Ordinal of the leaf, or NONE.
- */
+/** Finds the straight line through every entry; NONE stands for the leaf of a session that has none. */
 export function findTrunk(tree: EntryTree, leaf: number): Trunk {
   const order = parentsFirst(tree);
   const newestTip = newestTips(tree, order);

@@ -20,6 +20,8 @@ export interface UsageTotals {
   cost: number | null;
 }
 
+const NUMBERS = ["count", "input", "output", "cacheRead", "cacheWrite", "reasoning", "totalTokens"] as const;
+
 /** Who made a call; null if the session does not say. */
 export interface ModelNames {
   readonly provider: string | null;
@@ -57,14 +59,10 @@ export class UsageTally {
     addTo(this.#total, usage);
     addTo(ofModel, usage);
   }
-
-  addAll(other: UsageTally): void {
-    for (const usage of other.#byModel.values()) this.add(usage, usage);
-  }
 }
 
 /** Orders usages: the most expensive first, of equals the largest. */
-export function byCost(a: UsageTotals, b: UsageTotals): number {
+function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
 
@@ -75,16 +73,8 @@ export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
 }
 
 function noUsage(): UsageTotals {
-  return {
-    count: 0,
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    reasoning: 0,
-    totalTokens: 0,
-    cost: null,
-  };
+  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, totalTokens: 0 };
+  return { count: 0, ...tokens, cost: null };
 }
 
 /** Returns the numbers of one stored usage; those that are missing are 0. */
@@ -112,14 +102,13 @@ function costOf(cost: unknown): number | null {
 }
 
 function addTo(sum: UsageTotals, more: UsageTotals): void {
-  sum.count += more.count;
-  sum.input += more.input;
-  sum.output += more.output;
-  sum.cacheRead += more.cacheRead;
-  sum.cacheWrite += more.cacheWrite;
-  sum.reasoning += more.reasoning;
-  sum.totalTokens += more.totalTokens;
-  if (more.cost !== null) sum.cost = (sum.cost ?? 0) + more.cost;
+  for (const name of NUMBERS) sum[name] += more[name];
+  sum.cost = addDollars(sum.cost, more.cost);
+}
+
+/** Adds dollars to a sum; null stands for what is not known. */
+export function addDollars(sum: number | null, more: number | null): number | null {
+  return more === null ? sum : (sum ?? 0) + more;
 }
 
 /** Returns a stored name; null if there is none, or the writer did not know it. */

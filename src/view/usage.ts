@@ -63,12 +63,8 @@ export function callFields(entry: JsonRecord | AnySessionEntry | undefined) {
 }
 
 /** Returns the tokens that went in, with those that a cache had. */
-export function tokensIn({
-  input,
-  cacheRead,
-  cacheWrite,
-}: Readonly<Pick<UsageTotals, "input" | "cacheRead" | "cacheWrite">>): number {
-  return input + cacheRead + cacheWrite;
+export function tokensIn(used: Readonly<Pick<UsageTotals, "input" | "cacheRead" | "cacheWrite">>): number {
+  return used.input + used.cacheRead + used.cacheWrite;
 }
 
 /** What a call of a model used, in words; each is empty if the entry does not say, or it was nothing. */

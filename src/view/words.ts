@@ -5,6 +5,11 @@ export function count(value: number): string {
   return String(Math.round(value)).replace(THOUSANDS, ",");
 }
 
+/** Returns the texts that are not empty, with something between them. */
+export function joined(between: string, ...texts: readonly string[]): string {
+  return texts.filter(Boolean).join(between);
+}
+
 /** Writes a number and the word for what is counted. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;

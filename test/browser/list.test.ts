@@ -64,6 +64,10 @@ test("a list says that lines are damaged only while it shows such a session", as
   const { page } = await open((await serve([folder])).url);
   const note = page.locator(".index-note:has-text('1 session has damaged lines')");
   await note.waitFor();
+  // What the chart tells is text, too.
+  expect(await page.locator(".chart-reading").textContent()).toMatch(
+    /^\d{4}-\d\d-\d\d · anthropic\/claude: –, \d+ tokens$/,
+  );
   await page.getByLabel("Project").selectOption("/projects/shop");
   await note.waitFor({ state: "detached" });
   await page.getByLabel("Project").selectOption("/projects/notes");
@@ -136,5 +140,64 @@ test("issues name the commands that check and repair the file, and the page thos
   const { code, stdout } = await cli(args);
   expect(code).toBe(0);
   expect(readFileSync(stdout.trim(), "utf8")).toContain(id);
+  expect(complaints).toEqual([]);
+});
+
+test("a list and the page of a session tell one cost, estimated by prices or not, with subagents and after a fork", async () => {
+  const folder = temporaryFolder();
+  const used = {
+    model: "acorn-2",
+    usage: {
+      ...{ input: 1000, output: 500, cacheRead: 0, cacheWrite: 0, totalTokens: 1500 },
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    },
+  };
+  const first = new Scribe(folder, idOf(1), "/projects/shop");
+  first.user("Fix the rounding");
+  first.assistant("Done.", used);
+  const fork = first.session.getLeafId() ?? "";
+  first.user("And the tests?");
+  first.assistant("Green.", used);
+  const child = new Scribe(folder, idOf(2), "/projects/shop", first.path);
+  child.session.appendCustomEntry("sessiontree.subagent", { toolCallId: "call-1" });
+  child.user("Look behind the lighthouse");
+  child.assistant("There is one.", used);
+  const { stdout } = await cli(["fork", first.path, fork]);
+  expect(stdout).not.toBe("");
+  const prices = join(folder, "prices.json");
+  writeFileSync(prices, JSON.stringify({ "acorn-2": { input: 100, output: 200 } }));
+  const { url } = await serve([folder, "--prices", prices]);
+  const { page, complaints } = await open(url);
+  const row = page.locator(".session-row").filter({ hasText: "1 subagent" });
+  expect(await row.locator(".session-cost > :first-child").textContent()).toBe("$0.60 estimated");
+  await row.locator("a").first().click();
+  const header = page.locator(".title p");
+  await page.locator(".title p:has-text('cost $0.60 estimated')").waitFor();
+  const turns = page.locator(".entry.tone-user .entry-facts");
+  await expect.poll(() => turns.first().textContent()).toMatch(/^turn: 1 call · \$0\.20 estimated/);
+  expect(await page.locator(".entry.tone-assistant .entry-facts").first().textContent()).toMatch(
+    /^\$0\.20 estimated · 1,000 in, 500 out/,
+  );
+  await page.keyboard.press("u");
+  const tile = page.locator(".tile:has(.tile-name:text-is('Estimated')) .tile-value");
+  expect(await tile.textContent()).toBe("$0.40");
+  await page.getByText("The list of sessions tells $0.60 estimated").waitFor();
+  expect(await page.locator(".call-table td:nth-child(2)").allTextContents()).toEqual([
+    "$0.20 estimated",
+    "$0.20 estimated",
+  ]);
+  expect(await findingsOn(page)).toEqual([]);
+  first.user("Once more.");
+  first.assistant("There.", used);
+  await expect.poll(() => header.textContent()).toMatch(/^cost \$0\.80 estimated/);
+  await expect.poll(() => tile.textContent()).toBe("$0.60");
+  // What the fork has of its parent is counted there.
+  await page.goto(url);
+  const copy = page.locator(".session-row").filter({ has: page.locator(".chip:text-is('fork')") });
+  await page.locator(".session-cost").first().waitFor();
+  expect(await copy.locator(".session-cost").count()).toBe(0);
+  await copy.locator("a").first().click();
+  await page.locator(".live.is-now").waitFor();
+  await expect.poll(() => header.textContent()).not.toContain("estimated");
   expect(complaints).toEqual([]);
 });

@@ -208,7 +208,7 @@ test("the list adds up what sessions used, below those that started them, and ca
     "anthropic/heron-1anthropic/claudeanthropic/acorn-2faded: estimated",
   );
   expect(await page.locator(".session-row:has-text('Write it down') .session-cost").textContent()).toBe(
-    "–$0.20 estimated1.5k tokens",
+    "$0.20 estimated1.5k tokens",
   );
   await page.getByLabel("Order").selectOption("cost");
   expect(await titles()).toEqual(["Count the herons", "Fix the rounding", "Write it down"]);
@@ -260,6 +260,12 @@ test("the list fits a phone", async () => {
   const { url } = await serve([folder]);
   const { page } = await open(url, { viewport: { width: 390, height: 844 }, hasTouch: true });
   await page.locator(".session-row").waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  // The sessions are on the first screen, and what they used over time is a tap away.
+  await page.locator(".index-summary").waitFor();
+  expect((await page.locator(".session-row").first().boundingBox())?.y).toBeLessThan(560);
+  await page.getByText("Over time").tap();
+  await page.locator(".chart-reading").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 

@@ -137,3 +137,12 @@ test("on a phone the number of failures leads to the first, and no button covers
   );
   expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(written?.y ?? 0);
 });
+
+test("on a phone the menu tells all that is known of the session, its cost first", async () => {
+  const { page } = await open(sessionOnPhone().text, PHONE);
+  await page.locator(".menu-button").tap();
+  const facts = page.locator(".title p");
+  expect(await facts.textContent()).toMatch(/^cost \$[\d.]+ · .*2026/);
+  expect(await facts.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(false);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { findingsOn } from "./support/axe.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 
@@ -28,4 +29,30 @@ test("usage says what each number covers: the whole session, or the path, and wh
   expect(await page.locator(".legend").first().textContent()).toContain(
     `faded: not on the path to entry ${single}`,
   );
+});
+
+test("the bars of a chart are read and chosen by keys, and by a finger", async () => {
+  const { text, single } = failingSession();
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page } = await open(text, { viewport, hash: "#view=usage" });
+    const reading = page.locator(".chart-reading");
+    const slider = reading.getByRole("slider");
+    await slider.focus();
+    const read = async () => (await reading.locator("span").textContent()) ?? "";
+    const last = await read();
+    expect(last).toMatch(/^acme\/acorn-2 · in, from cache: [\d,]+ · .*out: [\d,]+$/);
+    expect(await slider.getAttribute("aria-valuetext")).toBe(last);
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(read).not.toBe(last);
+    expect(await page.locator(".bar.is-told").count()).toBe(1);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    expect(await findingsOn(page)).toEqual([]);
+    await reading.getByRole("button", { name: "Show the entry" }).click();
+    await page.locator(`.entry.is-focused:has([data-entry="${single}"])`).waitFor();
+  }
 });

@@ -286,7 +286,7 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
   const kimi = put("kimi.jsonl", '{"role":"_checkpoint","id":0}\n');
   for (const [args, says] of [
     [["--from", "vim"], /--from takes one of claude-code, cline, codex/],
-    [["--since", "soon"], /--since takes a day/],
+    [["--since", "soon"], /--since <time> takes a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
     [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
@@ -537,6 +537,16 @@ describe("--hook", () => {
     }
     expect(await imported(["--hook", "--unknown"])).toMatchObject({ code: 0, stdout: "" });
     expect(await imported(["--hook"])).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("tells once what it cannot write", async () => {
+    const { home, imported, sessions } = homeWithSessions();
+    mkdirSync(dirname(sessions), { recursive: true });
+    writeFileSync(sessions, "no folder");
+    const input = JSON.stringify({ transcript_path: join(home, CODEX_PATH) });
+    const { code, stdout, stderr } = await hooked(imported, input);
+    expect([code, stdout, stderr.split("\n").length]).toEqual([0, "", 2]);
+    expect(stderr).toContain("Cannot write to");
   });
 
   test.each([

@@ -14,8 +14,8 @@ import {
 import { contentOf } from "../../src/view/entry-content.ts";
 import { excerptOf } from "../../src/view/excerpt.ts";
 import { imageAddress } from "../../src/view/images.ts";
+import { nothingSpent, sumSpent } from "../../src/view/spent.ts";
 import { duration } from "../../src/view/times.ts";
-import { sumUsage } from "../../src/view/usage-tally.ts";
 import { dollars, roundDollars } from "../../src/view/words.ts";
 import { entriesOf, foundIn, type Line, modelOf, said } from "./support/session.ts";
 
@@ -164,8 +164,8 @@ test("a search finds texts of every kind, in any case, with what stands around t
 
 test("calls are ordered by cost, by tokens, or as they were made", () => {
   const call = (ordinal: number, cost: number, total: number): ModelCall => ({
-    ...{ ordinal, model: "m", count: 1, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
-    ...{ totalTokens: total, cost },
+    ...nothingSpent(),
+    ...{ ordinal, model: "m", calls: 1, total, cost },
   });
   const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
   const ordinalsBy = (order: CallOrder) => orderCalls(calls, order).map(({ ordinal }) => ordinal);
@@ -191,12 +191,12 @@ test("usage is added up by model, whatever numbers are missing", () => {
       ],
     ]),
   );
-  expect(sumUsage(calls)).toMatchObject({ count: 4, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
-  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.count])).toEqual([
+  expect(sumSpent(calls)).toMatchObject({ calls: 4, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
+  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
     ["p/m", 3],
     ["p/n", 1],
   ]);
-  expect(cacheShare(sumUsage(calls))).toBeCloseTo(30 / 41);
+  expect(cacheShare(sumSpent(calls))).toBeCloseTo(30 / 41);
   expect(groupCalls(calls, 2).map((group) => group.length)).toEqual([3, 2]);
 });
 

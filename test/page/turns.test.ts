@@ -37,7 +37,7 @@ test("a turn tells what it cost and how long it took, without what is noted late
   const path = pathTo(model, model.leaf);
   const turns = [...turnsOf(model, path)].map(([ordinal, { used, milliseconds }]) => [
     ordinal,
-    used.count,
+    used.calls,
     used.cost,
     milliseconds,
   ]);

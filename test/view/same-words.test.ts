@@ -5,8 +5,9 @@ import { treeGraph } from "../../src/cli/export/graph.ts";
 import { SessionView } from "../../src/manager/session-view.ts";
 import { pathTo, type SessionModel } from "../../src/page/model/session-model.ts";
 import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
-import { countFailures } from "../../src/view/count-failures.ts";
+
 import { type ContentPart, contentOf } from "../../src/view/entry-content.ts";
+import { readKinds } from "../../src/view/entry-kind.ts";
 import { titleOfEntry } from "../../src/view/entry-title.ts";
 import { callText, excerptOf } from "../../src/view/excerpt.ts";
 import { imageText } from "../../src/view/images.ts";
@@ -70,7 +71,7 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
     });
     await expectSameContent(path, model);
     expectSameDrawing(path, model);
-    expect(model.failures).toHaveLength(countFailures(SessionView.at(path)));
+    expect(model.failures).toHaveLength(readKinds(SessionView.at(path)).failures.size);
   },
 );
 

@@ -36,7 +36,6 @@ function readResource({ uri, text, blob, mimeType }: ReturnType<typeof fieldsOf>
   return typeof blob === "string" ? { uri, blob, ...texts({ mimeType }) } : undefined;
 }
 
-/** Keeps the fields that are texts. */
 function texts<Name extends string>(
   fields: { readonly [Field in Name]: unknown },
 ): { [Field in Name]?: string } {

@@ -195,7 +195,6 @@ class Lists {
   }
 }
 
-/** Makes a draft that notes the id of its entry. */
 function noting(made: NewMessage, make: () => EntryDraft): DraftMaker {
   return (id) => {
     made.entryId = id;

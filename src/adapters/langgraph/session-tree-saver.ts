@@ -66,7 +66,6 @@ interface Snapshot {
   /** By channel, the serialized value. */
   readonly values: ReadonlyMap<string, unknown>;
   readonly writes: readonly TaskWrites[];
-  /** Writes against its parent. */
   readonly parentWrites: readonly TaskWrites[];
 }
 

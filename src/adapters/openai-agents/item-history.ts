@@ -23,7 +23,6 @@ export interface HistoryPart {
  * Omits what a compaction or a context edit removes from the context.
  *
  * @returns Parts in the order of the context, without entries that have no items.
- * @remarks Cost: O(context).
  */
 export function readHistory(session: SessionManager): HistoryPart[] {
   const { entries } = session.buildSessionProjection();
@@ -41,12 +40,7 @@ export function readHistory(session: SessionManager): HistoryPart[] {
   });
 }
 
-/**
- * Reads the operations that were applied on the active branch.
- *
- * @returns The digest of each, by id.
- * @remarks Cost: O(branch).
- */
+/** Reads the operations that were applied on the active branch: the digest of each, by id. */
 export function readOperations(session: SessionManager): Map<string, string> {
   return new Map(operationsOf(session.getBranch()).map(({ id, digest }) => [id, digest]));
 }

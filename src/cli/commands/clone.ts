@@ -4,7 +4,6 @@ import type { SessionManager } from "../../manager/session-manager.ts";
 import { newHeader } from "../../manager/session-options.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import type { NamedSession } from "../named-session.ts";
 import { argument, flag } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
@@ -26,7 +25,6 @@ export const command: Command = {
     const find = isHere ? call.findSession : call.findKeptSession;
     const session = await find(call.get(SESSION));
     await writeNewSession(call, isHere ? await cloneHere(call, session) : await cloneBranch(session));
-    return EXIT_CODES.ok;
   },
 };
 

@@ -15,7 +15,6 @@ import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { changeSession, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption } from "../parameters.ts";
@@ -78,7 +77,6 @@ export const command: Command = {
     const { log } = await named.read();
     if (call.get(DRY_RUN)) compactSession(call, location, sessionOverLog(log, {}));
     else await changeSession(named, (session) => compactSession(call, location, session));
-    return EXIT_CODES.ok;
   },
 };
 

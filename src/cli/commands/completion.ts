@@ -2,7 +2,6 @@ import type { Command, ListedCommand } from "../command.ts";
 import { SHELLS } from "../completion/candidates.ts";
 import { findCandidates, lineFor } from "../completion/find-candidates.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { foreignWords, type Parameter } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -36,7 +35,7 @@ export function completionCommand(commands: readonly ListedCommand[]): Command {
       if (words.length === 0) {
         if (json) out.json({ shell, script: SCRIPTS[shell] });
         else out.text(SCRIPTS[shell]);
-        return EXIT_CODES.ok;
+        return;
       }
       const { io, dir, stored } = call;
       const isDescribed = shell !== "bash" || json;
@@ -45,7 +44,6 @@ export function completionCommand(commands: readonly ListedCommand[]): Command {
         if (json) out.json(candidate);
         else out.line(lineFor(shell, candidate));
       }
-      return EXIT_CODES.ok;
     },
   };
 }

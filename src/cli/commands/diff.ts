@@ -7,7 +7,6 @@ import { quoteForShell } from "../../view/shell-quote.ts";
 import { shortIdLength } from "../../view/short-id-length.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, optionalArgument } from "../parameters.ts";
 import { looksLikePath } from "../session-argument.ts";
 import { column, truncateStart } from "../text/width.ts";
@@ -46,7 +45,7 @@ export const command: Command = {
         x: { entry: x, ...diff.x },
         y: { entry: y, ...diff.y },
       });
-      return EXIT_CODES.ok;
+      return;
     }
     const length = call.out.isLaidOut ? shortIdLength(idsOf(view.tree)) : longestOf(idsOf(view.tree));
     const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
@@ -57,7 +56,6 @@ export const command: Command = {
     }
     writeSide(call, x, diff.x, "-", length);
     writeSide(call, y, diff.y, "+", length);
-    return EXIT_CODES.ok;
   },
 };
 

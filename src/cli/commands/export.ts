@@ -4,7 +4,6 @@ import { SessionView } from "../../manager/session-view.ts";
 import { plainJson, plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
@@ -44,7 +43,6 @@ export const command: Command = {
       if (json) out.json({ path, format: format.name, entryCount: entries });
       else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);
     }
-    return EXIT_CODES.ok;
   },
 };
 

@@ -1,5 +1,4 @@
 import type { Command } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, optionalArgument } from "../parameters.ts";
 import { writeNewSession } from "../view/new-session.ts";
 
@@ -21,6 +20,5 @@ export const command: Command = {
     const session = await call.findKeptSession(call.get(SESSION));
     const entryId = (await session.read()).findEntry(call.get(ENTRY) ?? "@leaf");
     await writeNewSession(call, (await session.open("read-only")).forkSibling(entryId));
-    return EXIT_CODES.ok;
   },
 };

@@ -15,7 +15,7 @@ import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
-import { dateAndTime, parseDuration } from "../../view/times.ts";
+import { dateAndTime } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -25,6 +25,7 @@ import { choiceOption, flag, optionalList, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
+import { spanOf } from "../span-options.ts";
 import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -87,11 +88,7 @@ The programs' own files are only read. --dir and --store say where sessions go.`
   },
 };
 
-async function targetOf({
-  dir,
-  io,
-  stored,
-}: CommandCall): Promise<Pick<ImportSessionsOptions, "store" | "storeName" | "earlierDirs">> {
+async function targetOf({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
   if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
   if (dir !== undefined) return { store: fileStore({ sessionDir: pathOf(io.cwd, dir) }) };
   // Sessions that were imported where sessions are kept stay there.
@@ -99,29 +96,20 @@ async function targetOf({
   return sessionDir === undefined ? {} : { earlierDirs: [sessionDir] };
 }
 
-function queryOf({ get, io }: CommandCall): ImportSessionsOptions {
+function queryOf(call: CommandCall): ImportSessionsOptions {
+  const { get, io } = call;
   const paths = get(PATHS);
   const source = get(FROM);
   const project = get(PROJECT);
-  const since = get(SINCE);
+  const { since } = spanOf(call, SINCE, undefined, true);
   return {
     env: io.env,
     now: io.now,
     ...(paths.length > 0 && { paths: paths.map((path) => pathOf(io.cwd, path)) }),
     ...(source !== undefined && { sources: [source] }),
     ...(project !== undefined && { project: pathOf(io.cwd, project) }),
-    ...(since !== undefined && { sinceMs: sinceMs(since, io.now()) }),
+    ...(since !== undefined && { sinceMs: since.getTime() }),
   };
-}
-
-function sinceMs(text: string, nowMs: number): number {
-  const duration = parseDuration(text);
-  const day = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (duration === undefined && Number.isNaN(day))
-    throw new UsageError(
-      "--since takes a day, such as 2026-11-22, or hours, days, weeks or years: 12h, 30d.",
-    );
-  return duration === undefined ? day : nowMs - duration;
 }
 
 function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, error: unknown) => void {

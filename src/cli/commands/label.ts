@@ -1,6 +1,5 @@
 import { plainLine } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { changeSession } from "../named-session.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
@@ -37,6 +36,5 @@ export const command: Command = {
     if (json) out.json({ id: view.header?.id, ...named.location.json, entry: entryId, label: label ?? null });
     else if (label === undefined) out.line(`Entry ${entry} has no label.`);
     else out.line(isChanged ? `Entry ${entry} is labelled "${plainLine(label)}".` : plainLine(label));
-    return EXIT_CODES.ok;
   },
 };

@@ -11,7 +11,6 @@ import { shortIdLength, WHOLE_ID } from "../../view/short-id-length.ts";
 import { ago, isoTime } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { OPENCLAW, otherFolders } from "../other-folders.ts";
 import { choiceOption, flag, numberOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
@@ -56,7 +55,6 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     if (json) for (const session of sessions) out.json(sessionJson(session));
     else if (sessions.length > 0) writeList(call, sessions, isAll);
     else await writeNothing(call, isAll);
-    return EXIT_CODES.ok;
   },
 };
 

@@ -4,7 +4,6 @@ import type { PriceFunction } from "../../catalog/usage-groups.ts";
 import type { HideSecrets } from "../../recall/clean.ts";
 import { messageOf } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { CliInput } from "../io.ts";
 import { textOption } from "../parameters.ts";
 import { PRICES, pricesOf } from "../prices.ts";
@@ -36,7 +35,7 @@ The session in which an agent asks is left out of what is searched: the one that
   run: serve,
 };
 
-async function serve(call: CommandCall): Promise<ExitCode> {
+async function serve(call: CommandCall): Promise<void> {
   const { dir, get, io, note, stored, warn } = call;
   const { loadSdk } = await import("../../mcp/load-sdk.ts");
   await loadSdk();
@@ -69,7 +68,6 @@ async function serve(call: CommandCall): Promise<ExitCode> {
           },
         });
   await serveRecall(recall, { input, output, onError: (error) => warn(messageOf(error)) });
-  return EXIT_CODES.ok;
 }
 
 /** The protocol's stream takes bytes alone. */

@@ -8,7 +8,6 @@ import type { SessionIssue } from "../../schema/issue.ts";
 import { plainLine } from "../../view/plain.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, textOption } from "../parameters.ts";
@@ -52,7 +51,6 @@ export const command: Command = {
     const result = mergeCopies(await copyOf(a), await copyOf(b), { ...target, allowDifferentIds });
     if (call.json) call.out.json(resultJson(result));
     else writeResult(call, result, a.location.text, b.location.text);
-    return EXIT_CODES.ok;
   },
 };
 

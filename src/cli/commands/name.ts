@@ -1,6 +1,5 @@
 import { plainLine } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { changeSession } from "../named-session.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
@@ -33,6 +32,5 @@ export const command: Command = {
     if (json) out.json({ id: view.header?.id, ...named.location.json, name: name ?? null });
     else if (name === undefined) out.line("The session has no name.");
     else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
-    return EXIT_CODES.ok;
   },
 };

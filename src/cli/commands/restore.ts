@@ -8,7 +8,6 @@ import { titleOf } from "../../view/session-title.ts";
 import { shortIdLength, WHOLE_ID } from "../../view/short-id-length.ts";
 import { ago } from "../../view/times.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
@@ -45,7 +44,6 @@ export const command: Command = {
       if (call.json) call.out.json({ ...trashedJson(one), path });
       else call.out.line(`Restored: ${plainLine(path)}`);
     }
-    return EXIT_CODES.ok;
   },
 };
 

@@ -1,19 +1,27 @@
 import type { SessionView } from "../../manager/session-view.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { chooseAll } from "../../view/choose-rows.ts";
-import { countKinds, type EntryKind, isFailure, kindOf, readKinds } from "../../view/entry-kind.ts";
+import {
+  countKinds,
+  type EntryKind,
+  isFailure,
+  type KindCount,
+  kindOf,
+  readKinds,
+} from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
-import { tabSeparated } from "../../view/plain.ts";
-import { isoTime } from "../../view/times.ts";
+import { plainLine, tabSeparated } from "../../view/plain.ts";
+import { timeRange } from "../../view/time-range.ts";
+import { isoTime, span } from "../../view/times.ts";
 import { type RowPosition, type TreeRow, treeRows } from "../../view/tree-rows.ts";
 import { findTrunk } from "../../view/trunk.ts";
-import { count } from "../../view/words.ts";
+import { count, counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
-import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
 import { flag, numberOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
 import { TreeWriter } from "../tree/draw.ts";
-import { writeHeading } from "../tree/heading.ts";
 import { chooseLandmarks } from "../tree/landmarks.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -47,7 +55,7 @@ In a pipe: one line per entry, in the order of the file, with tabs between id, p
   },
 };
 
-function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
+function drawTree({ out, get }: CommandCall, session: SessionView): void {
   const read = readKinds(session);
   writeHeading(session, countKinds(read), out);
   const { tree, leaf } = session;
@@ -70,11 +78,37 @@ function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
   }
   if (isFolded && read.failures.size > 0)
     out.line(out.colours.dim("sessiontree search --failed lists the failures."));
-  return EXIT_CODES.ok;
+}
+
+/** Writes what session this is: its name, and what it amounts to. */
+function writeHeading(session: SessionView, counts: KindCount, out: Output): void {
+  const { colours, width } = out;
+  const { header, labels, tree, version, issues } = session;
+  const branches = [...tree.leaves()].length;
+  const facts = [
+    span(...timeRange(tree)),
+    counted(tree.size, "entry", "entries"),
+    ...(branches > 1 ? [counted(branches, "branch", "branches")] : []),
+    ...counts
+      .list()
+      .flatMap(({ kind, number }) => (kind.tone === "summary" ? counted(number, kind.word, kind.many) : [])),
+    ...(counts.failed > 0 ? [`${count(counts.failed)} failed`] : []),
+    ...(labels.size > 0 ? [counted(labels.size, "label")] : []),
+    `version ${version}`,
+  ].filter(Boolean);
+  const origin = [header?.id, header?.cwd].map((text) => plainLine(text ?? "")).filter(Boolean);
+  out.line(colours.bold(truncate(plainLine(session.name ?? session.fileName), width)));
+  const whole = origin.join("  ");
+  const lines = widthOf(whole) <= width ? [whole] : origin.map((text) => truncateStart(text, width));
+  for (const line of [...lines, ...wrap(facts.join(", "), width)]) out.line(colours.dim(line));
+  if (issues.length > 0) {
+    out.prose(`${counted(issues.length, "issue")} in the file; "sessiontree verify" tells more`, colours.red);
+  }
+  out.line();
 }
 
 /** Draws entries of the path to the leaf one by one, without what hangs to the side. */
-function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
+function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const kinds: EntryKind[] = [];
   const rows: TreeRow[] = [];
   session.readEntries(ordinals, (ordinal, entry) => {
@@ -82,11 +116,10 @@ function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable
     rows.push({ kind: "entry", ordinal, ...ON_PATH });
   });
   new TreeWriter(session, { kinds, failures: new Set() }, out).write(rows);
-  return EXIT_CODES.ok;
 }
 
 /** One line for each entry, for programs that read lines. */
-function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
+function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const { tree, labels, leaf } = session;
   session.readEntries(ordinals, (ordinal, entry) => {
     const { id, parentId, timestampMs } = tree.headAt(ordinal);
@@ -95,11 +128,10 @@ function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterab
     const fields = [id, parentId ?? "", kindOf(entry).word, isoTime(timestampMs), label, mark];
     out.line(`${tabSeparated(fields)}\t${excerptOf(entry, true).text}`);
   });
-  return EXIT_CODES.ok;
 }
 
 /** One object for each entry; the parent tells where it hangs. */
-function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
+function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const { tree, labels, leaf } = session;
   session.readEntries(ordinals, (ordinal, entry) => {
     const { id, parentId, timestampMs, type } = tree.headAt(ordinal);
@@ -116,5 +148,4 @@ function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iter
       excerpt: excerptOf(entry).text,
     });
   });
-  return EXIT_CODES.ok;
 }

@@ -1,7 +1,6 @@
 import { CURRENT_SESSION_VERSION } from "../../schema/version.ts";
 import { plainLine } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { changeSession, fileSession } from "../named-session.ts";
 import { argument, flag } from "../parameters.ts";
 
@@ -26,7 +25,7 @@ export const command: Command = {
       const plan = `Would be upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; nothing was changed.`;
       if (json) out.json({ id: header?.id, path, version, wouldUpgrade: isOld });
       else out.prose(isOld ? plan : nothingToDo(version));
-      return EXIT_CODES.ok;
+      return;
     }
     const backup = await changeSession(session, (opened) => opened.upgrade());
     if (json) out.json({ id: header?.id, path, version, backup: backup ?? null });
@@ -35,7 +34,6 @@ export const command: Command = {
       out.line(`Upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; the original is`);
       out.line(plainLine(backup));
     }
-    return EXIT_CODES.ok;
   },
 };
 

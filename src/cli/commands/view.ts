@@ -8,7 +8,6 @@ import { NONE } from "../../tree/entry-tree.ts";
 import { plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { writePageAt } from "../export/page-file.ts";
 import { otherFolders } from "../other-folders.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
@@ -52,7 +51,6 @@ machine can reach, at an address that nobody can guess. It ends with the command
       throw new UsageError("--prices is for a list of sessions: name a folder, or give --all.");
     else if (call.get(LIVE)) await serveSession(call);
     else await writePage(call);
-    return EXIT_CODES.ok;
   },
 };
 

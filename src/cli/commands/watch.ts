@@ -4,7 +4,6 @@ import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { dateAndTime } from "../../view/times.ts";
 import type { Command } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument } from "../parameters.ts";
 import { kindColumn } from "../view/colour.ts";
@@ -34,7 +33,6 @@ export const command: Command = {
       else writeEntry(entry, out);
       out.flush();
     }
-    return EXIT_CODES.ok;
   },
 };
 

@@ -10,8 +10,6 @@ const MOST_ENTRIES = 200;
  * Returns the labels of a session and the ids of its entries, the latest first, that begin with what was typed.
  *
  * @param isDescribed - Whether a shell shows what an entry says; only then are bodies read.
- * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
- * @remarks Cost: O(bytes) for the heads, and the bodies of labels and of at most 200 entries.
  */
 export function entryCandidates(path: string, typed: string, isDescribed: boolean): Candidate[] {
   const session = SessionView.at(path);

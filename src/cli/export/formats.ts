@@ -1,7 +1,6 @@
 import { NONE } from "../../tree/entry-tree.ts";
 import { sessionPage } from "../page/session-page.ts";
-import type { Parameter } from "../parameters.ts";
-import { UsageError } from "../usage-error.ts";
+import { optionWithOrWithout, type Parameter } from "../parameters.ts";
 import { dot } from "./dot.ts";
 import { jsonl } from "./jsonl.ts";
 import { markdown } from "./markdown.ts";
@@ -10,8 +9,8 @@ import type { ExportSource } from "./source.ts";
 
 export interface ExportFormat {
   readonly name: string;
-  /** What chooses it: undefined or false if it is left out, and a text if that is the file to write. */
-  readonly option: Parameter<string | boolean | undefined>;
+  /** What chooses it; its value is the file to write. */
+  readonly option: Parameter<string | true | undefined>;
   /** Whether it shows all branches, so that `--leaf` makes no sense; `jsonl` does so if everything is wanted. */
   readonly isWhole: boolean;
   /** Makes the content, piece by piece, without writing anything. */
@@ -25,12 +24,7 @@ function exportFormat(
   isWhole: boolean,
   render: ExportFormat["render"],
 ): ExportFormat {
-  const form = `--${name} [file]`;
-  const parse = (value: unknown) => {
-    if (value === "") throw new UsageError(`${form} must not be empty.`);
-    return typeof value === "string" ? value : value === true;
-  };
-  return { name, option: { kind: "option", form, description, parse }, isWhole, render };
+  return { name, option: optionWithOrWithout(`--${name} [file]`, description), isWhole, render };
 }
 
 function* html({ session, leaf }: ExportSource): Generator<string, void> {

@@ -10,11 +10,8 @@ import type { ExportSource } from "./source.ts";
  * @throws {SessionError} `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes copied).
  */
-export function* jsonl({
-  session: { log },
-  leaf,
-  isFull,
-}: ExportSource): Generator<string | Uint8Array, void> {
+export function* jsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
+  const { log } = session;
   const whole = wholeCopy(log.index);
   if (isFull) {
     yield* copyLines(log, whole);

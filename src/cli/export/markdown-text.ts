@@ -91,12 +91,7 @@ function lowered(_: string, indent: string, marks: string): string {
   return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
 }
 
-/**
- * Escapes what would begin an HTML element.
- *
- * @param withCode - Whether spans of code stay as they are.
- * @returns The line, and whether all spans that begin on it end on it.
- */
+/** Escapes what would begin an HTML element, if wanted not in spans of code; tells whether all spans that begin on the line end on it. */
 function withoutHtml(line: string, withCode: boolean): { text: string; isClosed: boolean } {
   let text = "";
   let done = 0;

@@ -16,11 +16,7 @@ const CLASSES: { readonly [tone in GraphNode["tone"]]: string } = {
   run: "fill:#ffffff,stroke:#999999,color:#555,stroke-dasharray:4",
 };
 
-/**
- * Draws a session's tree as a Mermaid flowchart.
- *
- * @remarks Cost: O(session). Mermaid itself refuses text beyond 50,000 characters unless `maxTextSize` is raised.
- */
+/** Draws a session's tree as a Mermaid flowchart. Mermaid refuses text beyond 50,000 characters unless `maxTextSize` is raised. */
 export function* mermaid(source: ExportSource): Generator<string, void> {
   const { nodes, edges } = treeGraph(source);
   yield "flowchart TD\n";

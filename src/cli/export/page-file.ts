@@ -9,12 +9,7 @@ import { SessionError } from "../../schema/errors.ts";
 /** How a page begins, as this program and others write it. */
 const PAGE = /^\s*<!doctype html>/i;
 
-/**
- * Writes a page like `writeNewFile`, and replaces one that stands at the path.
- *
- * @param path - Absolute.
- * @throws {SessionError} `SESSION_EXISTS` if something else than a page stands there, or `WRITE_FAILED`.
- */
+/** Writes a page at an absolute path, as `writeNewFile` does, or instead of a page that stands there; nothing else is replaced. */
 export function writePageAt(path: string, pieces: Iterable<string | Uint8Array>): void {
   if (!isThere(path, realFileSystem)) {
     writeNewFile({ path, pieces });

@@ -41,9 +41,17 @@ export interface PageSource {
   readonly leafId?: string | undefined;
   /** Sessions that exist, by the name that this one uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
-  /** Where a server has the bytes, the sessions named in them, and tells what is appended; only a page with one may send requests. */
+  /**
+   * Where a server has the bytes, the sessions named in them, tells what is appended, and what its list counts; only a page with
+   * one may send requests.
+   */
   readonly server?:
-    | { readonly bytesUrl: string; readonly knownUrl: string; readonly eventsUrl: string }
+    | {
+        readonly bytesUrl: string;
+        readonly knownUrl: string;
+        readonly eventsUrl: string;
+        readonly usageUrl?: string;
+      }
     | undefined;
   readonly indexUrl?: string | undefined;
 }
@@ -92,6 +100,7 @@ function documentOf({ dataId, data, bytes, isServed }: PageDocument, asset: Page
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="sessiontree">
+<link rel="icon" href="data:,">
 <title>Session</title>
 <style>${style}</style>
 </head>

@@ -7,7 +7,7 @@ import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { PriceFunction } from "../../catalog/usage-groups.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { type FileChange, FileFollower, fileIdentity } from "./file-follower.ts";
-import { FailureCounter, indexPage, indexUsage, searchIndex } from "./session-index.ts";
+import { FailureCounter, indexPage, indexUsage, searchIndex, sessionUsage } from "./session-index.ts";
 import { knownSessions, sessionPage } from "./session-page.ts";
 
 /** Only this machine can reach it. */
@@ -109,6 +109,7 @@ export class PageServer {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
       if (part === "failures")
         return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
+      if (part === "usage") return (request, response) => this.#writeSessionUsage(request, response, path);
       if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
       if (part === "known")
         return (_, response) => writeJson(response, Object.fromEntries(knownSessions(path, this.#hrefOf)));
@@ -135,6 +136,7 @@ export class PageServer {
           bytesUrl: `${href}/bytes?${which}`,
           knownUrl: `${href}/known`,
           eventsUrl: `${href}/events?${which}`,
+          ...(this.#index !== undefined && { usageUrl: `${href}/usage` }),
         },
         indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
       },
@@ -157,13 +159,14 @@ export class PageServer {
     writeBody(response, 200, "text/html", await indexPage(scope, name, addresses));
   }
 
-  async #writeUsage(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { scope, prices }: ServedIndex,
-  ): Promise<void> {
-    const options = { ...(prices && { prices }), signal: untilGone(request) };
-    writeJson(response, await indexUsage(scope, options, this.#hrefOf));
+  async #writeUsage(request: IncomingMessage, response: ServerResponse, index: ServedIndex): Promise<void> {
+    writeJson(response, await indexUsage(index.scope, countingFor(request, index), this.#hrefOf));
+  }
+
+  async #writeSessionUsage(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const index = this.#index;
+    if (index === undefined) return writeText(response, 404, "No list of sessions is served.");
+    writeJson(response, await sessionUsage(index.scope, countingFor(request, index), path));
   }
 
   async #search(
@@ -224,6 +227,10 @@ function* piecesOf(follower: FileFollower, first: FileChange | undefined): Gener
     if (change.kind === "replaced") throw new Error(REPLACED);
     yield change.bytes;
   }
+}
+
+function countingFor(request: IncomingMessage, { prices }: ServedIndex) {
+  return { ...(prices && { prices }), signal: untilGone(request) };
 }
 
 function untilGone(request: IncomingMessage): AbortSignal {

@@ -5,11 +5,18 @@ import { listSessions } from "../../catalog/list-sessions.ts";
 import { type FileHit, searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { SessionRow } from "../../catalog/session-row.ts";
-import { groupCalls, type PriceFunction, startersOf, type UsageGroup } from "../../catalog/usage-groups.ts";
+import {
+  estimatesOf,
+  groupCalls,
+  type PriceFunction,
+  startersOf,
+  type UsageGroup,
+} from "../../catalog/usage-groups.ts";
 import { SessionView } from "../../manager/session-view.ts";
 import type { TextMatch } from "../../search/text-matcher.ts";
-import { countFailures } from "../../view/count-failures.ts";
+import { readKinds } from "../../view/entry-kind.ts";
 import { titleOf } from "../../view/session-title.ts";
+import type { Spent } from "../../view/spent.ts";
 import { htmlIndex } from "./html-page.ts";
 
 const MOST_HITS = 500;
@@ -79,6 +86,36 @@ export async function indexUsage(
   };
 }
 
+/** What a list tells of one of its sessions. */
+export interface SessionUsage {
+  /** What it used as the list counts that, its subagents included; null if it is not in the list. */
+  readonly spent: Spent | null;
+  /** Dollars by prices, of calls whose records state none, by the ids of their entries. */
+  readonly estimates: { readonly [entryId: string]: number };
+}
+
+/**
+ * Adds up what one session of a list used.
+ *
+ * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
+ */
+export async function sessionUsage(
+  scope: CatalogScope,
+  { prices, signal }: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
+  path: string,
+): Promise<SessionUsage> {
+  const { sessions } = await collectCalls({ ...scope, signal });
+  const own = sessions.find(({ row, isOutside = false }) => row.path === path && !isOutside);
+  if (own === undefined) return { spent: null, estimates: {} };
+  const starters = startersOf(sessions);
+  const isIts = (row: SessionRow | undefined): boolean =>
+    row !== undefined && (row === own.row || isIts(starters.get(row)));
+  const counted = sessions.map((one) => (isIts(one.row) ? one : { ...one, isOutside: true }));
+  const { by: _, sessions: __, ...spent } = groupCalls(counted, prices === undefined ? {} : { prices }).total;
+  const estimates = prices === undefined ? [] : estimatesOf(own.recorded, prices);
+  return { spent, estimates: Object.fromEntries(estimates) };
+}
+
 export interface IndexHit {
   /** Address of the entry on the page of its session. */
   readonly href: string;
@@ -123,17 +160,12 @@ export async function searchIndex(
 export class FailureCounter {
   readonly #known = new Map<string, { readonly stamp: string; readonly failed: number }>();
 
-  /**
-   * @param path - Absolute path of a session.
-   * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
-   * @remarks Cost: O(bytes) the first time; O(1) while the file stays as it is.
-   */
   failuresOf(path: string): number {
     const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
     const stamp = `${size}:${mtimeMs}`;
     const known = this.#known.get(path);
     if (known?.stamp === stamp) return known.failed;
-    const failed = countFailures(SessionView.at(path));
+    const failed = readKinds(SessionView.at(path)).failures.size;
     this.#known.set(path, { stamp, failed });
     return failed;
   }

@@ -39,12 +39,7 @@ export function widthOf(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : measured(text);
 }
 
-/**
- * Cuts a line to a width, with an ellipsis where something was cut off; characters stay whole.
- *
- * @param text - One line without colours.
- * @param width - Columns, at least 0; infinite for the line as it is.
- */
+/** Cuts a line without colours to a width, with an ellipsis where something was cut off; characters stay whole. */
 export function truncate(text: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY) return text;
   const whole = beginningOf(text, width);
@@ -72,14 +67,7 @@ export function column(text: string, width: number): string {
   return fitted + " ".repeat(Math.max(0, width - widthOf(fitted)));
 }
 
-/**
- * Breaks text into lines between words; a word longer than a line is broken anywhere.
- *
- * @param text - Without colours; line breaks in it are spaces.
- * @param width - Columns, at least 2; infinite for one line.
- * @param breaksWords - Whether words are broken that are longer than a line. Default true.
- * @returns At least one line.
- */
+/** Breaks text without colours into one line or more, between words; words longer than a line anywhere, if they may be broken. */
 export function wrap(text: string, width: number, breaksWords = true): string[] {
   if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];

@@ -8,13 +8,7 @@ export const LEAST_TEXT_WIDTH = 24;
 /** Columns before a text on a line of its own. */
 const INDENT = 4;
 
-/**
- * Puts as much of a text behind short facts as fits, or on two lines of its own below them.
- *
- * @param front - The facts, which may be coloured.
- * @param text - Without colours.
- * @param out - Tells how wide a line is.
- */
+/** Puts as much of a text behind short facts, which may be coloured, as fits, or on two lines of its own below them. */
 export function textBehind(
   front: string,
   text: string,

@@ -24,7 +24,6 @@ import {
   writeState,
 } from "./provider-state.ts";
 
-/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (ModelTextPart | ModelFilePart)[] {
   return typeof content === "string" ? content : content.map(writeUserBlock);
 }
@@ -55,7 +54,6 @@ export function writeAnswer(
   });
 }
 
-/** Writes a result. */
 export function writeResult(
   { content, isError }: ReadResult | ToolResultMessage,
   toolName: string,
@@ -78,7 +76,6 @@ function writeOutput(content: readonly UserBlock[], isError: boolean): ModelTool
   };
 }
 
-/** Reads the content of a user message. */
 export function readUser(content: unknown): UserMessage["content"] | undefined {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map(readUserPart) : undefined;

@@ -11,7 +11,6 @@ import type { UIFilePart, UIPart, UITextPart, UIToolPart } from "./ui-message-ty
 /** Result of a call that the user denied. */
 const DENIED = "Tool execution was denied.";
 
-/** Writes the content of a user message. */
 export function writeUserParts(content: UserMessage["content"]): (UITextPart | UIFilePart)[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((block) =>
@@ -36,11 +35,7 @@ export interface PartResult {
   readonly isOpen: boolean;
 }
 
-/**
- * Writes one model call.
- *
- * @param results - Results by our ids of their calls.
- */
+/** Writes one model call; results are found by our ids of their calls. */
 export function writeStep(
   content: readonly AnswerBlock[],
   results: ReadonlyMap<string, PartResult>,
@@ -123,7 +118,6 @@ export function isToolPart(part: object): boolean {
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
 }
 
-/** Returns the name of the tool that a part calls. */
 export function toolNameOf(part: object): unknown {
   const { type, toolName } = fieldsOf(part);
   return type === "dynamic-tool" ? toolName : String(type).slice("tool-".length);

@@ -16,7 +16,6 @@ import type {
   AnthropicToolUse,
 } from "./anthropic-types.ts";
 
-/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (AnthropicText | AnthropicImage)[] {
   return typeof content === "string" ? content : content.map(writeUserBlock);
 }
@@ -33,11 +32,7 @@ function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["me
   return ["image/jpeg", "image/png", "image/gif", "image/webp"].includes(mimeType);
 }
 
-/**
- * Writes a block of an answer.
- *
- * @param idOf - Maps our id to the provider's.
- */
+/** Writes a block of an answer. */
 export function writeAnswerBlock(
   block: AnswerBlock,
   idOf: (id: string) => string,
@@ -104,7 +99,6 @@ export function redactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }
 
-/** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {
   const counts = fieldsOf(usage);
   return usageOf({

@@ -70,7 +70,6 @@ function hasBytes(part: unknown): boolean {
   return fieldsOf(part)["data"] instanceof Uint8Array;
 }
 
-/** Writes a user message. */
 export function writeUser(content: UserMessage["content"]): LangChainRecord {
   return { type: "human", data: { content: typeof content === "string" ? content : content.map(writePart) } };
 }
@@ -80,11 +79,7 @@ function writePart(block: UserBlock): JsonRecord {
   return { type: "image_url", image_url: { url: dataUrlOf(block) } };
 }
 
-/**
- * Writes an answer.
- *
- * @param idOf - Maps our id to the provider's.
- */
+/** Writes an answer. */
 export function writeAnswer(content: readonly AnswerBlock[], idOf: (id: string) => string): LangChainRecord {
   const said = content.filter((block) => block.type !== "toolCall");
   const calls = content.filter((block) => block.type === "toolCall");
@@ -117,7 +112,6 @@ export function isReplayable(block: ThinkingContent, { api }: { readonly api: st
   return api === "anthropic-messages" && isSigned(block);
 }
 
-/** Writes a result. */
 export function writeResult(
   result: ReadResult | ToolResultMessage,
   id: string,

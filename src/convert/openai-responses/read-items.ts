@@ -11,9 +11,7 @@ import { isHostOutput, OUTPUT_TYPES, reasoningText, textSignature } from "./item
 /** Fields of responses that requests may omit. */
 const SILENT_FIELDS = ["status", "logprobs"];
 
-/**
- * Reads the content of a user message from an item: a message, or the host's result for a tool other than a function.
- */
+/** Reads the content of a user message from an item: a message, or the host's result for a tool other than a function. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { type, role, content, output } = fieldsOf(raw);
   if (isHostOutput(raw)) {
@@ -71,7 +69,6 @@ function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] 
     });
 }
 
-/** Reads a result from an item. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { type, call_id, output } = fieldsOf(raw);
   if (!OUTPUT_TYPES.has(type) || typeof call_id !== "string") return undefined;

@@ -105,7 +105,6 @@ function isAlone(
   });
 }
 
-/** Returns the blocks of a type in a record. */
 function blocksOf({ value }: SourceRecord, type: "tool_use" | "tool_result"): JsonRecord[] {
   return blocksOfType({ message: member(value, "message") }, type);
 }
@@ -116,7 +115,6 @@ function claudeHomes({ CLAUDE_CONFIG_DIR: named }: Environment, home: string): s
   return folders.filter((folder) => folder !== "").map(absolutePath);
 }
 
-/** Returns the project folder of a transcript. */
 function projectFolderOf(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }
@@ -180,10 +178,7 @@ function latestTime(records: readonly SourceRecord[]): string | undefined {
     .at(-1);
 }
 
-/**
- * Tells whether a conversation is older than its file: notes before its first record are younger, or belong to
- * another record.
- */
+/** Tells whether a conversation is older than its file: notes before its first record are younger, or belong to another record. */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
   if (subtype === "compact_boundary") return true;
@@ -259,14 +254,7 @@ function inheritedBy(
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
-/**
- * Finds the file of the session that another one was copied from: the one with most of its records.
- *
- * @param records - Records of the copy.
- * @param candidates - Files that are older than the copy.
- * @returns Undefined if none holds the first record of the copy.
- * @remarks Cost: reading the candidates.
- */
+/** Finds the file of the session that another one was copied from: of those with its first record, the one with most of its records. */
 function findOrigin(
   records: readonly SourceRecord[],
   candidates: readonly KnownFile[],

@@ -14,10 +14,8 @@ export type Tokens = Readonly<Record<(typeof NAMES)[number], number>>;
 
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
-/** Zero tokens. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-/** Dollars by model. */
 export type Dollars = Readonly<Record<string, number>>;
 
 /** `customType` of the entry that says which dollars in a copy's totals its original has spent. */
@@ -90,11 +88,7 @@ export class CostState {
     this.#isInheriting = true;
   }
 
-  /**
-   * Reads the next totals.
-   *
-   * @returns Whether they contained anything new.
-   */
+  /** Reads the next totals; returns whether they contained anything new. */
   take(record: SourceRecord): boolean {
     const models = member(record.value, "modelUsage");
     const totals = new Map(Object.keys(models).map((name) => [name, tokensOf(member(models, name))]));
@@ -161,7 +155,6 @@ export class CostState {
   }
 }
 
-/** Returns the dollars in totals. */
 function dollarsOf({ value }: SourceRecord): Dollars {
   const models = member(value, "modelUsage");
   const names = Object.keys(models);
@@ -204,12 +197,10 @@ function tokensOf(model: JsonRecord): Tokens {
   };
 }
 
-/** Adds tokens. */
 export function addTokens(one: Tokens, other: Tokens): Tokens {
   return combined(one, other, 1);
 }
 
-/** Adds a multiple of one to the other. */
 function combined(one: Tokens, other: Tokens, times: number): Tokens {
   return {
     input: one.input + times * other.input,

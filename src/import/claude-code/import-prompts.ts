@@ -7,7 +7,6 @@ import { textOf } from "../source-values.ts";
 
 /** What is left of a session whose transcript was deleted. */
 export interface PromptsInput {
-  /** Id of the session. */
   readonly sessionId: string;
   /** Its records in the program's history of prompts. */
   readonly prompts: readonly SourceRecord[];

@@ -23,7 +23,6 @@ export class RecordNode {
     this.position = position;
   }
 
-  /** The fields of the record. */
   get value(): JsonRecord {
     return this.record.value;
   }
@@ -84,8 +83,6 @@ export function preservedBy(boundary: JsonRecord): PreservedMessages {
  *
  * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would close
  * a cycle, the nearest earlier record of the same agent replaces it.
- *
- * @remarks Cost: O(records).
  */
 export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   const byUuid = new Map<string, RecordNode>();
@@ -205,11 +202,7 @@ function firstOfCircle(node: RecordNode): RecordNode {
   return first;
 }
 
-/**
- * Finds where the program would continue: the end of the branch that was written last.
- *
- * @param nodes - Nodes of one agent, in file order.
- */
+/** Finds where the program would continue: the end of the branch that was written last among one agent's records. */
 export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
   const own = new Set(nodes);
   const isMain = (node: RecordNode) =>

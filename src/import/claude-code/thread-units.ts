@@ -16,7 +16,6 @@ export interface Unit {
   readonly role: Exclude<RecordRole, "progress">;
   /** In the order of the conversation; the first one determines the unit's key and position. */
   readonly nodes: RecordNode[];
-  /** The unit that it follows. */
   parent: Unit | undefined;
 }
 
@@ -262,10 +261,7 @@ class Grouping {
     });
   }
 
-  /**
-   * Returns the unit after which the program went on behind a result: what was written between the call and its result
-   * is behind the result here.
-   */
+  /** Returns the unit after which the program went on behind a result: what was written between it and its call stands behind it here. */
   #endOf(unit: Unit): Unit | undefined {
     const caller = this.#callerOf.get(unit);
     if (caller === undefined) return undefined;
@@ -280,7 +276,6 @@ class Grouping {
   }
 }
 
-/** Returns the position of a unit in the file. */
 export function positionOf({ nodes }: Unit): number {
   return nodes[0]?.position ?? 0;
 }
@@ -294,7 +289,6 @@ export function modelOf({ nodes: [node] }: Unit): string {
   return textOf(node?.message["model"]) ?? "";
 }
 
-/** Returns the ids of the calls in a message. */
 export function callIds(unit: Unit): string[] {
   return callBlocks(unit).flatMap(({ id }) => textOf(id) ?? []);
 }

@@ -36,7 +36,6 @@ export interface UnitContext {
   readonly entryOf: (uuid: string) => Draft | undefined;
 }
 
-/** Makes the entries of a unit. */
 export function emitUnit(unit: Unit, above: EmittedUnit | undefined, context: UnitContext): EmittedUnit {
   const parent = above?.last;
   const model = above?.model;

@@ -107,13 +107,11 @@ export function clineOwnerOf(document: unknown): { sessionId?: string; agentId?:
   return { sessionId: owner, agentId: textOf(subagent) ?? agentId ?? own };
 }
 
-/** Returns the messages of a document. */
 export function clineMessagesOf(document: unknown): JsonRecord[] {
   const list = Array.isArray(document) ? document : listOf(fieldsOf(document)["messages"]);
   return list.filter(isJsonRecord).filter(({ role }) => role === "user" || role === "assistant");
 }
 
-/** One agent of a session. */
 interface Agent {
   readonly path: string | undefined;
   readonly issues: readonly SessionIssue[];

@@ -10,13 +10,11 @@ import type { Draft } from "../session-builder.ts";
 export interface Answer {
   readonly draft: Draft;
   readonly message: AssistantMessage;
-  /** State of the thread before it. */
   readonly before: ThreadState;
   /** Whether its usage is known. */
   isCounted: boolean;
 }
 
-/** Provider and model of the answer. */
 export interface AnsweringModel {
   readonly provider: string | undefined;
   readonly model: string | undefined;

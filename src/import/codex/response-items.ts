@@ -12,10 +12,8 @@ import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 
-/** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
 
-/** Classifies an item. */
 export function itemRole(item: JsonRecord): ItemRole {
   switch (itemType(item)) {
     case "message":
@@ -54,7 +52,6 @@ function messageRole(role: unknown): ItemRole {
   return role === "user" ? "user" : "instructions";
 }
 
-/** Converts an item that belongs to an answer. */
 export function answerBlocks(item: JsonRecord): AnswerBlock[] {
   switch (itemType(item)) {
     case "message":
@@ -186,11 +183,7 @@ export interface CallOutcome {
   readonly details: JsonRecord;
 }
 
-/**
- * Collects the outcomes of calls from events: how commands ended, and whether tools failed. Outputs do not always say.
- *
- * @returns By call id.
- */
+/** Collects by call id how commands ended, and whether tools failed, from events: outputs do not always say. */
 export function collectOutcomes(records: readonly SourceRecord[]): Map<string, CallOutcome> {
   const outcomes = new Map<string, CallOutcome>();
   for (const { value } of records) {

@@ -85,16 +85,11 @@ export class RolloutReader {
     this.#confirmed = new Set(records.flatMap(({ value }) => typedText(value) ?? []));
   }
 
-  /** Current state of the thread. */
   get state(): ThreadState {
     return this.#writer.state;
   }
 
-  /**
-   * Continues reading.
-   *
-   * @param end - Number of the first record not to read. Default: reads all records.
-   */
+  /** Continues reading, up to the record of a number. */
   readTo(end = Number.POSITIVE_INFINITY): void {
     const { records } = this.#rollout;
     for (let record = records[this.#next]; record !== undefined; record = records[this.#next]) {

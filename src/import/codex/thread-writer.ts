@@ -47,7 +47,6 @@ export class ThreadWriter extends EntryThread {
     this.#context = context;
   }
 
-  /** Begins a turn. */
   startTurn(): void {
     this.#open = undefined;
     this.#last = undefined;

@@ -27,7 +27,6 @@ const SNAPSHOT = "<state_snapshot>";
  * a branch; if it repeats nothing, it goes on where the file before ended.
  *
  * @param files - Records of each file.
- * @remarks Cost: O(records · messages of a checkpoint).
  */
 export function applyPatches(files: readonly (readonly SourceRecord[])[]): PatchLog {
   const log = new PatchLog();
@@ -44,7 +43,6 @@ class PatchLog {
   readonly metadata: JsonRecord = {};
   /** In order of arrival. */
   readonly nodes: LogNode[] = [];
-  /** Records of unknown types. */
   readonly unknown: SourceRecord[] = [];
   /** Records that are newer versions of a message. */
   replaced = 0;
@@ -56,7 +54,6 @@ class PatchLog {
   repeated = 0;
   /** Current state of the session. */
   #current: LogNode[] = [];
-  /** Its messages by id. */
   #byId = new Map<unknown, LogNode>();
   readonly #keys = new Map<string, number>();
   /** Messages of earlier files, by the message that they follow. */

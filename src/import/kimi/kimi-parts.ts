@@ -22,7 +22,6 @@ function sentPart(part: JsonRecord): UserBlock[] {
   ];
 }
 
-/** Converts a part of an answer. */
 export function answerPart(part: JsonRecord): AnswerBlock {
   const { type, text, think, encrypted } = part;
   if (type === "think") {
@@ -36,7 +35,6 @@ export function answerPart(part: JsonRecord): AnswerBlock {
   return { type: "text", text: textOf(text) ?? placeholder(textOf(type) ?? "part").text };
 }
 
-/** Converts a call of a tool. */
 export function callBlock({ toolCallId, name, args }: JsonRecord): ToolCall {
   return {
     type: "toolCall",

@@ -159,7 +159,6 @@ export class WireWriter extends EntryThread {
     if (finishReason === "max_tokens" || finishReason === "truncated") this.#end(message, "length");
   }
 
-  /** Ends a turn that the user or an error has ended. */
   endTurn(reason: unknown, error: string | undefined, record: JsonRecord): void {
     const message = this.#step?.message;
     this.#endStep();

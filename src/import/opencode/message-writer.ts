@@ -81,12 +81,7 @@ export class MessageWriter {
     return { first: first ?? last, last };
   }
 
-  /**
-   * Adds the edits of the context for outputs that were cleared before a time.
-   *
-   * @param timeMs - Unix milliseconds.
-   * @returns The last entry.
-   */
+  /** Adds the edits of the context for outputs that were cleared before a time; returns the last entry. */
   clearOutputs(after: Draft | undefined, timeMs: number): Draft | undefined {
     if (this.#clearedMs > timeMs) return after;
     let last = after;
@@ -156,7 +151,6 @@ export class MessageWriter {
     return this.#keep(part);
   }
 
-  /** Returns the body of the custom entry for a part. */
   #keep(part: JsonRecord): EntryBody {
     this.#builder.counts.kept++;
     return custom(`opencode.${textOf(part["type"]) ?? "part"}`, fieldsOfPart(part));
@@ -179,7 +173,6 @@ function fieldsOfPart({
   return fields;
 }
 
-/** Returns what the user said in a part. */
 function promptBlock(part: JsonRecord): UserBlock | undefined {
   const { type, text, synthetic, ignored } = part;
   if (type === "file") return isOnlyNamed(part) ? undefined : fileBlock(part);

@@ -25,15 +25,15 @@ export class CallReports {
   readonly #reports = new Map<RecordNode, CallReport>();
   readonly #byTeller = new Map<RecordNode, CallReport>();
 
-  /** @param agents - Ids of the agents whose answers are among the records. */
-  constructor(nodes: readonly RecordNode[], agents: ReadonlySet<string>) {
+  /** @param agents - Agents whose answers are among the records, by their ids. */
+  constructor(nodes: readonly RecordNode[], agents: ReadonlyMap<string, unknown>) {
     let open: CallReport | undefined;
     for (const node of nodes) {
-      const event = member(member(node.value, "systemPayload"), "uiEvent");
-      if (event["event.name"] === "qwen-code.api_response") {
+      const event = responseEventOf(node);
+      if (event !== undefined) {
         const report = reportOf(node.uuid, event);
         this.#reports.set(node, report);
-        const [, agentId] = (textOf(event["prompt_id"]) ?? "").split("#");
+        const agentId = agentIdOf(event);
         if (report.agent === undefined) open = report;
         else report.isTold = agentId !== undefined && agents.has(agentId);
       } else if (open !== undefined && isTeller(node, open)) {
@@ -53,6 +53,17 @@ export class CallReports {
   ofTeller(node: RecordNode): CallReport | undefined {
     return this.#byTeller.get(node);
   }
+}
+
+/** Returns what the program reports of a call; undefined if the record is no such report. */
+export function responseEventOf({ value }: RecordNode): JsonRecord | undefined {
+  const event = member(member(value, "systemPayload"), "uiEvent");
+  return event["event.name"] === "qwen-code.api_response" ? event : undefined;
+}
+
+/** Returns the subagent of a call; undefined for the main agent. */
+export function agentIdOf({ prompt_id: id }: JsonRecord): string | undefined {
+  return textOf(textOf(id)?.split("#")[1]);
 }
 
 /** Tells whether a record is the answer or the summary of the call that was reported before it. */
@@ -80,7 +91,6 @@ function reportOf(uuid: string, event: JsonRecord): CallReport {
   };
 }
 
-/** Converts the tokens of an answer. */
 export function usageOfAnswer(tokens: JsonRecord): Usage {
   return usageOfCounts({
     input: tokens["promptTokenCount"],

@@ -10,7 +10,8 @@ import {
 } from "../session-builder.ts";
 import { fieldOf, firstText, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { emitThread } from "./thread-entries.ts";
+import { agentIdOf, responseEventOf } from "./call-reports.ts";
+import { emitThread, type Subagent } from "./thread-entries.ts";
 
 /** A session of Qwen Code: its file. */
 export interface QwenInput extends SourceText {
@@ -68,16 +69,40 @@ class QwenImport {
   }
 
   run(): ImportedSession[] {
-    const agents = new Set(this.#lanes.keys());
+    const agents = this.#subagents();
     return Array.from(this.#lanes, ([agentId, nodes]) => {
       const isSaid = nodes.some(({ type }) => type === "user" || type === "assistant");
       return isSaid ? [this.#importLane(agentId, nodes, agents)] : [];
     }).flat();
   }
 
-  #importLane(agentId: string, nodes: readonly RecordNode[], agents: ReadonlySet<string>): ImportedSession {
+  /** Returns what is known of the agents that have records of their own. */
+  #subagents(): Map<string, Subagent> {
+    const agents = new Map<string, Subagent>();
+    for (const [agentId, [first]] of this.#lanes) {
+      if (agentId === MAIN) continue;
+      const nickname = textOf(first?.value["agentName"]);
+      // Its id is made of its name and of the call that started it.
+      const isNamed = nickname !== undefined && agentId.startsWith(`${nickname}-`);
+      const toolCallId = isNamed ? agentId.slice(nickname.length + 1) : undefined;
+      const sessionId = subagentSessionId(this.#ownId, agentId);
+      agents.set(agentId, { agentId, sessionId, toolCallId, nickname, calls: {} });
+    }
+    for (const node of this.#graph.nodes) {
+      const event = responseEventOf(node) ?? {};
+      const agent = agents.get(agentIdOf(event) ?? MAIN);
+      if (agent !== undefined) agent.calls = event;
+    }
+    return agents;
+  }
+
+  #importLane(
+    agentId: string,
+    nodes: readonly RecordNode[],
+    agents: ReadonlyMap<string, Subagent>,
+  ): ImportedSession {
     const { records, issues } = this.#input;
-    const id = agentId === MAIN ? this.#ownId : subagentSessionId(this.#ownId, agentId);
+    const { sessionId: id = this.#ownId, toolCallId, nickname, calls = {} } = agents.get(agentId) ?? {};
     const builder = new SessionBuilder(this.#input, {
       source: "qwen",
       sourceId: agentId === MAIN ? this.#sourceId : subagentSourceId(this.#sourceId, agentId),
@@ -94,10 +119,9 @@ class QwenImport {
       builder.drop("record without an id", records.length - this.#graph.nodes.length - this.#graph.repeated);
     } else {
       builder.counts.records = nodes.length;
-      const nickname = textOf(nodes[0]?.value["agentName"]);
-      builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, nickname }));
+      builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId, nickname }));
     }
-    emitThread(nodes, { builder, agents });
+    emitThread(nodes, { builder, agents, calls });
     return builder.finish();
   }
 

@@ -1,13 +1,13 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
-import type { UserBlock } from "../../convert/dialect.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { UNKNOWN_NAME } from "../../schema/message.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
 import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
-import { custom, customMessage, toolResult, usageEntry } from "../entry-bodies.ts";
+import { custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
 import { convertModelMessage, convertSentParts } from "../gemini/parts.ts";
 import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
@@ -16,14 +16,29 @@ import { type CallReport, CallReports, identityOf, usageOfAnswer } from "./call-
 /** The target of an agent's entries. */
 interface Target {
   readonly builder: SessionBuilder;
-  /** Ids of the agents whose answers are among the records. */
-  readonly agents: ReadonlySet<string>;
+  /** Subagents whose answers are among the records, by their ids. */
+  readonly agents: ReadonlyMap<string, Subagent>;
+  /** What the program reports of the agent's calls elsewhere. */
+  readonly calls: JsonRecord;
+}
+
+/** A subagent with a transcript. */
+export interface Subagent {
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly toolCallId: string | undefined;
+  readonly nickname: string | undefined;
+  /** What the program reports of one of its calls. */
+  calls: JsonRecord;
 }
 
 /** Makes the entries of an agent's records, in their order except where one precedes its parent. */
 export function emitThread(nodes: readonly RecordNode[], target: Target): void {
   new ThreadEmitter(nodes, target).emit();
 }
+
+/** What a later record may add to in an answer. */
+type AnswerState = Pick<AssistantMessage, "content" | "stopReason">;
 
 /** The first and the last entry of a record; without entries, those of its parent. */
 interface Emitted {
@@ -40,7 +55,6 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["parent_session", "name of the session that started this one"],
 ]);
 
-/** Subtypes of what the user typed. */
 const TYPED: ReadonlySet<unknown> = new Set([undefined, "mid_turn_user_message", "agent_launch_prompt"]);
 
 class ThreadEmitter {
@@ -48,14 +62,20 @@ class ThreadEmitter {
   readonly #own: ReadonlySet<RecordNode>;
   readonly #builder: SessionBuilder;
   readonly #reports: CallReports;
+  readonly #agents: ReadonlyMap<string, Subagent>;
+  readonly #calls: JsonRecord;
+  /** The last answer: a later record may add to it. */
+  #answer: { readonly draft: Draft; readonly message: AnswerState } | undefined;
   readonly #emitted = new Map<RecordNode, Emitted>();
   #name: string | undefined;
 
-  constructor(nodes: readonly RecordNode[], { builder, agents }: Target) {
+  constructor(nodes: readonly RecordNode[], { builder, agents, calls }: Target) {
     this.#nodes = nodes;
     this.#own = new Set(nodes);
     this.#builder = builder;
     this.#reports = new CallReports(nodes, agents);
+    this.#agents = agents;
+    this.#calls = calls;
   }
 
   emit(): void {
@@ -125,17 +145,26 @@ class ThreadEmitter {
   #emitAnswer(node: RecordNode, above: Draft | undefined): Emitted {
     const { message, value } = node;
     const answer = convertModelMessage({ id: node.uuid, content: message["parts"] });
+    const isRest = value["usageMetadata"] === undefined && answer.content.every(isCall);
+    // Transcripts of subagents have the calls of an answer in a record of their own.
+    if (isRest && answer.content.length > 0 && this.#answer !== undefined && this.#answer.draft === above) {
+      this.#answer.message.content.push(...answer.content);
+      this.#answer.message.stopReason = "toolUse";
+      return whole(above);
+    }
     const report = this.#reportOf(node);
-    const { responseId, authType } = report ?? {};
-    const first = this.#builder.addMessage(node.uuid, above, timeOf(node), {
-      role: "assistant",
+    const { responseId, authType = this.#calls["auth_type"] } = report ?? {};
+    const said = {
+      role: "assistant" as const,
       content: answer.content,
       ...identityOf(authType),
-      model: textOf(value["model"]) ?? UNKNOWN_NAME,
+      model: textOf(value["model"]) ?? textOf(this.#calls["model"]) ?? UNKNOWN_NAME,
       ...(responseId !== undefined && { responseId }),
       usage: usageOfAnswer(member(value, "usageMetadata")),
       stopReason: stopOrToolUse("stop", answer.content),
-    });
+    };
+    const first = this.#builder.addMessage(node.uuid, above, timeOf(node), said);
+    this.#answer = { draft: first, message: said };
     if (answer.others.length === 0) return whole(first);
     const body = custom("qwen.parts", { parts: answer.others });
     return { first, last: this.#builder.add(`${node.uuid} parts`, first, timeOf(node), body) };
@@ -168,9 +197,18 @@ class ThreadEmitter {
       });
       const key = i === 0 ? node.uuid : `${node.uuid} ${i}`;
       const draft = this.#builder.addMessage(key, emitted.last, timeOf(node), result);
-      emitted = { first: emitted.first ?? draft, last: draft };
+      emitted = { first: emitted.first ?? draft, last: this.#linkAgent(result.toolCallId, draft) };
     }
     return emitted.first === undefined ? this.#keep(node, above, "tool_result") : emitted;
+  }
+
+  /** Adds the link to the subagent that a call has started. */
+  #linkAgent(toolCallId: string, result: Draft): Draft {
+    const agent = [...this.#agents.values()].find((one) => one.toolCallId === toolCallId);
+    if (agent === undefined) return result;
+    const { agentId, sessionId } = agent;
+    const link = subagentLink({ agentId, toolCallId, sessionId });
+    return this.#builder.add(`qwen agent ${agentId}`, result, undefined, link);
   }
 
   #emitSystem(node: RecordNode, above: Draft | undefined): Emitted {
@@ -272,6 +310,10 @@ class ThreadEmitter {
     }
     return undefined;
   }
+}
+
+function isCall({ type }: AnswerBlock): boolean {
+  return type === "toolCall";
 }
 
 function whole(draft: Draft): Emitted {

@@ -14,7 +14,13 @@ export interface EmbeddedSession {
   readonly known: ReadonlyMap<string, LinkedSession>;
   /** Where a server has the session; undefined in a file. */
   readonly server:
-    | { readonly bytesUrl: string; readonly knownUrl: string; readonly eventsUrl: string }
+    | {
+        readonly bytesUrl: string;
+        readonly knownUrl: string;
+        readonly eventsUrl: string;
+        /** Tells what the list counts of it; undefined without a list. */
+        readonly usageUrl: string | undefined;
+      }
     | undefined;
   /** Address of the list of sessions that this one was opened from. */
   readonly indexUrl: string | undefined;
@@ -27,11 +33,12 @@ export interface EmbeddedSession {
  */
 export function readEmbedded(json: string): EmbeddedSession {
   const fields = fieldsOf(JSON.parse(json));
-  const { bytesUrl, knownUrl, eventsUrl } = fieldsOf(fields["server"]);
+  const { bytesUrl, knownUrl, eventsUrl, usageUrl } = fieldsOf(fields["server"]);
   const server = {
     bytesUrl: textOf(bytesUrl),
     knownUrl: textOf(knownUrl),
     eventsUrl: textOf(eventsUrl),
+    usageUrl: textOf(usageUrl) || undefined,
   };
   return {
     fileName: textOf(fields["fileName"]),

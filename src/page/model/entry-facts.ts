@@ -6,13 +6,13 @@ import {
   sessionEntryToContextMessages,
 } from "../../core.ts";
 import { type EntryKind, kindOf } from "../../view/entry-kind.ts";
+import { type Spent, spentOf } from "../../view/spent.ts";
 import { callsIn, resultCallId, resultToolName } from "../../view/tool-calls.ts";
 import { ModelsInUse, modelName, UNKNOWN_MODEL, usageOf } from "../../view/usage.ts";
-import type { UsageTotals } from "../../view/usage-tally.ts";
 import { type LinkedSession, type LinkedSessions, linksIn } from "./linked-sessions.ts";
 
 /** What a call of a model used, and which model it was. */
-export interface UsedByCall extends UsageTotals {
+export interface UsedByCall extends Readonly<Spent> {
   /** `provider/model`, or what is known of it. */
   readonly model: string;
 }
@@ -58,7 +58,7 @@ export class FactsReader {
       calls: calls.length === 0 ? NOTHING : calls,
       callId: resultCallId(entry),
       tool: resultToolName(entry),
-      used: usage && { ...usage, model: modelName(this.#models.of(entry)) || UNKNOWN_MODEL },
+      used: usage && { ...spentOf(usage), model: modelName(this.#models.of(entry)) || UNKNOWN_MODEL },
       links: linksIn(entry, this.#known),
     };
     const { kind, outcome, isSent, callId, tool, used, links } = facts;

@@ -3,6 +3,7 @@ import { textOf } from "../../context/message-parts.ts";
 import { type AnySessionEntry, type EntryOutcome, outcomeOf } from "../../core.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { type EntryKind, KINDS } from "../../view/entry-kind.ts";
+import { costText, type Spent } from "../../view/spent.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { tokens } from "./format.ts";
 
@@ -17,11 +18,15 @@ export interface EntryHeading {
   readonly level: 2 | 3 | undefined;
 }
 
-/** Decides what stands above an entry. */
-export function headingOf(entry: AnySessionEntry, kind: EntryKind): EntryHeading {
+/**
+ * Decides what stands above an entry.
+ *
+ * @param used - What it used, which may have been estimated.
+ */
+export function headingOf(entry: AnySessionEntry, kind: EntryKind, used?: Readonly<Spent>): EntryHeading {
   return {
     text: textOfHeading(entry, kind),
-    facts: factsOf(entry),
+    facts: factsOf(entry, used),
     outcome: kind === KINDS.assistant ? outcomeOf(entry) : undefined,
     level: kind.tone === "quiet" ? undefined : kind === KINDS.user ? 2 : 3,
   };
@@ -36,7 +41,7 @@ function textOfHeading(entry: AnySessionEntry, kind: EntryKind): string {
   return textOf(fields["customType"]) || textOf(message["customType"]) || kind.word;
 }
 
-function factsOf(entry: AnySessionEntry): string {
+function factsOf(entry: AnySessionEntry, used: Readonly<Spent> | undefined): string {
   const fields = fieldsOf(entry);
   if (entry.type === "compaction") {
     const before = numberOf(fields["tokensBefore"]);
@@ -49,7 +54,8 @@ function factsOf(entry: AnySessionEntry): string {
       .join(", ");
   }
   const { cost, tokens: spent } = usageTexts(entry);
-  return [cost, spent].filter(Boolean).join(" · ");
+  const known = used === undefined || used.estimated === null ? cost : costText(used);
+  return [known, spent].filter(Boolean).join(" · ");
 }
 
 function byHook(fields: JsonRecord): string {

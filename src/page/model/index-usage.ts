@@ -1,5 +1,6 @@
 import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
+import { isJsonRecord } from "../../schema/json.ts";
 import { type Spent, sumSpent } from "../../view/spent.ts";
 import { UNKNOWN_MODEL } from "../../view/usage.ts";
 import { groupBy } from "./group-by.ts";
@@ -40,6 +41,21 @@ export function readIndexUsage(json: unknown): IndexUsage {
       };
     }),
   };
+}
+
+/** What a server knows of the usage of one session. */
+export interface SessionUsage {
+  /** As the list counts it, subagents included; undefined if that does not hold it. */
+  readonly listed: Spent | undefined;
+  /** Dollars by prices, by the ids of entries. */
+  readonly estimates: ReadonlyMap<string, number>;
+}
+
+/** Reads what a server tells of the usage of a session. */
+export function readSessionUsage(json: unknown): SessionUsage {
+  const { spent, estimates } = fieldsOf(json);
+  const known = Object.entries(fieldsOf(estimates)).map(([id, one]) => [id, numberOf(one)] as const);
+  return { listed: isJsonRecord(spent) ? spentIn(spent) : undefined, estimates: new Map(known) };
 }
 
 function spentIn(value: unknown): Spent {

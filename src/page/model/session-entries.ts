@@ -98,6 +98,16 @@ export class SessionEntries implements ViewSource {
     return true;
   }
 
+  /** Takes in what prices say of calls whose records state no cost, by the ids of their entries. */
+  addEstimates(estimates: ReadonlyMap<string, number>): void {
+    for (const [id, estimated] of estimates) {
+      const ordinal = this.tree.find(id);
+      const facts = this.#facts[ordinal];
+      if (facts?.used?.cost === null)
+        this.#facts[ordinal] = { ...facts, used: { ...facts.used, estimated, unpriced: 0 } };
+    }
+  }
+
   /** Returns an entry, for a damaged body one of the type `damaged`; undefined where there is none. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     if (ordinal < 0 || ordinal >= this.tree.size) return undefined;

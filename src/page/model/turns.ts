@@ -1,12 +1,12 @@
 import { NONE } from "../../tree/entry-tree.ts";
+import { type Spent, sumSpent } from "../../view/spent.ts";
 import { answerOf } from "../../view/tool-calls.ts";
-import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
 
 /** A turn: what came of a message of the user, up to the next one. */
 export interface Turn {
-  readonly used: UsageTotals;
+  readonly used: Spent;
   /** From the message to the last entry of the turn, in milliseconds; NaN if times are missing. */
   readonly milliseconds: number;
 }
@@ -19,10 +19,10 @@ export interface Turn {
 export function turnsOf(session: SessionModel, path: readonly number[]): ReadonlyMap<number, Turn> {
   const turns = new Map<number, Turn>();
   if (!session.isWhole) return turns;
-  let [start, usages, lastMs]: [number, UsageTotals[], number] = [NONE, [], Number.NaN];
+  let [start, usages, lastMs]: [number, Readonly<Spent>[], number] = [NONE, [], Number.NaN];
   const end = () => {
     const milliseconds = lastMs - timeAt(session, start);
-    if (start !== NONE && usages.length > 0) turns.set(start, { used: sumUsage(usages), milliseconds });
+    if (start !== NONE && usages.length > 0) turns.set(start, { used: sumSpent(usages), milliseconds });
   };
   for (const ordinal of path) {
     if (kindAt(session, ordinal).tone === "user") {

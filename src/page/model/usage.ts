@@ -1,5 +1,5 @@
+import { dollarsOf, type Spent, sumSpent } from "../../view/spent.ts";
 import { tokensIn } from "../../view/usage.ts";
-import { byCost, sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
 import type { UsedByCall } from "./entry-facts.ts";
 import { groupBy } from "./group-by.ts";
 import type { SessionModel } from "./session-model.ts";
@@ -20,19 +20,19 @@ export type CallOrder = "time" | "cost" | "tokens";
 /** Returns calls in another order; equals stay in that of the file. */
 export function orderCalls(calls: readonly ModelCall[], order: CallOrder): ModelCall[] {
   if (order === "time") return [...calls];
-  const sizeOf = (call: ModelCall) => (order === "cost" ? (call.cost ?? 0) : call.totalTokens);
+  const sizeOf = (call: ModelCall) => (order === "cost" ? dollarsOf(call) : call.total);
   return [...calls].sort((a, b) => sizeOf(b) - sizeOf(a));
 }
 
 /** Adds calls up by model, the dearest first. */
-export function sumsByModel(calls: readonly ModelCall[]): { model: string; sum: UsageTotals }[] {
+export function sumsByModel(calls: readonly ModelCall[]): { model: string; sum: Spent }[] {
   const byModel = groupBy(calls, ({ model }) => model);
-  const sums = Array.from(byModel, ([model, some]) => ({ model, sum: sumUsage(some) }));
-  return sums.sort((a, b) => byCost(a.sum, b.sum));
+  const sums = Array.from(byModel, ([model, some]) => ({ model, sum: sumSpent(some) }));
+  return sums.sort((a, b) => dollarsOf(b.sum) - dollarsOf(a.sum) || b.sum.total - a.sum.total);
 }
 
 /** The part of what went in that a cache served, from 0 to 1. */
-export function cacheShare(usage: UsageTotals): number {
+export function cacheShare(usage: Spent): number {
   const all = tokensIn(usage);
   return all === 0 ? 0 : usage.cacheRead / all;
 }

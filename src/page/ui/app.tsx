@@ -44,7 +44,7 @@ interface AppProps {
 
 /** The page of a session. */
 export function App({ live, path: file, opening, indexUrl }: AppProps) {
-  const { session, following, wasAtEnd } = live;
+  const { session, listed, following, wasAtEnd } = live;
   const [position, go] = usePosition(session, opening);
   useFollowing(session, wasAtEnd, position, go);
   const [folds] = useState(() => new Folds());
@@ -63,8 +63,8 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const { query, isActive } = search;
   const turns = useMemo(() => turnsOf(session, [...path.indices.keys()]), [session, path]);
   const page = useMemo(
-    () => ({ session, path: file, go, find: finderOf(query), copy, turns }),
-    [session, file, go, query, copy, turns],
+    () => ({ session, listed, path: file, go, find: finderOf(query), copy, turns }),
+    [session, listed, file, go, query, copy, turns],
   );
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;

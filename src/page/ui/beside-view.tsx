@@ -1,9 +1,8 @@
 import { useMemo } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
+import { costText, sumSpent } from "../../view/spent.ts";
 import { duration } from "../../view/times.ts";
-import { usageOf } from "../../view/usage.ts";
-import { sumUsage } from "../../view/usage-tally.ts";
-import { counted, dollars } from "../../view/words.ts";
+import { counted } from "../../view/words.ts";
 import { conversationRows } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
@@ -50,12 +49,12 @@ function Column({ end, items, focus }: ColumnProps) {
       ).rows.filter((row) => row.kind === "entry"),
     [items],
   );
-  const used = sumUsage(items.flatMap(({ entry }) => usageOf(entry) ?? []));
+  const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));
   const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
   const took = (last ?? Number.NaN) - (first ?? Number.NaN);
   const facts = [
     counted(items.length, "entry", "entries"),
-    used.count === 0 ? "" : dollars(used.cost),
+    used.calls === 0 ? "" : costText(used),
     took > 0 ? duration(took) : "",
   ];
   const name = `Path to ${endName(session, end)}`;

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { excerptOf } from "../../view/excerpt.ts";
+import { costText } from "../../view/spent.ts";
 import { tokensIn } from "../../view/usage.ts";
-import { count, dollars } from "../../view/words.ts";
+import { count } from "../../view/words.ts";
 import { timeOf } from "../model/format.ts";
 import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
 import { usePage } from "./page-context.ts";
@@ -26,7 +27,7 @@ export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
   const [isWhole, showWhole] = useState(false);
   const shown = orderCalls(calls, order).slice(0, isWhole ? undefined : FIRST);
   const rows = shown.map((call): UsageRow => {
-    const { ordinal, model, cacheRead, output, cost } = call;
+    const { ordinal, model, cacheRead, output } = call;
     const entry = session.entryAt(ordinal);
     const name = (
       <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
@@ -34,7 +35,7 @@ export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
       </button>
     );
     const numbers = [tokensIn(call), cacheRead, output].map(count);
-    return { key: ordinal, name, cells: [dollars(cost), ...numbers, timeOf(entry?.timestamp), model] };
+    return { key: ordinal, name, cells: [costText(call), ...numbers, timeOf(entry?.timestamp), model] };
   });
   const orders = <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />;
   return (

@@ -17,7 +17,8 @@ const MARGIN = 10;
 /** Room between the labels and the plot. */
 const GAP = 8;
 
-interface ChartFrameProps {
+/** What a chart is made of. */
+export interface ChartFrameProps {
   readonly title: string;
   /** What the colours mean. */
   readonly legend: readonly (readonly [series: string, word: string])[];
@@ -27,11 +28,13 @@ interface ChartFrameProps {
   readonly height?: number;
   /** Draws into the plot; `y` gives the height of a value, from the top. */
   readonly children: (y: (value: number) => number) => ComponentChildren;
+  /** What stands below. */
+  readonly reading?: ComponentChildren;
 }
 
 /** A chart: title, legend, lines across, and what is drawn between them. */
 export function ChartFrame(props: ChartFrameProps) {
-  const { title, legend, most, write, height = PLOT.height, children } = props;
+  const { title, legend, most, write, height = PLOT.height, children, reading } = props;
   const values = roundValues(most);
   const greatest = values.at(-1) ?? 1;
   const { width, character } = FRAME;
@@ -62,6 +65,7 @@ export function ChartFrame(props: ChartFrameProps) {
         ))}
         <g transform={`translate(${left} 0) scale(${(width - left) / PLOT.width} 1)`}>{children(y)}</g>
       </svg>
+      {reading}
     </figure>
   );
 }

@@ -16,7 +16,7 @@ export function CommandLine({ front, rest = "", onCopy }: CommandLineProps) {
   const { copy, path } = usePage();
   const command = [front, quoteForShell(path), rest].filter(Boolean).join(" ");
   return (
-    <span class="command-line">
+    <span class="terminal-line">
       <code>{command}</code>
       <IconButton
         icon={CopyIcon}

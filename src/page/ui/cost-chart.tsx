@@ -1,4 +1,4 @@
-import { sumUsage } from "../../view/usage-tally.ts";
+import { dollarsOf, sumSpent } from "../../view/spent.ts";
 import { roundDollars } from "../../view/words.ts";
 import { groupCalls, type ModelCall } from "../model/usage.ts";
 import { ChartFrame, PLOT } from "./chart-frame.tsx";
@@ -11,8 +11,9 @@ const MOST_POINTS = 300;
 
 /** What the session has cost so far, at each model call, in areas by model. */
 export function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
-  const { cost } = sumUsage(calls);
-  if (cost === null || cost === 0) return <p class="muted">No entry says what it cost.</p>;
+  const all = sumSpent(calls);
+  const cost = dollarsOf(all);
+  if (cost === 0) return <p class="muted">No entry says what it cost.</p>;
   const isSplit = models.length > MOST_MODELS + 1;
   const names = isSplit ? models.slice(0, MOST_MODELS) : models;
   const series = isSplit ? [...names, "others"] : names;
@@ -20,7 +21,12 @@ export function CostChart({ calls, models }: { calls: readonly ModelCall[]; mode
   const legend = series.map((name, index) => [`series-${index % 6}`, name] as const);
   const step = PLOT.width / Math.max(1, sums.length - 1);
   return (
-    <ChartFrame title="Cost so far by model, whole session" legend={legend} most={cost} write={roundDollars}>
+    <ChartFrame
+      title={`Cost so far by model, whole session${all.estimated === null ? "" : ", with estimates"}`}
+      legend={legend}
+      most={cost}
+      write={roundDollars}
+    >
       {(y) =>
         series.map((name, index) => {
           const top = sums.map((sum, at) => `${at * step},${y(upTo(sum, index + 1))}`);
@@ -39,10 +45,10 @@ function runningSums(calls: readonly ModelCall[], names: readonly string[], size
   const sums: number[][] = [new Array<number>(size).fill(0)];
   for (const group of groupCalls(calls, MOST_POINTS)) {
     const sum = [...(sums.at(-1) ?? [])];
-    for (const { model, cost } of group) {
-      const named = names.indexOf(model);
+    for (const call of group) {
+      const named = names.indexOf(call.model);
       const at = named === -1 ? size - 1 : named;
-      sum[at] = (sum[at] ?? 0) + (cost ?? 0);
+      sum[at] = (sum[at] ?? 0) + dollarsOf(call);
     }
     sums.push(sum);
   }

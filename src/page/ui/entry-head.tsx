@@ -1,6 +1,7 @@
 import type { AnySessionEntry } from "../../core.ts";
+import { costText } from "../../view/spent.ts";
 import { duration } from "../../view/times.ts";
-import { count, counted, dollars } from "../../view/words.ts";
+import { count, counted } from "../../view/words.ts";
 import { headingOf } from "../model/entry-heading.ts";
 import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
@@ -25,7 +26,11 @@ interface EntryHeadProps {
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: EntryHeadProps) {
   const { session, turns } = usePage();
-  const { text, facts, outcome, level } = headingOf(entry, kindAt(session, ordinal));
+  const { text, facts, outcome, level } = headingOf(
+    entry,
+    kindAt(session, ordinal),
+    session.facts[ordinal]?.used,
+  );
   const Heading = level === undefined ? "span" : level === 2 ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];
@@ -59,9 +64,9 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: Ent
 }
 
 /** What came of a message of the user: calls of models, what they cost, and how long all took. */
-function turnText({ used: { count: calls, cost }, milliseconds }: Turn): string {
+function turnText({ used, milliseconds }: Turn): string {
   const time = milliseconds > 0 ? duration(milliseconds) : "";
-  return ["turn:", [counted(calls, "call"), dollars(cost), time].filter(Boolean).join(" · ")].join(" ");
+  return ["turn:", [counted(used.calls, "call"), costText(used), time].filter(Boolean).join(" · ")].join(" ");
 }
 
 /** Where the conversation goes on in several ways: which one this is, and the way to the others. */

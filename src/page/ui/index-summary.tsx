@@ -1,10 +1,9 @@
-import { dollarsOf, type Spent, sumSpent } from "../../view/spent.ts";
+import { costText, dollarsOf, type Spent, sumSpent } from "../../view/spent.ts";
 import { count, counted, dollars, roundDollars } from "../../view/words.ts";
 import { tokens } from "../model/format.ts";
 import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
-import type { Bar } from "./bars.tsx";
-import { Bars } from "./bars.tsx";
-import { ChartFrame } from "./chart-frame.tsx";
+import { type Bar, BarChart } from "./bars.tsx";
+import { WIDE } from "./screen.ts";
 import { Tile } from "./usage-view.tsx";
 
 /** The models with a colour of their own; the others share one. */
@@ -82,16 +81,21 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
   });
   const legend = series.map((name, index) => [`series-${index}`, name] as const);
   const hasEstimates = isPriced && all.estimated !== null;
+  const unit = first.length === 7 ? "month" : "day";
   return (
-    <ChartFrame
-      title={`${isPriced ? "Cost" : "Tokens"} by ${first.length === 7 ? "month" : "day"} and model, ${first === last ? first : `${first} to ${last}`}`}
-      legend={hasEstimates ? [...legend, ["series-5 is-estimated", "faded: estimated"]] : legend}
-      most={Math.max(...bars.map(({ parts }) => parts.reduce((sum, [, size]) => sum + size, 0)))}
-      write={isPriced ? roundDollars : tokens}
-      height={HEIGHT}
-    >
-      {(y) => <Bars bars={bars} y={y} />}
-    </ChartFrame>
+    // On a phone it would stand between the reader and the sessions.
+    <details class="index-chart" open={matchMedia(WIDE).matches}>
+      <summary>Over time</summary>
+      <BarChart
+        title={`${isPriced ? "Cost" : "Tokens"} by ${unit} and model, ${first === last ? first : `${first} to ${last}`}`}
+        bars={bars}
+        choose={`Only this ${unit}`}
+        legend={hasEstimates ? [...legend, ["series-5 is-estimated", "faded: estimated"]] : legend}
+        most={Math.max(...bars.map(({ parts }) => parts.reduce((sum, [, size]) => sum + size, 0)))}
+        write={isPriced ? roundDollars : tokens}
+        height={HEIGHT}
+      />
+    </details>
   );
 }
 
@@ -99,9 +103,7 @@ function titleOf({ name, models }: SpentSpan, series: readonly string[]): string
   const lines = series.flatMap((model) => {
     const spent = models.get(model);
     if (spent === undefined) return [];
-    const { cost, estimated, total } = spent;
-    const guess = estimated === null ? "" : `, ${dollars(estimated)} estimated`;
-    return [`${model}: ${dollars(cost)}${guess}, ${tokens(total)} tokens`];
+    return [`${model}: ${costText(spent)}, ${tokens(spent.total)} tokens`];
   });
   return [name, ...lines].join("\n");
 }

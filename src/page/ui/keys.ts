@@ -87,7 +87,7 @@ const SCROLLING: ReadonlyMap<
 function commandOf(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
   const { target, key } = event;
-  const isWriting = target instanceof HTMLInputElement;
+  const isWriting = target instanceof HTMLInputElement && target.type !== "range";
   if (isWriting) return key === "Escape" ? "escape" : undefined;
   // A button that has the focus answers to these keys itself.
   if ((key === "Enter" || key === " ") && target instanceof Element && target.closest("button, a"))

@@ -1,9 +1,13 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Spent } from "../../view/spent.ts";
 import type { EmbeddedSession } from "../model/embedded-session.ts";
+import { readSessionUsage } from "../model/index-usage.ts";
 import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
 import { bytesOf } from "../model/session-pieces.ts";
+import { modelCalls } from "../model/usage.ts";
 import { otherWork, sliceOfWork } from "./slices.ts";
+import { useAnswer } from "./use-server.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
 export type Following = "never" | "now" | "ended";
@@ -11,6 +15,8 @@ export type Following = "never" | "now" | "ended";
 /** A session as it is by now. */
 export interface LiveSession {
   readonly session: SessionModel;
+  /** What the list of sessions counts of it, subagents included; undefined until that is known, and without a list. */
+  readonly listed: Spent | undefined;
   readonly following: Following;
   /** Whether the end of the conversation was in sight before the session grew. */
   readonly wasAtEnd: boolean;
@@ -36,7 +42,7 @@ export function useLiveSession(
   const { fileName, server } = embedded;
   const [live, setLive] = useState<LiveSession>(() => {
     const session = makeSessionModel(entries, fileName);
-    return { session, following: server === undefined ? "never" : "now", wasAtEnd: false };
+    return { session, listed: undefined, following: server === undefined ? "never" : "now", wasAtEnd: false };
   });
   useEffect(() => {
     const growing = new GrowingSession(entries, () => {
@@ -61,6 +67,19 @@ export function useLiveSession(
       if (server !== undefined) follow(server.eventsUrl);
     });
   }, [embedded, entries]);
+  const { session } = live;
+  // Anew for every call that is appended; of a large session only once its calls are known.
+  const calls = useMemo(() => modelCalls(session).length, [session]);
+  const usageUrl = session.isWhole ? server?.usageUrl : undefined;
+  const answer = useAnswer(usageUrl && `${usageUrl}?${calls}`, readSessionUsage);
+  useEffect(() => {
+    if (answer.state !== "there") return;
+    const { listed, estimates } = answer.value;
+    entries.addEstimates(estimates);
+    const isRead = entries.facts.length === entries.tree.size;
+    const estimated = isRead && estimates.size > 0 ? makeSessionModel(entries, fileName) : undefined;
+    setLive((before) => ({ ...before, listed, session: estimated ?? before.session, wasAtEnd: false }));
+  }, [answer]);
   return live;
 }
 

@@ -1,5 +1,6 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { Spent } from "../../view/spent.ts";
 import type { Step } from "../model/navigation.ts";
 import type { Finder } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
@@ -9,6 +10,8 @@ import type { Copy } from "./use-copy.ts";
 /** What nearly every part of the page needs. */
 export interface PageContextValue {
   readonly session: SessionModel;
+  /** What the list of sessions counts of it, subagents included; undefined where there is none. */
+  readonly listed: Spent | undefined;
   /** The file of the session, as a command names it. */
   readonly path: string;
   readonly go: (step: Step) => void;

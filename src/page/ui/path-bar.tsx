@@ -3,6 +3,7 @@ import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry, ContextUsageEstimate } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { contextSizeText } from "../../view/context-size.ts";
+import { costText, type Spent } from "../../view/spent.ts";
 import { answerOf } from "../../view/tool-calls.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { count, counted } from "../../view/words.ts";
@@ -112,7 +113,8 @@ function Sides({ position }: { position: Position }) {
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session } = usePage();
   const { items, modelItems, model, thinkingLevel, contextSize } = path;
-  const answer = session.entryAt(answerOf(session, position.asked) ?? NONE);
+  const answerAt = answerOf(session, position.asked) ?? NONE;
+  const answer = session.entryAt(answerAt);
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const compacted = items.filter(({ state }) => state === "compacted").length;
   // The path before an answer names the model of the answer before it.
@@ -131,7 +133,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
     <span class="path-facts" title={rest.join(" · ")}>
       <span>{extent}</span>
       <ContextSize size={contextSize} isShort={isModel} />
-      {answer !== undefined && <AnswerCost answer={answer} />}
+      {answer !== undefined && <AnswerCost answer={answer} used={session.facts[answerAt]?.used} />}
       {isModel && <Repairs path={path} />}
       {rest.map((fact) => (
         <span key={fact}>{fact}</span>
@@ -154,12 +156,13 @@ function ContextSize({ size, isShort }: { size: ContextUsageEstimate; isShort: b
 }
 
 /** What the model's answer cost: the call of the model, with whatever tools it called in it. */
-function AnswerCost({ answer }: { answer: AnySessionEntry }) {
-  const { cost, tokens } = usageTexts(answer);
-  if (cost === "" && tokens === "") return null;
+function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<Spent> | undefined }) {
+  if (used === undefined) return null;
+  const { tokens: taken } = usageTexts(answer);
+  const cost = used.cost === null && used.estimated === null ? "" : costText(used);
   return (
-    <span class="answer-cost" title={`Answer ${answer.id}: ${[cost, tokens].filter(Boolean).join(", ")}`}>
-      answer {cost === "" ? `took ${tokens}` : cost}
+    <span class="answer-cost" title={`Answer ${answer.id}: ${[cost, taken].filter(Boolean).join(", ")}`}>
+      answer {cost === "" ? `took ${taken}` : cost}
     </span>
   );
 }

@@ -1,8 +1,8 @@
 import { useRef, useState } from "preact/hooks";
 import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
 import { folderName } from "../../view/session-title.ts";
-import type { Spent } from "../../view/spent.ts";
-import { count, counted, dollars } from "../../view/words.ts";
+import { costText, type Spent } from "../../view/spent.ts";
+import { count, counted } from "../../view/words.ts";
 import type { SessionNode } from "../model/choose-sessions.ts";
 import { dateAndTimeOf, tokens } from "../model/format.ts";
 import { cutAtWords, type ListHit } from "../model/session-list.ts";
@@ -79,13 +79,13 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
   );
 }
 
-/** What a session cost, by its records and by prices apart, and how many tokens it took. */
-function Cost({ spent: { cost, estimated, total } }: { spent: Spent }) {
+/** What a session cost, by its records or by prices, and how many tokens it took. */
+function Cost({ spent }: { spent: Spent }) {
+  const { cost, total } = spent;
   const hint = `${count(total)} tokens on all branches, subagents included`;
   return (
     <span class="session-cost" title={cost === null ? `${hint}; no record says what they cost` : hint}>
-      <span>{dollars(cost)}</span>
-      {estimated !== null && <span class="muted">{dollars(estimated)} estimated</span>}
+      <span>{costText(spent)}</span>
       <span class="muted">{tokens(total)} tokens</span>
     </span>
   );

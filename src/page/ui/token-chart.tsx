@@ -1,11 +1,10 @@
-import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
+import { type Spent, sumSpent } from "../../view/spent.ts";
 import { count } from "../../view/words.ts";
 import { tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
 import { groupCalls, type ModelCall } from "../model/usage.ts";
-import { type Bar, Bars } from "./bars.tsx";
-import { ChartFrame } from "./chart-frame.tsx";
+import { type Bar, BarChart } from "./bars.tsx";
 import { usePage } from "./page-context.ts";
 
 /** The parts of a bar, from the bottom. */
@@ -22,7 +21,7 @@ const MOST_BARS = 190;
 /** Tokens of each model call; calls that follow one another share a bar if there are very many. */
 export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
   const { session, go } = usePage();
-  const groups = groupCalls(calls, MOST_BARS).map((group) => ({ group, sum: sumUsage(group) }));
+  const groups = groupCalls(calls, MOST_BARS).map((group) => ({ group, sum: sumSpent(group) }));
   const sizes = groups.map(
     ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
   );
@@ -45,7 +44,7 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
     ];
   });
   return (
-    <ChartFrame
+    <BarChart
       title={`Tokens per model call, whole session${mean}`}
       legend={[
         ...PARTS.map(([, series, word]) => [series, word] as const),
@@ -53,9 +52,9 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
       ]}
       most={Math.max(...sizes)}
       write={tokens}
-    >
-      {(y) => <Bars y={y} bars={bars} />}
-    </ChartFrame>
+      bars={bars}
+      choose="Show the entry"
+    />
   );
 }
 
@@ -63,7 +62,7 @@ function isOnPath(group: readonly ModelCall[], { indices }: PathView): boolean {
   return group.some(({ ordinal }) => indices.has(ordinal));
 }
 
-function barTitle(group: readonly ModelCall[], sum: UsageTotals): string {
+function barTitle(group: readonly ModelCall[], sum: Spent): string {
   const models = [...new Set(group.map(({ model }) => model))].join(", ");
   const parts = PARTS.map(([name, , word]) => `${word}: ${count(Math.round(sum[name] / group.length))}`);
   return [models, ...parts].join("\n");

@@ -1,10 +1,10 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import { folderName } from "../../view/session-title.ts";
+import { costText, sumSpent } from "../../view/spent.ts";
 import { timeRange } from "../../view/time-range.ts";
 import { duration } from "../../view/times.ts";
-import { sumUsage } from "../../view/usage-tally.ts";
-import { count, counted, dollars } from "../../view/words.ts";
+import { count, counted } from "../../view/words.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { sourceOf } from "../model/session-model.ts";
@@ -136,16 +136,17 @@ export function TopBar(props: TopBarProps) {
 
 /** What is known of the session as a whole: when it was, how long it took, what it cost, and where it is from. */
 function SessionFacts() {
-  const { session } = usePage();
+  const { session, listed } = usePage();
   const { header, tree } = session;
-  const all = useMemo(() => sumUsage(modelCalls(session)), [session]);
+  const own = useMemo(() => sumSpent(modelCalls(session)), [session]);
+  const all = listed ?? own;
   const [firstMs, lastMs] = useMemo(() => timeRange(tree), [tree]);
   const source = sourceOf(session);
   const cwd = header?.cwd ?? "";
   // What is asked first stands first: a narrow window cuts the end off.
   const facts: readonly (readonly [text: string, hint: string])[] = [
     [
-      all.count === 0 && all.cost === null ? "" : `cost ${dollars(all.cost)}`,
+      all.calls === 0 && all.cost === null ? "" : `cost ${costText(all)}`,
       all.cost === null
         ? "No record says what its calls of models cost"
         : "What its calls of models cost, on all branches",

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
+import { costText, type Spent, sumSpent } from "../../view/spent.ts";
 import { tokensIn } from "../../view/usage.ts";
-import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
 import { count, dollars } from "../../view/words.ts";
 import { percent, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
@@ -14,11 +14,11 @@ import { type UsageRow, UsageTable } from "./usage-table.tsx";
 
 /** What the session used: tokens, cache and cost, over its course and by model. */
 export function UsageView({ path }: { path: PathView }) {
-  const { session } = usePage();
+  const { session, listed } = usePage();
   const calls = useMemo(() => modelCalls(session), [session]);
-  const all = useMemo(() => sumUsage(calls), [calls]);
+  const all = useMemo(() => sumSpent(calls), [calls]);
   const here = useMemo(
-    () => sumUsage(calls.filter(({ ordinal }) => path.indices.has(ordinal))),
+    () => sumSpent(calls.filter(({ ordinal }) => path.indices.has(ordinal))),
     [calls, path],
   );
   if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
@@ -29,7 +29,7 @@ export function UsageView({ path }: { path: PathView }) {
     <section class="usage" aria-label="Usage" tabIndex={0}>
       <div class="usage-column">
         <div class="tiles">
-          <Tile name="Model calls" value={count(all.count)} note={`${count(here.count)} ${onPath}`} />
+          <Tile name="Model calls" value={count(all.calls)} note={`${count(here.calls)} ${onPath}`} />
           <Tile
             name="Tokens in, with cache"
             value={tokens(tokensIn(all))}
@@ -42,7 +42,20 @@ export function UsageView({ path }: { path: PathView }) {
             note={`${tokens(all.cacheRead)} of the tokens in`}
           />
           <Tile name="Cost" value={dollars(all.cost)} note={`${dollars(here.cost)} ${onPath}`} />
+          {all.estimated !== null && (
+            <Tile
+              name="Estimated"
+              value={dollars(all.estimated)}
+              note={`by prices; ${dollars(here.estimated)} ${onPath}`}
+            />
+          )}
         </div>
+        {listed !== undefined && costText(listed) !== costText(all) && (
+          <p class="muted">
+            The list of sessions tells {costText(listed)}: it counts subagents here, and what a fork has
+            inherited where it was made.
+          </p>
+        )}
         <TokenChart calls={calls} path={path} />
         <CostChart calls={calls} models={models.map(({ model }) => model)} />
         <ModelTable models={models} all={all} />
@@ -66,17 +79,17 @@ export function Tile({ name, value, note }: { name: string; value: string; note:
 /** Of what goes in, a part comes from a cache and a part is written to it. */
 const COLUMNS = ["Model", "Calls", "In", "From cache", "To cache", "Out", "Cache share", "Cost"];
 
-function cellsOf(sum: UsageTotals): string[] {
-  const { count: calls, cacheRead, cacheWrite, output, cost } = sum;
+function cellsOf(sum: Spent): string[] {
+  const { calls, cacheRead, cacheWrite, output } = sum;
   return [
     count(calls),
     ...[tokensIn(sum), cacheRead, cacheWrite, output].map(tokens),
     percent(cacheShare(sum)),
-    dollars(cost),
+    costText(sum),
   ];
 }
 
-function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: UsageTotals }) {
+function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: Spent }) {
   const rows = models.map(({ model, sum }, index): UsageRow => {
     const name = (
       <>

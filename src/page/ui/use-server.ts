@@ -11,16 +11,18 @@ export type Answer<T> =
 /**
  * Asks the server that the page came from.
  *
+ * @param url - Undefined as long as there is nothing to ask; an answer stays until another one comes.
  * @param read - Reads its answer; the same function each time.
  * @param within - Asks only once this is in sight.
  */
 export function useAnswer<T>(
-  url: string,
+  url: string | undefined,
   read: (json: unknown) => T,
   within?: RefObject<HTMLElement | null>,
 ): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ state: "waiting" });
   useEffect(() => {
+    if (url === undefined) return undefined;
     const controller = new AbortController();
     const ask = () =>
       fetchJson(url, controller.signal)

@@ -34,7 +34,6 @@ async function* batches(...given: (readonly NewLine[])[]): AsyncGenerator<readon
   yield* given;
 }
 
-/** Makes a session of a header and lines. */
 const make = (backend: SessionBackend, id: string, ...lines: NewLine[]) =>
   backend.create(facts(id), batches([{ text: headerText(id) }], lines));
 

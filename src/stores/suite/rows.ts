@@ -19,7 +19,6 @@ const test = testWith();
 /** Milliseconds after the header's time. */
 const iso = (ms: number) => new Date(START_MS + ms).toISOString();
 
-/** The line of an entry. */
 const entry = (type: string, id: string, ms: number, fields: object) =>
   JSON.stringify({ type, id, parentId: null, timestamp: iso(ms), ...fields });
 

@@ -6,6 +6,10 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { htmlPage } from "../../../src/cli/page/html-page.ts";
 import { launchChromium } from "./chromium.ts";
+import { launchFirefox } from "./firefox.ts";
+
+/** Whether the tests run in Firefox, as a project of its own has them; its driver has neither touch nor a dark system. */
+export const IS_FIREFOX = process.env["SESSIONTREE_BROWSER"] === "firefox";
 
 /** What a page did that no page of ours may do. */
 export interface Offences {
@@ -43,7 +47,7 @@ export function usePages(): {
   let browser: Browser | undefined;
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-browser-"));
   beforeAll(async () => {
-    browser = await launchChromium();
+    browser = await (IS_FIREFOX ? launchFirefox() : launchChromium());
   });
   afterAll(async () => {
     await browser?.close();

@@ -177,6 +177,32 @@ test("records of subagents make sessions of their own, whose calls the reports d
   expect(subagent?.session.parent).toEqual({ sourceId: QWEN_ID, relation: "subagent" });
 });
 
+test("a subagent's transcript of a newer version is linked to its call, and its answers are whole", () => {
+  const lane = { isSidechain: true, agentId: "explore-c1", agentName: "explore" };
+  const { usageMetadata: _, ...rest } = answered("s3", [callOf("c2")]);
+  const told = { subagent_name: "explore", prompt_id: `${QWEN_ID}#explore-c1#0`, model: "q-2" };
+  const records = [
+    asked("q1", "delegate"),
+    answered("a1", [callOf("c1", "agent")]),
+    report("p1", "r1", told),
+    resulted("t1", "c1", "started"),
+    { ...asked("s1", "look"), ...lane, parentUuid: null },
+    { ...answered("s2", [{ text: "I look" }], { model: undefined }), ...lane },
+    { ...rest, model: undefined, ...lane },
+    { ...resulted("t2", "c2", "seen"), ...lane },
+  ];
+  const [main, agent] = importChat(records).map(viewOf);
+  expect(main?.path.slice(-2).map(brief)).toEqual(["result c1", "sessiontree.subagent"]);
+  const link = { agentId: "explore-c1", toolCallId: "c1" };
+  expect(main?.path.at(-1)).toMatchObject({ data: { ...link, sessionId: agent?.session.header.id } });
+  expect(agent?.path[1]).toMatchObject({ data: { ...link, nickname: "explore" } });
+  expect(agent?.messages.map(briefMessage)).toEqual(["user look", "assistant I look+c2", "result c2"]);
+  expect(agent?.messages[1]).toMatchObject({ model: "q-2", stopReason: "toolUse", usage: { output: 10 } });
+  // A file may end between the records of an answer.
+  const [, shorter] = importChat(records.slice(0, -2)).map(viewOf);
+  expect(shorter?.path.map(({ id }) => id)).toEqual(agent?.path.slice(0, 4).map(({ id }) => id));
+});
+
 test("a report at the end of a file counts, and is withdrawn when the answer has come", () => {
   const records = [asked("q1", "one"), report("p1", "r1"), answered("a1", [{ text: "first" }])];
   const shorter = view(records.slice(0, 2));
