@@ -293,12 +293,7 @@ function isPlainFile(fs: FileSystem, path: string): boolean {
   throw fileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
 }
 
-/**
- * Tells whether a file has at least a size, and ends with a line: a power cut may leave an empty or a torn one.
- *
- * @param isSuspect - Whether to look for zeros, too, which a power cut may leave anywhere.
- * @remarks Cost: reading one byte; of a suspect file all.
- */
+/** Tells whether a file has a size and ends with a line, as after no power cut; of a suspect one also that it holds no zeros. */
 function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.size < size || stats.size === 0) return false;

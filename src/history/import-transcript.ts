@@ -23,12 +23,7 @@ export interface TranscriptImport {
   readonly imports: readonly SessionImport[];
 }
 
-/**
- * Imports one session, with its subagents.
- *
- * @param mostBytes - Leaves a session alone of which more is to be read.
- * @remarks Cost: a check of each file in the folders of its program, and its own bytes.
- */
+/** Imports one session, with its subagents, unless more bytes than so many are to be read. */
 export async function importTranscript(
   { path, sourceId }: Transcript,
   options: ImportSessionsOptions,
