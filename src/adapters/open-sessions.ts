@@ -45,11 +45,7 @@ export class OpenSessions<State extends EntryTaker> {
     });
   }
 
-  /**
-   * Writes to a session, begins it if there is none, and waits until everything is durable.
-   *
-   * @param name - Display name of a new session.
-   */
+  /** Writes to a session, begins it under a name if there is none, and waits until everything is durable. */
   write(id: string, name: string, work: (open: OpenSession<State>) => void): Promise<void> {
     return this.#turns.take(id, async () => {
       const open = await this.#latest(

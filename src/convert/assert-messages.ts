@@ -4,11 +4,7 @@ import { isJsonRecord } from "../schema/json.ts";
 /** What an SDK calls the elements of its lists. */
 type Element = "Message" | "Item" | "Content";
 
-/**
- * Refuses messages and parts that are no objects, such as `null`, which JSON has for a gap in a list and for NaN.
- *
- * @throws {TypeError} Names the first such element, and says what to do.
- */
+/** Refuses messages and parts that are no objects, such as `null`, which JSON has for a gap in a list and for NaN. */
 export function assertMessages(messages: readonly unknown[], element: Element = "Message"): void {
   messages.forEach((message, index) => {
     if (!isJsonRecord(message)) {
@@ -27,11 +23,7 @@ export function assertMessages(messages: readonly unknown[], element: Element = 
   });
 }
 
-/**
- * Makes the error for a message of an unknown role.
- *
- * @param known - Says which roles there are.
- */
+/** Makes the error for a message of an unknown role, with the roles that are known. */
 export function unknownRole(
   index: number,
   role: unknown,

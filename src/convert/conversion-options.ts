@@ -30,11 +30,7 @@ export interface MessageImportOptions {
   readonly api?: string;
 }
 
-/**
- * Returns a function that returns the time of a message.
- *
- * @throws {TypeError} If there is no time.
- */
+/** Returns a function that returns the time of a message, which the options must have. */
 export function timesOf(options: MessageImportOptions | undefined): (index: number) => number {
   const timestamp: unknown = options?.timestamp;
   if (typeof timestamp === "function") return (index) => asTime(timestamp(index));
@@ -42,11 +38,7 @@ export function timesOf(options: MessageImportOptions | undefined): (index: numb
   return () => time;
 }
 
-/**
- * Returns a function that returns the usage of an answer, by its index and whether it is the last one.
- *
- * @throws {TypeError} If it is neither an object nor a function.
- */
+/** Returns a function that returns the usage of an answer, by its index and whether it is the last one. */
 export function usagesOf({
   usage,
 }: MessageImportOptions): (index: number, isLast: boolean) => object | null | undefined {

@@ -160,11 +160,7 @@ export class History {
     return this.#asked === model ? {} : { responseModel: model };
   }
 
-  /**
-   * Adds a tool result, under our id of its call.
-   *
-   * @param details - What is kept, if the original is not.
-   */
+  /** Adds a tool result, under our id of its call; `details` are kept if the original is not. */
   result(
     index: number,
     result: ReadResult,
@@ -188,13 +184,7 @@ export class History {
     this.issues.report(code, index, message);
   }
 
-  /**
-   * Keeps an original if converting it back would not restore it, and reports that.
-   *
-   * @param original - Without what is never stored.
-   * @param again - What the SDK would get without it.
-   * @param what - Name of the original, for the report.
-   */
+  /** Keeps an original, and reports that, unless the SDK would get the same without it. */
   keep(index: number, original: object, again: unknown, what: string): JsonObject | undefined {
     const { name, plain } = this.#form;
     const normal = (said: unknown): unknown => {

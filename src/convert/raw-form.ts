@@ -140,21 +140,13 @@ export function endsIn(list: unknown, ...types: readonly string[]): boolean {
   return types.some((one) => one === type);
 }
 
-/**
- * Copies a value through JSON, which drops what it cannot hold.
- *
- * @throws {TypeError} On cycles and BigInts.
- */
+/** Copies a value through JSON, which drops what it cannot hold; cycles and BigInts throw. */
 function jsonCopy(value: object): JsonValue {
   const copy: JsonValue = JSON.parse(encodeRecord(value));
   return copy;
 }
 
-/**
- * Tells whether two values are equal as JSON, whatever the order of keys.
- *
- * @remarks Cost: O(size of the smaller), at any depth.
- */
+/** Tells whether two values are equal as JSON, whatever the order of keys. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   // An explicit stack, because the data may be deeper than the call stack.
   const pairs: [unknown, unknown][] = [[a, b]];

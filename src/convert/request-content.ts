@@ -16,11 +16,7 @@ export class RequestContent {
     this.#issues = issues;
   }
 
-  /**
-   * Returns the blocks of an answer that can be sent.
-   *
-   * @param isOwn - Whether the model of the request wrote it.
-   */
+  /** Returns the blocks of an answer that can be sent. */
   ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerBlock[] {
     const blocks = listOf(message.content);
     const known = blocks.filter(isAnswerBlock);

@@ -5,12 +5,7 @@ import type { History } from "./history.ts";
 /** A text in JSON, or a number. */
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
-/**
- * Returns the arguments of a tool call.
- *
- * @param value - An object, or the JSON that the model wrote.
- * @returns Undefined if it is not an object; models make such mistakes.
- */
+/** Returns the arguments of a tool call, from an object or the JSON that the model wrote; undefined if that is no object. */
 export function argumentsOf(value: unknown): Record<string, unknown> | undefined {
   if (typeof value === "string") return parseRecord(value);
   return isJsonRecord(value) ? value : undefined;

@@ -38,12 +38,7 @@ export class DatabaseCopies {
     this.#named = new Set(named);
   }
 
-  /**
-   * Returns the path of the copy of a database, with all that its log holds.
-   *
-   * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot read databases, or it is large and was not named;
-   *   `READ_FAILED` if others write to it without a pause.
-   */
+  /** Returns the path of the copy of a database, with all that its log holds. */
   of(path: string): string {
     const known = this.#copies.get(path);
     if (known !== undefined) return known;

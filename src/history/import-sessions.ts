@@ -148,11 +148,7 @@ function onlyRound(options: ImportSessionsOptions): ImportRound {
   return { cache: cacheFor(options), ...tells, found: nothing, done: nothing };
 }
 
-/**
- * Imports as `importSessions` does, with a given program for the threads.
- *
- * @param program - Undefined if there is none.
- */
+/** Imports as `importSessions` does, with a program for the threads, if there is one. */
 export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,

@@ -262,10 +262,7 @@ function growFile(
   }
 }
 
-/**
- * Without flushes: after a power cut another import completes the files, and a thousand flushes would take longer than everything
- * else.
- */
+/** Without flushes: another import completes files after a power cut, and a thousand flushes would take longer than everything else. */
 function unflushed(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
 }

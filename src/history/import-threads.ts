@@ -46,19 +46,12 @@ export class ImportThreads {
   readonly #threads: Thread[] = [];
   readonly #queue: Request[] = [];
 
-  /**
-   * @param program - The program of the threads.
-   * @throws {Error} If the process may not start threads.
-   */
+  /** @throws {Error} If the process may not start threads. */
   constructor(program: URL, count: number, task: ThreadTask) {
     for (let number = 0; number < count; number++) this.#start(program, task);
   }
 
-  /**
-   * Imports a session in a thread.
-   *
-   * @returns The result; incomplete if it failed, or if there is no thread.
-   */
+  /** Imports a session in a thread; the result is incomplete if it failed, or if there is no thread. */
   import(session: SourceSession): Promise<ThreadResult> {
     let resolve: Request["resolve"] = () => undefined;
     const done = new Promise<ThreadResult>((settle) => {

@@ -24,10 +24,7 @@ export interface LostSession {
   readonly firstPrompt: string;
 }
 
-/**
- * Finds the sessions of Claude Code whose prompts its `history.jsonl` still has, though they have no transcript, were
- * not imported, and were not deleted here; earliest first.
- */
+/** Finds the sessions of Claude Code that only its `history.jsonl` still has, unless imported or deleted here; earliest first. */
 export function findLost(options: ImportSessionsOptions): LostSession[] {
   const { env = process.env, store, storeName, earlierDirs, project } = options;
   const copies = copiesFor(options);
@@ -65,11 +62,7 @@ function sessionsIn(text: string, path: string): LostSession[] {
   }));
 }
 
-/**
- * Keeps what is left of a session as a session of prompts.
- *
- * @returns Its path, or its id in a store.
- */
+/** Keeps what is left of a session as a session of prompts; returns its path, or its id in a store. */
 export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string> {
   const { store, storeName, earlierDirs, now = Date.now } = options;
   const target = importTarget(store, storeName, earlierDirs);

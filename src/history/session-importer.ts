@@ -44,11 +44,7 @@ export class SessionImporter {
     this.#ids = new SessionIds(target, facts);
   }
 
-  /**
-   * Imports what was appended to a session since the last import, if that can be told without reading all of it.
-   *
-   * @param before - What the last import made: the session, and its subagents.
-   */
+  /** Imports what was appended to a session since the last import, if that can be told without reading all of it. */
   async readOn(
     session: SourceSession,
     before: readonly KnownImport[],
@@ -73,11 +69,7 @@ export class SessionImporter {
     );
   }
 
-  /**
-   * Imports a session and its subagents.
-   *
-   * @param made - Results from before a failure; these sessions are not imported again.
-   */
+  /** Imports a session and its subagents, except those that were made before a failure. */
   async *import(
     session: SourceSession,
     made: readonly MadeSession[] = [],
@@ -220,11 +212,7 @@ export class SessionImporter {
     return next?.imported ?? { source, sourceId, parent: undefined };
   }
 
-  /**
-   * Adds the path or id of the parent session, whether it exists or will exist.
-   *
-   * @param beside - Sessions of the same source, by their ids there.
-   */
+  /** Adds the path or id of the parent session, whether it exists or will exist. */
   async #headerOf(imported: ImportedSession, beside: SessionsBeside): Promise<SessionHeader> {
     const { parent } = imported;
     const header = beside.get(imported.sourceId)?.header ?? imported.header;
@@ -267,11 +255,7 @@ interface SessionBeside {
 /** Sessions of one source, by their ids there. */
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
 
-/**
- * Converts the files of another program's session to sessions: its own, and those of its subagents.
- *
- * @returns The main session first; none if the files hold no conversation.
- */
+/** Converts the files of another program's session to sessions, the main one first; none if they hold no conversation. */
 function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const [main, ...others] = programOf(session.source)?.read(session, options) ?? [];
   if (main === undefined) return [];

@@ -38,11 +38,7 @@ export function stampOf({ path, size, mtimeMs, beside = [] }: SourceFile): strin
   return [`${path}:${size}:${mtimeMs}`, ...beside.map(stampOf)].join("|");
 }
 
-/**
- * Reads a file whole, and decompresses it if necessary.
- *
- * @throws {SessionError} `NOT_A_SESSION` if it is too large, or this version of Node cannot decompress it.
- */
+/** Reads a file whole, and decompresses it if necessary. */
 export function readSource(path: string): Uint8Array {
   const bytes = withSource(path, ({ fd, size }) => {
     if (size > MAX_SOURCE_BYTES) throw tooLarge(path);
@@ -58,12 +54,7 @@ export function readSourceAsText(path: string): string {
   return decodeText(bytes);
 }
 
-/**
- * Reads a file in pieces, each valid until the next is requested; a compressed file is one piece.
- *
- * @param overlap - Bytes of each piece that are repeated at the start of the next one.
- * @throws {SessionError} `NOT_A_SESSION` if it is too large, or this version of Node cannot decompress it.
- */
+/** Reads a file in pieces, each valid until the next, which begins with `overlap` bytes of it; a compressed file is one piece. */
 export function* readSourcePieces(path: string, overlap = 0): Generator<Uint8Array, void> {
   if (path.endsWith(".zst")) {
     yield readSource(path);

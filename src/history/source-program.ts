@@ -157,11 +157,7 @@ export interface SourceProgram {
   withOrigins?(sessions: readonly SourceSession[]): readonly SourceSession[];
   /** Tells whether a session can only be converted with what an earlier import has made of it. */
   needsKnown?(session: SourceSession): boolean;
-  /**
-   * Converts the files of a session to sessions: its own, and those of its subagents.
-   *
-   * @returns The main session first; none if the files hold no conversation.
-   */
+  /** Converts the files of a session to sessions, the main one first; none if they hold no conversation. */
   read(session: SourceSession, options: ReadOptions): ImportedSession[];
   /** How to read on where the last import ended; absent if all of a file must be read. */
   readonly tail?: TailReader;

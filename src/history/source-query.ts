@@ -45,12 +45,7 @@ export function pathsOf({ paths, env }: SourceQuery): string[] {
   return (paths ?? sourceFolders(env)).map(absolutePath);
 }
 
-/**
- * Finds sessions of other programs, earliest first.
- *
- * @param isWanted - Tells whether to look at a file; of others, what is known counts.
- * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
- */
+/** Finds sessions of other programs, earliest first. Of files that are not wanted, what is known counts. */
 export function findSourceSessions(
   query: SourceQuery,
   cache: ImportCache,
@@ -79,11 +74,7 @@ export function copiesFor({ paths = [], cacheDir = defaultCacheFolder() }: Sourc
   return new DatabaseCopies(cacheDir, paths.map(absolutePath));
 }
 
-/**
- * Names the copies of the databases that a session is read from.
- *
- * @throws {SessionError} If one cannot be copied.
- */
+/** Names the copies of the databases that a session is read from. */
 export function withCopies(session: SourceSession, copies: DatabaseCopies): SourceSession {
   const copied = (file: KnownFile) =>
     file.facts.isInDatabase === true ? { ...file, copy: copies.of(file.path) } : file;

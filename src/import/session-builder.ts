@@ -217,11 +217,7 @@ export class SessionBuilder {
     return times === 0 ? key : `${key} ${times}`;
   }
 
-  /**
-   * Names the session.
-   *
-   * @param isUsers - Whether the user gave the name, rather than the program.
-   */
+  /** Names the session: as the user did, or the program. */
   addName(key: string, name: string, isUsers = false): void {
     const { id } = this.addBehind(key, undefined, { type: "session_info", name });
     if (!isUsers) this.#madeNameIds.add(id);

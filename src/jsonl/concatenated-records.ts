@@ -88,11 +88,7 @@ function looksLikeRecord(record: JsonRecord): boolean {
   return (typeof id === "string" && Object.hasOwn(record, "parentId")) || isKnownEntryType(type);
 }
 
-/**
- * Finds the next `{` that is followed by a key of a record.
- *
- * @param isBorder - Whether a `{` at `start`, after blanks, counts whatever follows.
- */
+/** Finds the next `{` that is followed by a key of a record; at a border, blanks may precede anything. */
 function nextRecordStart(
   bytes: Uint8Array,
   start: number,

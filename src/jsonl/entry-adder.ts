@@ -75,11 +75,7 @@ export class EntryAdder {
       this.#addTaken({ type, id, parent, timestampMs, place: { offset, length, line }, isUnstated: false });
   }
 
-  /**
-   * Adds an entry from its parsed record, or from the fields of its head.
-   *
-   * @returns Its id.
-   */
+  /** Adds an entry from its parsed record, or from the fields of its head; returns its id. */
   addRecord(record: JsonRecord, type: string, place: LineSpan): string {
     const stated =
       typeof record["id"] === "string" && record["id"] !== "" ? idKeyOf(record["id"]) : undefined;
@@ -166,10 +162,7 @@ export class EntryAdder {
     return { kind, parentId: typeof parentId === "object" ? "that is no text" : String(parentId) };
   }
 
-  /**
-   * Returns the parent of an entry whose stated parent is missing: the entry before, if the parent was on a damaged
-   * line.
-   */
+  /** Returns the parent of an entry whose stated parent is missing: the entry before, if the parent was on a damaged line. */
   #fallback(): number {
     return this.hasDamageBehindLast ? this.#last : NONE;
   }

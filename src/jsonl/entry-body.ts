@@ -21,11 +21,7 @@ export interface BodyContext {
   entryIdFrom(recordNumber: number): string | undefined;
 }
 
-/**
- * Parses an entry from its line, upgrades it to the current version, and gives it the head from the tree.
- *
- * @returns Undefined if the body is damaged: not JSON, or a message entry without a message.
- */
+/** Parses an entry from its line, upgrades it, and gives it the head from the tree; undefined if the body is damaged. */
 export function decodeEntry(
   bytes: Uint8Array,
   head: EntryHead,

@@ -36,12 +36,7 @@ export type JsonNode = TextNode | OtherNode | ParentNode;
 const SPACES: ReadonlySet<string> = new Set([" ", "\t", "\n", "\r", ",", ":"]);
 const SCALAR_ENDS = /[\s,\]}]/g;
 
-/**
- * Parses JSON into nodes that can be changed and encoded again.
- *
- * @param text - Must be valid JSON.
- * @remarks Cost: O(text), at any depth.
- */
+/** Parses valid JSON into nodes that can be changed and encoded again, at any depth. */
 export function parseTree(text: string): JsonNode {
   const root: ListNode = { kind: "list", items: [] };
   const open: ParentNode[] = [root];

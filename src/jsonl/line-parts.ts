@@ -38,10 +38,7 @@ export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
   return parts;
 }
 
-/**
- * Returns the parts between two records; none for white space. Zero bytes around a legible head are parts of their
- * own.
- */
+/** Returns the parts between two records; none for white space. Zero bytes around a legible head are parts of their own. */
 function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
   const { start, end, text } = trimmed(bytes, from, to, isSpaceOrZero);
   if (start === end) return zerosIn(bytes, from, start);

@@ -136,11 +136,7 @@ export class LineScanner {
     this.#scanned.bytes = NO_BYTES;
   }
 
-  /**
-   * Skips whole lines that the caller wrote itself.
-   *
-   * @param bytes - Number of bytes, line breaks included. The scanner must not be in the middle of a line.
-   */
+  /** Skips whole lines that the caller wrote itself; the scanner must not be in the middle of a line. */
   skip(bytes: number, lines: number): void {
     this.#lineOffset += bytes;
     this.#line += lines;

@@ -72,11 +72,7 @@ export class LineSpans {
 /** The part of `LineSpans` that reading lines needs. */
 export type SpansByOrdinal = Pick<LineSpans, "offsetAt" | "lengthAt">;
 
-/**
- * Reads the lines of entries from bytes in memory.
- *
- * @param take - Called for each, in the given order.
- */
+/** Reads the lines of entries from bytes in memory, in the order of the ordinals. */
 export function linesInMemory(
   readBytes: (offset: number, length: number) => Uint8Array,
   spans: SpansByOrdinal,

@@ -2,11 +2,7 @@ import { inventEntryId } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 
-/**
- * Upgrades one record, step by step, to the current version.
- *
- * @param place - Position of the record; only version 1 needs it.
- */
+/** Upgrades one record, step by step, to the current version; only version 1 needs its position. */
 export function upgradeRecord(record: JsonRecord, version: number, place: LinearPlace): JsonRecord {
   const upgraded = version < 2 ? upgradeV1Record(record, place) : record;
   return version < 3 ? upgradeV2Record(upgraded) : upgraded;

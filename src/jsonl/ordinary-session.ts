@@ -57,11 +57,7 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     this.#isParsing = firstKept === undefined;
   }
 
-  /**
-   * Reads a whole file, in steps of about so many bytes; yields the number of bytes read after each.
-   *
-   * @returns Undefined if anything is odd. A `SessionIndex` then finds out what it is.
-   */
+  /** Reads a whole file, in steps of about so many bytes, yielding the bytes read after each; undefined if anything is odd. */
   static *read(bytes: Uint8Array, stepBytes: number): Generator<number, OrdinarySession | undefined> {
     const text = decodeText(bytes);
     const lines = text.split("\n");
@@ -180,11 +176,7 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     if (isOrdinary(record, type, id, parentId)) this.parsed[ordinal] = record;
   }
 
-  /**
-   * Adds the entry of a line; false if it is odd.
-   *
-   * @throws {SyntaxError}
-   */
+  /** Adds the entry of a line; false if it is odd. */
   #add(line: string): boolean {
     const front = USUAL_FRONT.exec(line);
     if (front === null) return this.#addOther(line);

@@ -21,13 +21,7 @@ export class RepeatedLines {
     this.#readBytes = readBytes;
   }
 
-  /**
-   * Compares a line with those of all entries with its id.
-   *
-   * @param first - The first of them.
-   * @param next - Ordinal of the line's entry if it is not repeated.
-   * @returns Ordinal of the entry with the same line, or NONE.
-   */
+  /** Compares a line with those of all entries with its id; returns the ordinal of the entry with the same line, or NONE. */
   find(id: IdKey, first: number, place: LineSpan, next: number): number {
     const bearers = this.#bearersOf(id, first);
     const line = this.#lineAt(place);

@@ -115,10 +115,7 @@ export class SessionIndex {
     return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
   }
 
-  /**
-   * Whether the heads in the file are not as the current version writes them. The file must then be rewritten before
-   * an append.
-   */
+  /** Whether the heads in the file are not as the current version writes them: then it must be rewritten before an append. */
   get needsUpgrade(): boolean {
     return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
   }
@@ -281,11 +278,7 @@ export class SessionIndex {
     this.#pending.add(own);
   }
 
-  /**
-   * Confirms the assumed positions of pending writes.
-   *
-   * @param count - How many of the first to confirm. Default: all.
-   */
+  /** Confirms the assumed positions of the first pending writes, or of all. */
   confirmPending(count?: number): void {
     if (this.#pending.isEmpty) return;
     for (const { ordinal, length, hasBreak } of this.#pending.drain(count)) {

@@ -106,11 +106,7 @@ export class EntryCache {
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
-  /**
-   * Caches an entry that was just appended, so that callers get this object.
-   *
-   * @param isLive - Whether its line says something else, so that the object is kept for good.
-   */
+  /** Caches an entry that was just appended, so that callers get this object; for good if its line says something else. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
     this.#strong.add(ordinal, entry, bytes);

@@ -107,12 +107,7 @@ export class FileLog implements SessionLog {
     this.#knownIndex = this.#state.index;
   }
 
-  /**
-   * Opens a session file.
-   *
-   * @returns Undefined if the file is missing or empty.
-   * @throws {SessionError} `NOT_A_SESSION`; the file is left alone.
-   */
+  /** Opens a session file; undefined if it is missing or empty. */
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;

@@ -12,11 +12,7 @@ import { fileError } from "./file-errors.ts";
 /** Bytes among which to look for the first records of another program; an error must not take long. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/**
- * Returns the program whose file is open, which lacks a session header; undefined if its records do not tell.
- *
- * @param most - Number of bytes to read at most.
- */
+/** Returns the program whose file is open, which lacks a session header; undefined if its records do not tell. */
 export function sourceOfFile(fs: FileSystem, fd: number, most = MAX_BYTES): ForeignSource | undefined {
   const end = Math.min(fs.fstatSync(fd).size, most);
   return foreignSourceIn(() => readPieces(fs, fd, 0, end));

@@ -31,11 +31,7 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   }
 }
 
-/**
- * Reads an open file into an index.
- *
- * @param end - Where to stop; default: the end of the file.
- */
+/** Reads an open file into an index, to its end or up to an offset. */
 export function readIndex(
   fs: FileSystem,
   fd: number,

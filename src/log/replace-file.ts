@@ -101,10 +101,7 @@ function renameOver(old: OldFile, temporary: string): void {
   }
 }
 
-/**
- * Gives the old file its hidden name, then moves the new one to the path: where an open file cannot be replaced, or has no
- * second name.
- */
+/** Names the old file anew, then moves the new one to its path: where an open file cannot be replaced, or has no second name. */
 function exchange(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   assertReplaceable(old, path);
@@ -232,11 +229,7 @@ export function awaitFile(fs: FileSystem, path: string): void {
   if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw busy(path);
 }
 
-/**
- * Tells whether anything is at a path, after such a wait if nothing is.
- *
- * @throws {SessionError} `NOT_A_SESSION` if the system does not tell.
- */
+/** Tells whether anything is at a path, after such a wait if nothing is. */
 export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
   const isFound = () => fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
   try {

@@ -133,10 +133,6 @@ export interface SessionLog extends LineSource {
   /** Flushes and releases the log; after that it is read-only. Idempotent. */
   close(): Promise<void>;
 
-  /**
-   * Closes the log at once, when its session continues with another log.
-   *
-   * @throws {SessionError} `WRITE_FAILED`; the log is released anyway.
-   */
+  /** Closes the log at once, when its session continues with another log. */
   release(): void;
 }

@@ -42,11 +42,7 @@ function adviceFor(message: unknown): string {
 /** Types with a meaning of their own in a file, which callers must not use. */
 const RESERVED_TYPES: ReadonlySet<unknown> = new Set(["", "session", "leaf"]);
 
-/**
- * Refuses what is not a draft of an entry.
- *
- * @throws {TypeError} If it has no type, a reserved one, or is a message entry without a message.
- */
+/** Refuses what is not a draft of an entry: without a type, of a reserved one, or a message entry without a message. */
 export function assertDraft(draft: unknown): void {
   const type = isJsonRecord(draft) ? draft["type"] : undefined;
   if (typeof type !== "string" || RESERVED_TYPES.has(type)) {
@@ -56,11 +52,7 @@ export function assertDraft(draft: unknown): void {
   if (type === "message" && isJsonRecord(draft)) assertMessage(draft["message"], storedMessageProblems);
 }
 
-/**
- * Refuses what cannot replace a message's content.
- *
- * @throws {TypeError} Unless it is null or has a text or a list of blocks.
- */
+/** Refuses what cannot replace a message's content: it is null, or has a text or a list of blocks. */
 export function assertReplacement(replacement: unknown): void {
   if (replacement === null) return;
   const content = isJsonRecord(replacement) ? replacement["content"] : undefined;

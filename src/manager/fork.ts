@@ -114,11 +114,7 @@ export function* branchLines(state: SessionState, plan: BranchPlan): Generator<s
   }
 }
 
-/**
- * Writes the lines of a copy to a new session file, and opens it.
- *
- * @throws {SessionError} `SESSION_EXISTS` if something is at the path, or `WRITE_FAILED`.
- */
+/** Writes the lines of a copy to a new session file, and opens it. */
 export function writeCopy(
   path: string,
   lines: Iterable<string | Uint8Array>,
@@ -157,12 +153,7 @@ function inOrder(path: string, log: FileLog): FileLog {
   );
 }
 
-/**
- * Writes the path root → leaf to a new file, and creates its folder.
- *
- * @returns The path, absolute.
- * @throws {SessionError} `SESSION_EXISTS` if something is at the path, or `WRITE_FAILED`.
- */
+/** Writes the path root → leaf to a new file, and creates its folder; returns the absolute path. */
 export function exportCopy(
   state: SessionState,
   path: string,

@@ -55,11 +55,7 @@ export function newLog(
   return place.begin(newHeader(cwd, clock(options), session));
 }
 
-/**
- * Opens the session at a path, or begins one there if the file is missing or empty.
- *
- * @throws {SessionError} `NOT_A_SESSION`; `SESSION_NOT_FOUND` for a missing file opened read-only
- */
+/** Opens the session at a path, or begins one there if the file is missing or empty. */
 export function openLog(path: string, options: SessionOptions): FileLog {
   const absolute = absolutePath(path);
   return FileLog.open(absolute, options) ?? beginAt(absolute, options);

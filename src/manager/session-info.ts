@@ -80,13 +80,7 @@ function addText(info: Omit<SessionInfo, "allMessagesText">): asserts info is Se
   Object.defineProperty(info, "allMessagesText", TEXT_WHEN_ASKED);
 }
 
-/**
- * Reads the text of all user and assistant messages of a session file, joined by one space.
- *
- * @returns Empty if the file is gone.
- * @throws The system's error if it cannot be read.
- * @remarks Cost: O(bytes), held in memory line by line; only user and assistant messages are parsed.
- */
+/** Reads the text of all user and assistant messages of a session file, joined by one space; empty if the file is gone. */
 function readMessagesText(path: string): string {
   const session = ifPresent(() => readSessionFile(realFileSystem, path));
   if (session === undefined) return "";

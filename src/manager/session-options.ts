@@ -64,11 +64,7 @@ export const SESSION_RULES: OptionRules<SessionOptions> = {
 /** Rules for these options; the id has its own check and error. */
 export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
 
-/**
- * Converts pi's string, or undefined, to options.
- *
- * @throws {TypeError} If an option is none that can be meant.
- */
+/** Converts pi's string, or undefined, to options, and checks them. */
 export function sessionOptions(given: string | SessionOptions | undefined): SessionOptions {
   if (given === undefined) return {};
   if (typeof given === "string") return { sessionDir: given };
@@ -111,11 +107,7 @@ export function ensureFolder(folder: string): void {
   }
 }
 
-/**
- * Makes the header of a new session.
- *
- * @throws {TypeError} If an option is none that can be meant.
- */
+/** Makes the header of a new session, and checks the options. */
 export function newHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
   assertOptions<Omit<NewSessionOptions, "id">>(options, NEW_SESSION_RULES);
   return {
@@ -139,11 +131,7 @@ export function coreOptions(options: SessionOptions): MakerOptions {
   return { now, ...(beforePersist !== undefined && { beforePersist }) };
 }
 
-/**
- * Returns the options to open a session, with a working directory that overrides theirs.
- *
- * @throws {TypeError} If an option is none that can be meant.
- */
+/** Returns the options to open a session, checked, with a working directory that overrides theirs. */
 export function opening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,

@@ -169,11 +169,7 @@ export class SessionState {
     return this.#add(this.#maker.ofMessage(message, this.#leafId));
   }
 
-  /**
-   * Appends an entry under the leaf if the stored leaf is the expected one.
-   *
-   * @throws {SessionError} `STALE_LEAF`; nothing was added.
-   */
+  /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
   async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
     if (expectedLeafId !== null) this.require(expectedLeafId);
@@ -284,11 +280,7 @@ export class SessionState {
     assertWritable(this.#log);
   }
 
-  /**
-   * Refuses to change the session while `beforePersist` runs.
-   *
-   * @throws {TypeError} If `beforePersist` is running.
-   */
+  /** Refuses to change the session while `beforePersist` runs. */
   assertNotPreparing(): void {
     if (!this.#isPreparing) return;
     throw new TypeError(

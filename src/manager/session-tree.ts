@@ -53,11 +53,7 @@ function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
   siblings.sort((a, b) => timeOf(a) - timeOf(b));
 }
 
-/**
- * Yields an entry (or, for NONE, all roots) and its descendants, parents first.
- *
- * @param childrenOf - Returns the children of an entry, or the roots for NONE, in order.
- */
+/** Yields an entry (or, for NONE, all roots) and its descendants, parents first. */
 export function* walkTree(
   start: number,
   childrenOf: (ordinal: number) => Int32Array,

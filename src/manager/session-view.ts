@@ -156,12 +156,7 @@ export class SessionView {
     throw entryNotFound(name, candidates);
   }
 
-  /**
-   * Returns the end of the path to an entry.
-   *
-   * @param ordinal - Of the entry, or NONE.
-   * @param most - How many entries at most; the last is the entry itself.
-   */
+  /** Returns the end of the path to an entry, or to NONE: at most so many ordinals, the entry itself last. */
   pathTo(ordinal: number, most: number): number[] {
     const path: number[] = [];
     for (let at = ordinal; at !== NONE && path.length < most; at = this.tree.parentAt(at)) path.push(at);

@@ -52,11 +52,7 @@ export class Database {
     return onConnection(client, this.#timeoutMs, work, signal);
   }
 
-  /**
-   * Runs a statement in its own transaction.
-   *
-   * @param signal - Cancels it; not in an embedded database.
-   */
+  /** Runs a statement in its own transaction; the signal cancels it, except in an embedded database. */
   query(text: string, values: unknown[] = [], signal?: AbortSignal): Promise<Row[]> {
     if (this.#tenant !== undefined) return this.transaction((run) => run(text, values), signal);
     return this.connected((run) => run(text, values), signal);
@@ -198,11 +194,7 @@ async function connected(pool: PostgresPool, timeoutMs: number): Promise<Postgre
 /** Thrown if a server does not answer: it is unknown whether it ran the statement. */
 class NoAnswerError extends Error {}
 
-/**
- * Waits for a promise for some milliseconds.
- *
- * @throws {Error} If it takes longer.
- */
+/** Waits for a promise for some milliseconds; throws if it takes longer. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   if (ms === Number.POSITIVE_INFINITY) return promise;
   let timer: NodeJS.Timeout | undefined;

@@ -6,10 +6,7 @@ import { numberOf, type Row, textOf } from "./rows.ts";
 
 const base64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
 
-/**
- * Columns of a stored line, as `storedLine` reads them. A text with a byte order mark is also returned as bytes,
- * because some clients drop the mark.
- */
+/** Columns of a stored line. A text with a byte order mark is also returned as bytes, because some clients drop the mark. */
 export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${base64("l.raw")} as raw,
   case when left(l.line, 1) = chr(65279) then ${base64("convert_to(l.line, 'UTF8')")} end as marked`;
 

@@ -34,11 +34,7 @@ export function sqlState(error: unknown): string {
   return code.length === 5 ? code : "";
 }
 
-/**
- * Makes a final error if the call will always be refused; returns other errors unchanged, for a retry.
- *
- * @param schema - Schema of the tables.
- */
+/** Makes a final error if the call will always be refused; returns other errors unchanged, for a retry. */
 export function translated(error: unknown, schema: string): unknown {
   if (isSessionError(error)) return error;
   const said = messageOf(error);

@@ -51,11 +51,7 @@ export async function amendLines(
 /** What of an amendment follows from the lines. */
 type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
 
-/**
- * Computes which lines of a session change, and to what.
- *
- * @param lines - All lines, read into `session`, in order.
- */
+/** Computes which lines of a session change, and to what. */
 function planAmendment(
   lines: readonly StoredLine[],
   session: RemoteLines,
@@ -99,11 +95,7 @@ function planAmendment(
   };
 }
 
-/**
- * Returns the future header.
- *
- * @param line - Its line, if it has one for itself, which is kept as it is unless it must change.
- */
+/** Returns the future header; its own line stays as it is unless it must change. */
 function headerLine(
   { index }: RemoteLines,
   line: string | undefined,

@@ -236,11 +236,7 @@ export async function* bytesOfFile(
   }
 }
 
-/**
- * Appends entries to a session file, except those that it holds already, word for word.
- *
- * @returns The log, to flush and close; undefined if the file is missing or empty.
- */
+/** Appends entries to a session file, except those that it holds already; returns the log, undefined if the file is missing or empty. */
 export function appendEntriesToFile(
   path: string,
   entries: readonly AnySessionEntry[],

@@ -24,11 +24,7 @@ export function newLineOf(bytes: Uint8Array, withSearchText: boolean): NewLine {
   return entry === undefined ? { text } : { text, entry };
 }
 
-/**
- * Makes the line of an entry that this library has encoded.
- *
- * @throws {TypeError} If it is no entry.
- */
+/** Makes the line of an entry that this library has encoded. */
 export function newEntryLine(text: string, withSearchText: boolean): NewEntryLine {
   const entry = entryFactsOf(text, withSearchText);
   if (entry === undefined) throw new TypeError("a line that is to be appended holds no entry with an id");
@@ -55,11 +51,7 @@ export function bytesOf({ text, encoding }: Pick<StoredLine, "text" | "encoding"
   return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
 }
 
-/**
- * Joins the bytes of lines, a line break behind each.
- *
- * @param isLast - Whether the last line is the session's last, which may have no line break.
- */
+/** Joins the bytes of lines, a line break behind each; the session's last one may have none. */
 export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const [i, line] of lines.entries()) {

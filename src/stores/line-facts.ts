@@ -13,12 +13,7 @@ const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc0
 const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);
 const ALL_UNSTORABLE = new RegExp(UNSTORABLE.source, "g");
 
-/**
- * Reads the facts that an entry's line can be queried by.
- *
- * @param withSearchText - Whether to include the searched text.
- * @returns Undefined if the line holds no entry with an id.
- */
+/** Reads the facts that an entry's line can be queried by; undefined if it holds no entry with an id. */
 export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts | undefined {
   const record = parse(text);
   if (record === undefined) return undefined;

@@ -5,11 +5,7 @@ import type { SessionBackend, StoredLine } from "./session-backend.ts";
 /** Lines requested at a time. */
 export const PAGE_LINES = 1_000;
 
-/**
- * Reads all lines of a session, as they are at one revision.
- *
- * @param onAnswer - Called with each page.
- */
+/** Reads all lines of a session, as they are at one revision. */
 export async function readAllLines(
   backend: SessionBackend,
   id: string,

@@ -102,11 +102,7 @@ export class RemoteLog implements SessionLog {
     return log;
   }
 
-  /**
-   * Begins a session with its header and further lines, if any; with further lines it is written at once.
-   *
-   * @param lines - The header first.
-   */
+  /** Begins a session with its header and further lines, if any; with further lines it is written at once. */
   static begin(
     backend: SessionBackend,
     lines: Iterable<string | Uint8Array>,

@@ -54,11 +54,7 @@ export class BackendSearch {
     this.#options = options;
   }
 
-  /**
-   * Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for.
-   *
-   * @param cwd - Only sessions of this project.
-   */
+  /** Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for. */
   hits(cwd: string | undefined): AsyncGenerator<BackendHit, void, undefined> {
     const words = requiredWords(this.#plan.query);
     const isFound = this.#reader.backend.search !== undefined && words.length > 0 && !readsCalls(this.#plan);

@@ -1,4 +1,4 @@
-import type { UsageTotals } from "./usage-tally.ts";
+import { addDollars, type UsageTotals } from "./usage-tally.ts";
 import { dollars } from "./words.ts";
 
 /** What calls of models used, with dollars that records state and dollars by prices apart. */
@@ -34,11 +34,6 @@ export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
     sum.estimated = addDollars(sum.estimated, part.estimated);
   }
   return sum;
-}
-
-/** Adds dollars to a sum; null stands for what is not known. */
-export function addDollars(sum: number | null, more: number | null): number | null {
-  return more === null ? sum : (sum ?? 0) + more;
 }
 
 /** Returns what was spent as far as it is known: stated and estimated, or 0. */

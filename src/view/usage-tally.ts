@@ -2,7 +2,6 @@ import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import { calculateContextTokens } from "../context/usage.ts";
 import type { Usage } from "../schema/content.ts";
 import { UNKNOWN_NAME } from "../schema/message.ts";
-import { addDollars } from "./spent.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
@@ -105,6 +104,11 @@ function costOf(cost: unknown): number | null {
 function addTo(sum: UsageTotals, more: UsageTotals): void {
   for (const name of NUMBERS) sum[name] += more[name];
   sum.cost = addDollars(sum.cost, more.cost);
+}
+
+/** Adds dollars to a sum; null stands for what is not known. */
+export function addDollars(sum: number | null, more: number | null): number | null {
+  return more === null ? sum : (sum ?? 0) + more;
 }
 
 /** Returns a stored name; null if there is none, or the writer did not know it. */

@@ -55,10 +55,7 @@ export function storeRecord(record: unknown): JsonObject {
   return storeData(record, "a record");
 }
 
-/**
- * Returns a function that tells whether a record is new: neither known nor seen before. Records without `uuid` are
- * always new.
- */
+/** Returns a function that tells whether a record is new: neither known nor seen before. Records without `uuid` always are. */
 function unrepeated(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
   const seen = new Set<string>();
   return (record) => {

@@ -72,11 +72,7 @@ function classOf(json: unknown): string {
   return lc === 1 && isJsonRecord(kwargs) ? String(listOf(id).at(-1)) : "";
 }
 
-/**
- * Converts a message for a session.
- *
- * @param timestamp - Its time, in Unix milliseconds.
- */
+/** Converts a message for a session. */
 export function holdMessage({ id, record }: ListedMessage, timestamp: number): HeldMessage {
   const { id: _, ...said } = plainMessage(recordOf(record) ?? {}).data;
   const name = classOf(record);
@@ -108,11 +104,7 @@ function writeData(message: Message): JsonRecord {
   }
 }
 
-/**
- * Makes the draft of a message's entry.
- *
- * @param isCopy - Whether another branch holds the message as well, and counts its tokens.
- */
+/** Makes the draft of a message's entry; the tokens of a copy are counted on another branch. */
 export function messageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
   const counted = isCopy && message.role === "assistant" ? { ...message, usage: usageOf() } : message;
   return { type: "message", message: counted, details: { [LANGGRAPH_DETAIL]: kept } };
@@ -149,11 +141,7 @@ export function messageIdIn(entry: AnySessionEntry | undefined): string | undefi
   return typeof id === "string" ? id : undefined;
 }
 
-/**
- * Restores the serialized form of the message of an entry; after a redaction, what is left of it.
- *
- * @returns Undefined if there is no message.
- */
+/** Restores the serialized form of the message of an entry; after a redaction, what is left of it; undefined if there is none. */
 export function recordIn(entry: AnySessionEntry | undefined): JsonRecord | undefined {
   const { message } = fieldsOf(entry);
   const { id, class: name, data, isWhole, role: editedRole } = keptIn(entry);

@@ -177,11 +177,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /**
-   * Tells whether the operation was applied.
-   *
-   * @throws {TypeError} If it was, with another transaction.
-   */
+  /** Tells whether the operation was applied; throws if it was with another transaction. */
   #isApplied(id: string, digest: string, applied: string | undefined): boolean {
     if (applied === undefined || applied === digest) return applied !== undefined;
     throw new TypeError(
@@ -225,11 +221,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /**
-   * Keeps the first `keep` items of the history and appends others, in one write.
-   *
-   * @param operation - Recorded in the same write.
-   */
+  /** Keeps the first items of the history and appends others and an operation, in one write. */
   #replaceFrom(
     parts: readonly HistoryPart[],
     keep: number,

@@ -40,11 +40,7 @@ export function readHistory(session: SessionManager): HistoryPart[] {
   });
 }
 
-/**
- * Reads the operations that were applied on the active branch.
- *
- * @returns The digest of each, by id.
- */
+/** Reads the operations that were applied on the active branch: the digest of each, by id. */
 export function readOperations(session: SessionManager): Map<string, string> {
   return new Map(operationsOf(session.getBranch()).map(({ id, digest }) => [id, digest]));
 }

@@ -43,12 +43,7 @@ export function isAnswer(item: JsonObject): boolean {
   return item["role"] !== "user" && item["role"] !== "system" && !RESULTS.has(item["type"]);
 }
 
-/**
- * Makes a message with the content of items, for readers of the session without the SDK.
- *
- * @param items - One item, or several of one answer.
- * @returns Undefined if a message would be empty.
- */
+/** Makes a message with the content of an item, or of several of one answer, for readers without the SDK; undefined if it were empty. */
 export function messageOfItems(
   items: readonly JsonObject[],
   answerer: Answerer,

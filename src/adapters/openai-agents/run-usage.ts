@@ -12,11 +12,7 @@ export class RunUsage {
     if (run !== undefined && !this.#counted.has(run)) this.#counted.set(run, requestsOf(run).length);
   }
 
-  /**
-   * Returns what requests used that are not counted yet, in order; of a run that has not begun here, those of the answers.
-   *
-   * @param answers - How many answers are about to be stored.
-   */
+  /** Returns what requests used that are not counted yet, in order; of a run that has not begun here, those of the answers. */
   of(run: object | undefined, answers: number): Usage[] {
     if (run === undefined || answers === 0) return [];
     const requests = requestsOf(run);

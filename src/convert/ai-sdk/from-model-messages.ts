@@ -97,12 +97,7 @@ class ModelMessageReader {
     });
   }
 
-  /**
-   * Adds a message.
-   *
-   * @param facts - Facts about an answer beside its content.
-   * @throws {TypeError} If its role is unknown.
-   */
+  /** Adds a message; an answer with facts that are not in its content. */
   read(message: ModelMessageLike, index: number, facts: Partial<AnswerFields> = {}): void {
     const { role, content } = message;
     switch (role) {
@@ -128,11 +123,7 @@ class ModelMessageReader {
     }
   }
 
-  /**
-   * Adds the messages of a result, each under the index that its position in the result has.
-   *
-   * @throws {TypeError} If it has no messages, as where the name of another version was read from it.
-   */
+  /** Adds the messages of a result, each under the index that its position in the result has. */
   readResult(result: ModelMessagesResponseLike, indexOf: (at: number) => number): void {
     const { steps, response, responseMessages = response?.messages } = result;
     if (responseMessages === undefined)

@@ -53,11 +53,7 @@ export function fromUIMessages(
   return { messages: converted, issues };
 }
 
-/**
- * Converts UI messages like `fromUIMessages`.
- *
- * @returns Also `starts`: for each UI message, the index of the first message that it became; that of the next if none.
- */
+/** Converts UI messages like `fromUIMessages`; `starts` has for each the index of the first message that it became, or of the next. */
 export function readUIMessages(
   messages: readonly UIMessageLike[],
   options: MessageImportOptions,

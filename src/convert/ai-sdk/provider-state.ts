@@ -49,10 +49,7 @@ function familyOfPart(part: unknown): Family | undefined {
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
 }
 
-/**
- * Returns the identity of an answer's model. Its state takes precedence over options, which may apply to many
- * answers.
- */
+/** Returns the identity of an answer's model. Its state takes precedence over options, which may apply to many answers. */
 export function identityOfFamily(
   family: Family | undefined,
   options: MessageImportOptions,
@@ -127,11 +124,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   }));
 }
 
-/**
- * Reads thinking.
- *
- * @param parts - A part, or all parts of one OpenAI item.
- */
+/** Reads thinking from a part, or from all parts of one OpenAI item. */
 export function readReasoning(parts: readonly unknown[]): ThinkingContent {
   const { anthropic, openai, google } = stateOf(parts[0]);
   const texts = parts.map((part) => String(fieldsOf(part)["text"] ?? ""));

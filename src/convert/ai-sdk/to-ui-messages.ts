@@ -47,11 +47,7 @@ export function toUIMessages(
   return writeUIMessages(messages, options, () => false);
 }
 
-/**
- * Converts messages like `toUIMessages`.
- *
- * @param isFirst - Tells whether an assistant message begins at an index, besides those that are kept in `details`.
- */
+/** Converts messages like `toUIMessages`; `isFirst` tells where assistant messages begin besides those in `details`. */
 export function writeUIMessages(
   messages: readonly AgentMessage[],
   options: UIMessagesOptions,

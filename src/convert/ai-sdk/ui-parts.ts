@@ -35,11 +35,7 @@ export interface PartResult {
   readonly isOpen: boolean;
 }
 
-/**
- * Writes one model call.
- *
- * @param results - Results by our ids of their calls.
- */
+/** Writes one model call; results are found by our ids of their calls. */
 export function writeStep(
   content: readonly AnswerBlock[],
   results: ReadonlyMap<string, PartResult>,

@@ -32,11 +32,7 @@ function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["me
   return ["image/jpeg", "image/png", "image/gif", "image/webp"].includes(mimeType);
 }
 
-/**
- * Writes a block of an answer.
- *
- * @param idOf - Maps our id to the provider's.
- */
+/** Writes a block of an answer. */
 export function writeAnswerBlock(
   block: AnswerBlock,
   idOf: (id: string) => string,

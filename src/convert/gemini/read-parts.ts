@@ -31,11 +31,7 @@ function readBlob(blob: unknown): UserBlock {
   return imageOf(mimeType, data) ?? placeholder(String(mimeType), displayName);
 }
 
-/**
- * Gives an id to each call that has none, so that its result can name it.
- *
- * @param seed - Makes the ids differ from those of other answers.
- */
+/** Gives an id to each call that has none, so that its result can name it; the seed tells those of several answers apart. */
 export function withCallIds(parts: readonly object[], seed: string): object[] {
   return parts.map((part, at) => {
     const { functionCall } = fieldsOf(part);
@@ -81,11 +77,7 @@ export function isResponse(part: unknown): boolean {
   return isJsonRecord(fieldsOf(part)["functionResponse"]);
 }
 
-/**
- * Gives a result without an id that of the call that it answers.
- *
- * @param idOf - Finds that call by its name.
- */
+/** Gives a result without an id that of the call that it answers, which is found by its name. */
 export function withResponseId(part: object, idOf: (name: unknown) => string): object {
   const functionResponse = fieldsOf(fieldsOf(part)["functionResponse"]);
   const { id, name } = functionResponse;

@@ -79,11 +79,7 @@ function writePart(block: UserBlock): JsonRecord {
   return { type: "image_url", image_url: { url: dataUrlOf(block) } };
 }
 
-/**
- * Writes an answer.
- *
- * @param idOf - Maps our id to the provider's.
- */
+/** Writes an answer. */
 export function writeAnswer(content: readonly AnswerBlock[], idOf: (id: string) => string): LangChainRecord {
   const said = content.filter((block) => block.type !== "toolCall");
   const calls = content.filter((block) => block.type === "toolCall");

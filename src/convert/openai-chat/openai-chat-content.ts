@@ -35,11 +35,7 @@ function writePart(block: UserBlock): OpenAIChatText | OpenAIChatImage {
   return { type: "image_url", image_url: { url: dataUrlOf(block) } };
 }
 
-/**
- * Writes an answer. Joins its texts, because many servers accept only one.
- *
- * @param idOf - Maps our id to the provider's.
- */
+/** Writes an answer. Joins its texts, because many servers accept only one. */
 export function writeAnswer(
   content: readonly AnswerBlock[],
   idOf: (id: string) => string,

@@ -54,11 +54,7 @@ export function reasoningParts(parts: unknown): string[] {
   });
 }
 
-/**
- * Reads the signature of a text.
- *
- * @param signature - `{ v, id, phase }` as JSON, or an id alone as older writers stored it.
- */
+/** Reads the signature of a text: `{ v, id, phase }` as JSON, or an id alone as older writers stored it. */
 export function textItemOf(signature: string | undefined): TextItem | undefined {
   if (signature === undefined) return undefined;
   const { id = signature, phase } = fieldsOf(parseJson(signature)?.value);
@@ -78,11 +74,7 @@ export function isReasoningIdOf(provider: string, id: string): boolean {
   return !isStrict || (id.startsWith("rs") && id.length <= MAX_ID);
 }
 
-/**
- * Reads the reasoning item in the signature of thinking.
- *
- * @param needsContent - Whether the provider needs the encrypted content.
- */
+/** Reads the reasoning item in the signature of thinking; of a provider that needs it, with its encrypted content. */
 export function reasoningItemOf(
   signature: string | undefined,
   needsContent: boolean,

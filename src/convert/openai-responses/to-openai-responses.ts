@@ -81,10 +81,7 @@ export function toOpenAIResponses(
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
 }
 
-/**
- * Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not
- * stored.
- */
+/** Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not stored. */
 function isReplayable(raw: unknown, isStored: boolean): boolean {
   const isReference = (item: unknown) => fieldsOf(item)["type"] === "item_reference";
   return !endsIn(raw, "reasoning") && (isStored || !itemsOf(raw).some(isReference));

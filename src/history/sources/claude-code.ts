@@ -178,10 +178,7 @@ function latestTime(records: readonly SourceRecord[]): string | undefined {
     .at(-1);
 }
 
-/**
- * Tells whether a conversation is older than its file: notes before its first record are younger, or belong to
- * another record.
- */
+/** Tells whether a conversation is older than its file: notes before its first record are younger, or belong to another record. */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
   if (subtype === "compact_boundary") return true;
@@ -257,14 +254,7 @@ function inheritedBy(
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
-/**
- * Finds the file of the session that another one was copied from: the one with most of its records.
- *
- * @param records - Records of the copy.
- * @param candidates - Files that are older than the copy.
- * @returns Undefined if none holds the first record of the copy.
- * @remarks Cost: reading the candidates.
- */
+/** Finds the file of the session that another one was copied from: of those with its first record, the one with most of its records. */
 function findOrigin(
   records: readonly SourceRecord[],
   candidates: readonly KnownFile[],

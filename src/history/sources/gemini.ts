@@ -40,12 +40,7 @@ function factsIn(text: string, path: string): FileFacts[] {
   return [{ source: "gemini", sessionId, parentId, cwd: "", startedAt: textOf(record["startTime"]) }];
 }
 
-/**
- * Finds the working directory of a session, whose folder has its name or digest.
- *
- * @param known - Working directories of other sessions, as candidates.
- * @returns Empty if none matches.
- */
+/** Finds the working directory of a session, whose folder has its name or digest, also among known ones; empty if none matches. */
 function cwdOf(path: string, known: Iterable<string>, beside: SideFiles): string {
   const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];
   if (home === undefined || folder === undefined) return "";

@@ -66,11 +66,7 @@ function factsOfRow(row: JsonRecord): FileFacts[] {
   }));
 }
 
-/**
- * Reads a session from its rows.
- *
- * @param copy - Path of the copy to read.
- */
+/** Reads a session from its rows in the copy of a database. */
 export function readRows(copy: string, sessionId: string): StoredSession {
   return withDatabase(copy, (database) => {
     const issues: SessionIssue[] = [];

@@ -88,11 +88,7 @@ export class CostState {
     this.#isInheriting = true;
   }
 
-  /**
-   * Reads the next totals.
-   *
-   * @returns Whether they contained anything new.
-   */
+  /** Reads the next totals; returns whether they contained anything new. */
   take(record: SourceRecord): boolean {
     const models = member(record.value, "modelUsage");
     const totals = new Map(Object.keys(models).map((name) => [name, tokensOf(member(models, name))]));

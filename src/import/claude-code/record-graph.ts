@@ -202,11 +202,7 @@ function firstOfCircle(node: RecordNode): RecordNode {
   return first;
 }
 
-/**
- * Finds where the program would continue: the end of the branch that was written last.
- *
- * @param nodes - Nodes of one agent, in file order.
- */
+/** Finds where the program would continue: the end of the branch that was written last among one agent's records. */
 export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
   const own = new Set(nodes);
   const isMain = (node: RecordNode) =>

@@ -59,11 +59,7 @@ export class SubagentTokens {
     if (STARTERS.has(toolName) && !isKnown) this.#isMissing = true;
   }
 
-  /**
-   * Returns the tokens that subagents used between two totals, by model; undefined if unknown.
-   *
-   * @param before - The earlier totals; undefined for the start of the session.
-   */
+  /** Returns the tokens that subagents used between two totals, or since the start, by model; undefined if unknown. */
   between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined {
     this.#calls ??= this.#findCalls();
     if (this.#isMissing) return undefined;

@@ -261,10 +261,7 @@ class Grouping {
     });
   }
 
-  /**
-   * Returns the unit after which the program went on behind a result: what was written between the call and its result
-   * is behind the result here.
-   */
+  /** Returns the unit after which the program went on behind a result: what was written between it and its call stands behind it here. */
   #endOf(unit: Unit): Unit | undefined {
     const caller = this.#callerOf.get(unit);
     if (caller === undefined) return undefined;

@@ -183,11 +183,7 @@ export interface CallOutcome {
   readonly details: JsonRecord;
 }
 
-/**
- * Collects the outcomes of calls from events: how commands ended, and whether tools failed. Outputs do not always say.
- *
- * @returns By call id.
- */
+/** Collects by call id how commands ended, and whether tools failed, from events: outputs do not always say. */
 export function collectOutcomes(records: readonly SourceRecord[]): Map<string, CallOutcome> {
   const outcomes = new Map<string, CallOutcome>();
   for (const { value } of records) {

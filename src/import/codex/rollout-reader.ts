@@ -89,11 +89,7 @@ export class RolloutReader {
     return this.#writer.state;
   }
 
-  /**
-   * Continues reading.
-   *
-   * @param end - Number of the first record not to read. Default: reads all records.
-   */
+  /** Continues reading, up to the record of a number. */
   readTo(end = Number.POSITIVE_INFINITY): void {
     const { records } = this.#rollout;
     for (let record = records[this.#next]; record !== undefined; record = records[this.#next]) {

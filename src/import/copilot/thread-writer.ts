@@ -419,10 +419,7 @@ export class ThreadWriter {
     this.#builder.drop("totals of tokens that calls tell");
   }
 
-  /**
-   * Keeps what an earlier import has read between the event before a rewind and the rewind, else what the program's
-   * database has of it: the program deletes the events.
-   */
+  /** Keeps what an earlier import has read of what was rewound, else what the database has of it: the program deletes the events. */
   #keepRewound(record: SourceRecord): void {
     const rewoundAt = isoTimeOf(record.value["timestamp"]) ?? "";
     const isRewound = (time: string) => time > this.#time && time < rewoundAt;

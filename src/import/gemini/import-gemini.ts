@@ -4,7 +4,7 @@ import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
-import { custom, toolResult } from "../entry-bodies.ts";
+import { custom, subagentLink, toolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, keyOfId, SessionBuilder } from "../session-builder.ts";
 import { readSourceText, type SourceText } from "../source-text.ts";
@@ -65,6 +65,8 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   });
   builder.counts.records =
     texts.reduce((sum, { records }) => sum + records.length, 0) + log.listed + log.thanks;
+  if (input.parentId !== undefined)
+    builder.addBehind(`gemini agent ${sourceId}`, undefined, subagentLink({ agentId: sourceId }));
   const drafts = new Map<LogNode, Draft>();
   for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
   for (const { value } of log.unknown)
@@ -192,6 +194,10 @@ function emitResults(
     const time = record["timestamp"] ?? message["timestamp"];
     const output = toolResult({ ...result, toolCallId, toolName, details });
     last = builder.addMessage(`gemini ${key} result ${toolCallId}`, last, time, output);
+    const agentId = textOf(record["agentId"]);
+    if (agentId === undefined) continue;
+    const link = subagentLink({ agentId, toolCallId, sessionId: agentId });
+    last = builder.add(`gemini ${key} agent ${agentId}`, last, time, link);
   }
   return last;
 }

@@ -15,11 +15,7 @@ import { textOf } from "../source-values.ts";
 
 type Content = string | readonly { readonly type: string }[];
 
-/**
- * Converts the messages of a document with the converter of their SDK.
- *
- * @throws {TypeError} If an item is not a message of the form.
- */
+/** Converts the messages of a document with the converter of their SDK. */
 export function convertItems(document: MessageDocument, options: MessageImportOptions): ConvertedMessages {
   const { form, items } = document;
   const instructions = textOf(document.instructions);

@@ -81,12 +81,7 @@ export class MessageWriter {
     return { first: first ?? last, last };
   }
 
-  /**
-   * Adds the edits of the context for outputs that were cleared before a time.
-   *
-   * @param timeMs - Unix milliseconds.
-   * @returns The last entry.
-   */
+  /** Adds the edits of the context for outputs that were cleared before a time; returns the last entry. */
   clearOutputs(after: Draft | undefined, timeMs: number): Draft | undefined {
     if (this.#clearedMs > timeMs) return after;
     let last = after;

@@ -256,11 +256,7 @@ class Operations {
     return true;
   }
 
-  /**
-   * Counts the operations, and reports what waited.
-   *
-   * @param drafts - The entries of the session, by id.
-   */
+  /** Counts the operations, and reports what waited. */
   finish(drafts: ReadonlyMap<string, Draft>, builder: SessionBuilder): void {
     for (const id of this.#waiting) {
       if (!drafts.has(id))

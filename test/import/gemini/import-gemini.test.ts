@@ -270,12 +270,14 @@ test("every message of a list counts as a record, and what the program made up i
   expect(session.counts).toMatchObject({ records: 5, mapped: 4, kept: 0, dropped: 1 });
 });
 
-test("a subagent names its parent, and a file without a conversation is no session", () => {
+test("a subagent names its parent, whose call names it; a file without a conversation is no session", () => {
   const text = readGeminiText(linesOf([{ ...META, kind: "subagent" }, user("u1", "go")]));
-  expect(importGemini({ ...text, parentId: "p", importedAt })?.parent).toEqual({
-    sourceId: "p",
-    relation: "subagent",
-  });
+  const agent = importGemini({ ...text, parentId: "p", importedAt });
+  expect(agent?.parent).toEqual({ sourceId: "p", relation: "subagent" });
+  expect(agent?.entries[1]).toMatchObject({ customType: "sessiontree.subagent", data: { agentId: "g-1" } });
+  const { path } = view([META, gemini("a1", "", { toolCalls: [{ ...DONE, agentId: "g-2" }] })]);
+  expect(path.map(brief).slice(1)).toEqual(["assistant c1", "result c1", "sessiontree.subagent"]);
+  expect(path[3]).toMatchObject({ data: { agentId: "g-2", toolCallId: "c1", sessionId: "g-2" } });
   expect(importGemini({ ...readGeminiText(linesOf([META])), importedAt })).toBeUndefined();
   expect(importGemini({ ...readGeminiText(""), importedAt })).toBeUndefined();
 });
