@@ -22,7 +22,7 @@ export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
   return sizes;
 }
 
-/** Returns for each entry the tip that came last into the file, of those at and below it; `order` is as above. */
+/** Returns for each entry the tip that came last into the file, of those at and below it; `order` has all entries, parents first. */
 export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
   const tips = new Int32Array(tree.size).fill(NONE);
   for (let i = order.length - 1; i >= 0; i--) {

@@ -92,17 +92,21 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
   const all = entries.flatMap(({ sourceEntry, messages }) =>
     messages.map((message): ContextLine => ({ message, entryId: sourceEntry.id })),
   );
-  const size = contextUsage(session);
-  const { lines, repairs, leftOut } = call.get(LLM)
-    ? asRequest(all)
-    : { lines: all, repairs: undefined, leftOut: undefined };
-  const shown = lines.slice(-(call.get(TAIL) ?? lines.length));
-  // The path before an answer names the model of the answer before it.
-  const asked = answer?.model ?? model;
-  const text = answer?.text;
-  const facts = { model: asked, thinkingLevel, repairs, leftOut, size, answer: text };
-  return { lines: shown, count: lines.length, ...facts };
+  const { lines, ...request } = call.get(LLM) ? asRequest(all) : { ...AS_STORED, lines: all };
+  return {
+    lines: lines.slice(-(call.get(TAIL) ?? lines.length)),
+    count: lines.length,
+    ...request,
+    // The path before an answer names the model of the answer before it.
+    model: answer?.model ?? model,
+    thinkingLevel,
+    size: contextUsage(session),
+    answer: answer?.text,
+  };
 }
+
+/** Nothing is done to the messages but for a request. */
+const AS_STORED = { repairs: undefined, leftOut: undefined };
 
 interface AskedAnswer {
   readonly text: string;
@@ -150,17 +154,8 @@ function writeJson({ out }: CommandCall, shown: ShownContext): void {
   const messages = lines.map(({ message }) => message);
   // In the order of the messages; null for one that was made to repair a tool pair.
   const entries = lines.map(({ entryId = null }) => entryId);
-  const { tokens, usageTokens, trailingTokens } = size;
-  const context = { tokens, usageTokens, trailingTokens };
-  out.json({
-    model,
-    thinkingLevel,
-    context,
-    total,
-    messages,
-    entries,
-    ...(repairs !== undefined && { repairs, leftOut }),
-  });
+  const { lastUsageIndex: _, ...context } = size;
+  out.json({ model, thinkingLevel, context, total, messages, entries, repairs, leftOut });
 }
 
 function writeLines(

@@ -60,13 +60,12 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   const searched = useRef("");
   const found = useFound(session, query);
   const isActive = query !== "" || filter.length > 0;
-  const all = useMemo(() => (query === "" ? allOf(session) : NO_HITS), [session, query === ""]);
   const isSearching = query !== "" && !(found?.query === query && found.isAll);
   const hits = useMemo(() => {
     if (!isActive) return NO_HITS;
-    const unfiltered = query === "" ? all : found?.query === query ? found.hits : NO_HITS;
+    const unfiltered = query === "" ? allOf(session) : found?.query === query ? found.hits : NO_HITS;
     return unfiltered.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
-  }, [isActive, all, found, query, filters, filter]);
+  }, [isActive, session, found, query, filters, filter]);
   /** Whether the reader wants to go to the first hit, which is not found yet. */
   const isFirstAwaited = useRef(false);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
