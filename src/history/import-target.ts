@@ -92,19 +92,18 @@ export interface FileLayout {
   readonly byId: ReadonlyMap<string, string>;
 }
 
-/**
- * Makes the target for a store.
- *
- * @param store - Default: files in the folder of imported sessions.
- * @param storeName - Name of a store that is none of files.
- * @param earlierDirs - Folders in which imported sessions may be, too.
- * @throws {TypeError} If the name is missing.
- */
-export function importTarget(
-  store: SessionStore | undefined,
-  storeName: string | undefined,
-  earlierDirs: readonly string[] = [],
-): ImportTarget {
+/** Where to import to. */
+interface TargetOptions {
+  /** Default: files in the folder of imported sessions. */
+  readonly store?: SessionStore;
+  /** Name of a store that is none of files. */
+  readonly storeName?: string;
+  /** Folders in which imported sessions may be, too. */
+  readonly earlierDirs?: readonly string[];
+}
+
+/** Makes the target of an import; throws if a store that is none of files has no name. */
+export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptions): ImportTarget {
   if (store === undefined || store instanceof FileStore) {
     const { folder, root } = store ?? { folder: undefined, root: importedRoot() };
     const roots = [...earlierDirs.map(absolutePath), sessionsRoot(), importedRoot(), root];

@@ -50,7 +50,6 @@ export async function importTranscript(
     {
       cache,
       tellsGone: false,
-      wantsFile: () => true,
       wants: (session) => {
         const isMeant =
           file === undefined ? session.sourceId === sourceId : session.files.some((one) => one.path === file);
@@ -58,8 +57,6 @@ export async function importTranscript(
         return isMeant && isAllowed(sizeOf(session) - Math.max(0, ...known));
       },
       mayReadAll: (session) => isAllowed(sizeOf(session)),
-      found: () => undefined,
-      done: () => undefined,
     },
   );
   for await (const one of round) imports.push(one);
