@@ -1,3 +1,4 @@
+/** The names of days, weeks and months. */
 export interface CalendarNames {
   readonly day: string;
   readonly week: string;

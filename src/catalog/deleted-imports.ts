@@ -53,6 +53,7 @@ export async function readFrontOf(bytes: AsyncIterable<Uint8Array>): Promise<Uin
   return front;
 }
 
+/** Returns where a session was imported from, from its first bytes. */
 export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
   const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
   const first = firstEntryIn(bytes);
@@ -65,6 +66,7 @@ export function isFromSource(origin: ImportOrigin | undefined, source: string): 
   return origin !== undefined && (source === "any" || source === origin.source);
 }
 
+/** Returns the first entry from the first bytes of a session. */
 export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }

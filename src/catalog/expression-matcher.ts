@@ -3,6 +3,7 @@ import type { Match, TextPattern } from "../jsonl/text-redactor.ts";
 import { parseExpression } from "../search/search-query.ts";
 import type { TextMatcher } from "../search/text-matcher.ts";
 
+/** Thrown when an expression took too long. */
 export class TooSlowError extends Error {}
 
 /** Milliseconds that an expression may take for one batch of texts that are searched. */

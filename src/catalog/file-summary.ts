@@ -28,6 +28,7 @@ export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"
   readonly isWhole: boolean;
 }
 
+/** How a file ended when it was read. */
 export interface KnownEnd {
   readonly lastId: string;
   /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */

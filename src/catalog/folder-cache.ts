@@ -50,6 +50,7 @@ export function readCached<Known extends FileMark>(
   return files && { folder, files };
 }
 
+/** Writes what is known of the files of a folder, at once. */
 export function writeCachedNow<Known extends FileMark>(
   path: string,
   cached: CachedFolder<Known>,

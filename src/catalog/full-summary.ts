@@ -21,6 +21,7 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "ID_INVENTED",
 ]);
 
+/** What a reading of a file found. */
 export interface Findings {
   /** Undefined if the file is no session. */
   readonly summary: SessionFacts | undefined;

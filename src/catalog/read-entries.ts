@@ -29,6 +29,7 @@ export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSou
   return { index, readLines: (some, take) => readLinesOf(realFileSystem, fd, index.spans, some, take) };
 }
 
+/** An entry with its body. */
 export interface FoundEntry {
   readonly entryId: string;
   /** Byte offset of its line. */

@@ -43,6 +43,7 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
   return onlyOne(fittingName(sessions, text), wanted, { known: sessions });
 }
 
+/** What a session is known by. */
 export type Nameable = Pick<
   SessionRow,
   "path" | "id" | "name" | "firstMessage" | "modified" | "parentSession"

@@ -39,6 +39,7 @@ export interface RetentionPlan<S> {
   }[];
 }
 
+/** Why a session is kept. */
 export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
 
 /**

@@ -11,14 +11,17 @@ export interface FileMark {
   readonly birthtimeMs: number;
 }
 
+/** Returns the mark of a file. */
 export function markOf({ size, mtimeMs, ino, birthtimeMs }: FileMark): FileMark {
   return { size, mtimeMs, ino, birthtimeMs };
 }
 
+/** Tells whether two looks at a file saw the same one, as far as size, time and inode tell. */
 export function isUnchanged(a: FileMark, b: FileMark): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
 }
 
+/** Whether a file is unchanged since its filter was made. */
 export function isUnchangedAt(path: string, mark: FileMark): boolean {
   const stats = ifPresent(() => statSync(path));
   return stats !== undefined && isUnchanged(stats, mark);
@@ -57,6 +60,7 @@ export function openToScan(path: string): ScannedFile {
   }
 }
 
+/** Closes a file that `openToScan` has opened. */
 export function closeFile(file: ScannedFile): void {
   realFileSystem.closeSync(file.fd);
 }

@@ -49,6 +49,7 @@ export interface EntryFacts {
   readonly searchText?: string;
 }
 
+/** What an entry adds to the facts of its session. */
 export type FactsAdded = Pick<EntryFacts, "type" | "sessionName" | "messageMs" | "userText">;
 
 /** Returns the text of a message, its blocks joined by one space; undefined if it has none. */

@@ -28,6 +28,7 @@ export interface CatalogScope {
   readonly otherDirs?: readonly string[];
 }
 
+/** A file that may be a session. */
 export interface SessionFile extends FileMark {
   readonly path: string;
   readonly folder: string;

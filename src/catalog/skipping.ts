@@ -16,6 +16,7 @@ export interface SkippedFile {
 /** Called with each file or folder that is left out. */
 export type SkipReport = (skipped: SkippedFile) => void;
 
+/** Ignores what is left out. */
 export const ignoreSkipped: SkipReport = () => undefined;
 
 /** Tells whether a caught value is an error of the system or of Node, rather than ours or a programming error. */

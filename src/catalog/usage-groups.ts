@@ -15,6 +15,7 @@ export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source"
 
 const TIMES = ["day", "week", "month"] as const;
 
+/** All of them. */
 export const USAGE_KEYS: readonly UsageKey[] = [...TIMES, "model", "project", "source", "session"];
 
 /**
@@ -70,6 +71,7 @@ export interface GroupOptions {
   readonly prices?: PriceFunction;
 }
 
+/** A session with its calls. */
 export interface CallsOfSession {
   readonly row: SessionRow;
   readonly recorded: SessionCalls;

@@ -53,8 +53,13 @@ export interface LoadedCommand extends ListedCommand {
   readonly command: Command;
 }
 
+/** Asks for JSON. */
 export const JSON_OUTPUT = flag("--json", "write JSON, one value per line");
+/** Says where sessions are kept. */
 export const SESSION_DIR = textOption("--dir <folder>", "look for sessions in this folder");
+/** Says in which database sessions are kept. */
 export const STORE = textOption("--store <url>", "look for sessions in this PostgreSQL database");
+/** Asks for what a terminal would show. */
 export const PRETTY = flag("--pretty", "format the output for reading, even in a pipe");
+/** The parameters that every command has. */
 export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR, STORE];

@@ -2,6 +2,7 @@ import type { CommandCall } from "./command.ts";
 import { flag } from "./parameters.ts";
 import { UsageError } from "./usage-error.ts";
 
+/** Says that nobody needs to be asked. */
 export const YES = flag("--yes", "do not ask");
 
 /** Asks the person at the terminal whether something is to be done, by a text that ends with a question mark; with `--yes` it is. */

@@ -44,6 +44,7 @@ export function shortHelp({ named, made, helper, out }: HelpParts): string {
   return [...lines, "", ...examples.slice(0, Math.max(1, room)), more, ""].join("\n");
 }
 
+/** Writes all that there is to know of a command. */
 export function wholeHelp({ named, made, helper, out }: HelpParts): string {
   const { command, summary } = named;
   const { colours, columns } = out;

@@ -23,6 +23,7 @@ export interface CliTerminal {
   readonly output: Writable & { readonly columns?: number; readonly rows?: number };
 }
 
+/** How databases are reached. */
 export interface CliStores {
   open(url: string): Promise<SessionStore>;
   /** Makes its tables, or changes them to those of a version; of the newest if none is named. */

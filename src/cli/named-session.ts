@@ -4,6 +4,7 @@ import type { SessionView } from "../manager/session-view.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
+/** Where a session is. */
 export interface SessionLocation {
   /** For people: its path, or its id and the database. */
   readonly text: string;
@@ -121,6 +122,7 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
   return buffer(stdin);
 }
 
+/** The error for what would change the session that comes from stdin. */
 export function onlyReadable(): UsageError {
   return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
 }

@@ -9,6 +9,7 @@ import { wrap } from "./text/width.ts";
 /** What was found on the command line for each parameter that was given. */
 export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
 
+/** Called when the command line is understood, with what it says. */
 export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";

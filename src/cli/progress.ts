@@ -3,6 +3,7 @@ import type { CommandCall } from "./command.ts";
 import { Output } from "./output.ts";
 import { truncate, widthOf } from "./text/width.ts";
 
+/** Told how much of a long work is done. */
 export type ProgressReport = (done: number, total: number) => void;
 
 /** Milliseconds before anything is shown, so that short work shows nothing, and between two showings. */

@@ -16,6 +16,7 @@ import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { sessionScope } from "./session-argument.ts";
 import { asUsage, UsageError } from "./usage-error.ts";
 
+/** What a person wants redacted, and where. */
 export interface MatchingRequest {
   readonly matching: string;
   readonly isExpression: boolean;

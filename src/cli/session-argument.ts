@@ -7,6 +7,7 @@ import { SessionError } from "../schema/errors.ts";
 import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";
 
+/** What a call says about where sessions are. */
 export interface SessionPlace {
   readonly io: CliIo;
   readonly dir: string | undefined;

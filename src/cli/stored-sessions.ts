@@ -34,6 +34,7 @@ const POSTGRES: CliStores = {
     (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to }),
 };
 
+/** Returns the way to databases. */
 export function storesOf({ stores = POSTGRES }: CliIo): CliStores {
   return stores;
 }

@@ -62,6 +62,7 @@ const LIMIT = numberOption(
 );
 const UTC = flag("--utc", "days are those of UTC");
 
+/** What the sums across sessions can be told. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
   ...[ALL, PROJECT, BY, SINCE, UNTIL],
   ...[SOURCE, SORT, LIMIT, UTC, PRICES],

@@ -12,6 +12,7 @@ import {
 import { expectSummarySize } from "./summary-size.ts";
 import { estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
+/** What a summary must fit. */
 export interface SummaryFit {
   readonly contextWindow: number;
   /** The most tokens that the text of the summary may have; see `roomForSummary`. */

@@ -15,6 +15,7 @@ export interface CutPointResult {
   isSplitTurn: boolean;
 }
 
+/** An entry and the messages that it contributes. */
 export interface CutEntry {
   readonly sourceEntry: AnySessionEntry;
   readonly messages: readonly AgentMessage[];

@@ -19,6 +19,7 @@ export interface FileLists {
 const READ_TAG = "read-files";
 const MODIFIED_TAG = "modified-files";
 
+/** Makes empty file operations. */
 export function createFileOps(): FileOperations {
   return { read: new Set(), written: new Set(), edited: new Set() };
 }

@@ -26,6 +26,7 @@ export interface SummarizeReply {
 /** Asks a model for a text. The host implements it: this library calls no model. */
 export type Summarize = (request: SummarizeRequest) => Promise<SummarizeReply>;
 
+/** A requested text, without the system prompt. */
 export interface WantedSummary {
   readonly kind: SummaryKind;
   readonly prompt: string;
@@ -109,6 +110,11 @@ function failed(
   return new SessionError("SUMMARY_FAILED", message, { details: { kind, ...details }, cause });
 }
 
+/**
+ * Refuses to start if the signal was aborted.
+ *
+ * @throws {SessionError} `ABORTED`
+ */
 export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw cancelled(kind, signal.reason);
 }

@@ -80,6 +80,11 @@ export async function compact(
   return writeSummary(preparation, summarize, options);
 }
 
+/**
+ * Does what `compact` does, within bounds.
+ *
+ * @throws {SessionError} As `compact`.
+ */
 export async function writeSummary(
   preparation: CompactionPreparation,
   summarize: Summarize,
@@ -139,6 +144,11 @@ export function compactionResult(
   };
 }
 
+/**
+ * Refuses a preparation without content.
+ *
+ * @throws {SessionError} `NOTHING_TO_COMPACT`
+ */
 export function assertSomethingToCompact(preparation: CompactionPreparation): void {
   const { messagesToSummarize, turnPrefixMessages, previousSummary } = preparation;
   if (messagesToSummarize.length + turnPrefixMessages.length > 0 || previousSummary) return;

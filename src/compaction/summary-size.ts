@@ -3,6 +3,7 @@ import { computeFileLists, type FileOperations, formatFileOperations } from "./f
 import type { CompactionLimits } from "./settings.ts";
 import { estimateAll, estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
+/** What a summary replaces. */
 export interface Replaced {
   readonly messagesToSummarize: readonly AgentMessage[];
   readonly turnPrefixMessages: readonly AgentMessage[];
@@ -10,6 +11,7 @@ export interface Replaced {
   readonly fileOps: FileOperations;
 }
 
+/** Sizes of a summary and of what it replaces, in tokens. */
 export interface SummarySize {
   readonly replacedTokens: number;
   readonly textTokens: number;

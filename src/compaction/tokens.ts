@@ -52,6 +52,7 @@ export function estimateTextTokens(text: string, counter?: TokenCounter): number
   return tokensOf({ texts: [text], images: 0 }, counter);
 }
 
+/** Adds up the estimates of messages. */
 export function estimateAll(messages: readonly AgentMessage[], counter?: TokenCounter): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message, counter), 0);
 }

@@ -8,6 +8,7 @@ export interface BranchSnapshot {
   readonly compactionId: string | undefined;
 }
 
+/** Records the state of a session. */
 export function takeSnapshot(session: SessionManager): BranchSnapshot {
   return { session, leafId: session.getLeafId(), compactionId: latestCompactionId(session) };
 }

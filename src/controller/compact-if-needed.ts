@@ -49,6 +49,7 @@ const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
 
 const MAX_FRUITLESS = 2;
 
+/** Compacts if the context is too long; see `SessionController.compactIfNeeded`. */
 export async function compactIfNeeded(
   host: ControllerHost,
   compactor: Compactor,

@@ -48,6 +48,7 @@ export interface CompletedCompaction extends CompactionResult {
  */
 export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
+/** A requested compaction. */
 export interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;

@@ -15,6 +15,7 @@ export interface BranchSummaryLimits {
   readonly reserveTokens?: number;
 }
 
+/** What all commands of a controller use. */
 export interface ControllerHost {
   readonly current: CurrentSession;
   readonly hooks: SessionHooks;
@@ -32,6 +33,11 @@ export function joinSignals(leaving: AbortSignal, signal: AbortSignal | undefine
   return signal === undefined ? leaving : AbortSignal.any([signal, leaving]);
 }
 
+/**
+ * Returns an entry that must exist.
+ *
+ * @throws {SessionError} `ENTRY_NOT_FOUND`
+ */
 export function requireEntry(session: SessionManager, id: string): SessionEntry {
   const entry = session.getEntry(id);
   if (entry === undefined) throw entryNotFound(id);

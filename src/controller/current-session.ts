@@ -2,6 +2,7 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHooks } from "./hooks.ts";
 
+/** A session that is about to replace another one. */
 export interface Replacement {
   readonly reason: "new" | "resume" | "fork";
   readonly from: SessionManager;

@@ -3,6 +3,7 @@ import type { SessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { ExtensionCompaction } from "./hook-events.ts";
 
+/** What a handler's compaction is checked against. */
 export interface CompactedBranch {
   readonly branchEntries: readonly SessionEntry[];
   readonly preparation: CompactionPreparation;

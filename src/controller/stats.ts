@@ -56,6 +56,7 @@ export interface SessionStats {
   context: ContextUse;
 }
 
+/** What counting needs apart from the session. */
 export interface StatsSource {
   readonly session: SessionManager;
   readonly counter: TokenCounter | undefined;
@@ -64,6 +65,7 @@ export interface StatsSource {
   readonly isInherited: IsInherited | undefined;
 }
 
+/** Counts the contents of a session; see `SessionController.getStats`. */
 export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
   assertOptions(options, {
     includeInherited: FLAG,

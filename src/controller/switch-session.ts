@@ -25,12 +25,14 @@ export interface SwitchResult {
   sessionFile?: string;
 }
 
+/** Begins a new session; see `SessionController.newSession`. */
 export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
   return goTo(host, "new", from, from.createSibling(options));
 }
 
+/** Switches to the session of a file; see `SessionController.switchSession`. */
 export async function switchSession(
   host: ControllerHost,
   path: string,
@@ -72,6 +74,7 @@ export async function isCancelled<Name extends "session_before_switch" | "sessio
   return false;
 }
 
+/** Replaces the current session by one that is open already. */
 export async function goTo(
   { current }: ControllerHost,
   reason: "new" | "resume" | "fork",

@@ -33,6 +33,7 @@ export interface ConversionIssue {
   readonly message: string;
 }
 
+/** Collects the issues of one conversion. */
 export class ConversionIssues {
   readonly #issues: ConversionIssue[] = [];
 

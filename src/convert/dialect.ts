@@ -4,6 +4,7 @@ import type { ModelIdentity } from "./model-identity.ts";
 import type { FormName } from "./raw-form.ts";
 import type { ToolIds } from "./tool-ids.ts";
 
+/** A block of an answer. */
 export type AnswerBlock = AssistantMessage["content"][number];
 
 /** A block of a user message or a tool result. */

@@ -55,6 +55,7 @@ export function rawOf(message: object, form: FormName): unknown {
   return fieldsOf(fieldsOf(message)["details"])[form];
 }
 
+/** Lists the forms of the originals kept with a message. */
 export function keptForms(message: object): FormName[] {
   return FORMS.filter((form) => rawOf(message, form) !== undefined);
 }

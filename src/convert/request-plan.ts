@@ -39,6 +39,7 @@ export interface PlannedSystem {
   readonly raw: unknown;
 }
 
+/** A user message. */
 export interface PlannedUser {
   readonly kind: "user";
   readonly index: number;
@@ -47,6 +48,7 @@ export interface PlannedUser {
   readonly raw: unknown;
 }
 
+/** A tool result. */
 export interface PlannedResult {
   readonly index: number;
   /** Whether it was made for a call without a result. */

@@ -17,6 +17,7 @@ export interface ReadState {
   readonly others: string;
 }
 
+/** A session that an import made. */
 export interface KnownImport extends WrittenSession {
   readonly sourceId: string;
   readonly sourcePath: string;

@@ -136,6 +136,7 @@ export interface ImportRound {
   done?(session: SourceSession): void;
 }
 
+/** Makes the cache for an import. */
 export function cacheFor(options: ImportSessionsOptions): ImportCache {
   return new ImportCache(importTarget(options).name, options.cacheDir);
 }

@@ -4,6 +4,7 @@ import type { RunFacts } from "./run-facts.ts";
 import type { MadeSession } from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
 
+/** The task of a thread. */
 export interface ThreadTask {
   readonly layout: FileLayout;
   readonly facts: RunFacts;

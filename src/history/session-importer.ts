@@ -24,6 +24,7 @@ import { programOf } from "./source-table.ts";
 import { type ImportStatus, redactedAmong } from "./sync-plan.ts";
 import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
 
+/** The result for one session. */
 export interface MadeSession {
   readonly known: KnownImport;
   readonly status: ImportStatus;

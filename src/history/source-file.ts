@@ -29,6 +29,7 @@ const MAX_SOURCE_BYTES = 2 * 1024 ** 3;
 /** Size of the largest file that is read as one text: engines allow no longer strings. */
 export const MAX_TEXT_BYTES = 2 ** 29 - 24;
 
+/** Tells whether a name is one that databases have. */
 export function isDatabaseName(path: string): boolean {
   return /\.(?:db|sqlite3?|vscdb)$/.test(path);
 }

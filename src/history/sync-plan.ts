@@ -32,6 +32,7 @@ export type SyncPlan =
   /** Only imports wrote to the session, and its end has changed: it shall consist of these entries. */
   | { readonly kind: "replace"; readonly entries: readonly AnySessionEntry[] };
 
+/** A session as it is. */
 export interface ExistingSession extends LineSource {
   /** Text behind its last entry, such as a torn line. */
   readonly rest: string;
@@ -333,6 +334,7 @@ export function strayLeaf(
   return undefined;
 }
 
+/** Returns the ids of those entries of which a session has redacted a version. */
 export function redactedAmong(
   known: readonly UnknownEntry[],
   entries: readonly AnySessionEntry[],

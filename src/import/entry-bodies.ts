@@ -5,11 +5,13 @@ import type { ToolResultMessage } from "../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "./imported-session.ts";
 import { isJsonValue } from "./source-values.ts";
 
+/** The body of an entry. */
 export interface EntryBody {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
+/** Makes the body of a custom entry. */
 export function custom(customType: string, data?: unknown): EntryBody {
   return defined({ type: "custom", customType, data });
 }
@@ -60,6 +62,7 @@ interface ToolOutput {
   readonly isError: boolean;
 }
 
+/** Makes the message of a tool result; details that are no JSON are left out. */
 export function toolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
   const { toolCallId, toolName, content, details, isError } = output;
   const told = isJsonValue(details) ? { details } : {};

@@ -115,6 +115,7 @@ export function isFolderName(text: string): boolean {
   return firstFolder([text]).cwd !== undefined;
 }
 
+/** Yields a field of each record. */
 export function* fieldOf(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
   for (const { value } of records) yield value[name];
 }

@@ -15,6 +15,7 @@ interface NewEntry extends StatedHead {
   readonly isUnstated: boolean;
 }
 
+/** What an adder needs. */
 export interface AdderContext {
   readonly issues: IssueLog;
   /** Reads earlier bytes again. */

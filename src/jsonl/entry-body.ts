@@ -134,6 +134,7 @@ export function damagedEntry(head: EntryHead): UnknownEntry {
   return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
 }
 
+/** Tells whether a record has what its type requires. */
 export function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
@@ -160,6 +161,7 @@ function hasHeadAt(
   return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
 }
 
+/** Tells whether a record has the ids of its head. */
 export function hasHead(
   record: JsonRecord,
   head: Pick<EntryHead, "id" | "parentId">,

@@ -49,6 +49,7 @@ const LINK_CODES = {
   cycle: "PARENT_CYCLE",
 } as const satisfies { [kind in LinkFinding["kind"]]: IssueCode };
 
+/** Makes an issue about a line of the file. */
 export function makeIssue(code: IssueCode, place: LineSpan, entryId?: string, about = ""): SessionIssue {
   const { line, offset, length } = place;
   return {

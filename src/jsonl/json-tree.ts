@@ -11,11 +11,13 @@ export interface OtherNode {
   readonly spelling: string;
 }
 
+/** A list. */
 export interface ListNode {
   readonly kind: "list";
   items: JsonNode[];
 }
 
+/** A field of an object. */
 export interface FieldNode {
   name: string;
   readonly value: JsonNode;
@@ -91,6 +93,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
+/** Decodes a string from its spelling. */
 export function textOf(spelling: string): string {
   if (!spelling.includes("\\")) return spelling.slice(1, -1);
   const decoded: unknown = JSON.parse(spelling);

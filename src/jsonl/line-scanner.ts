@@ -40,6 +40,7 @@ const NO_BYTES = new Uint8Array(0);
 
 const LF = 0x0a;
 
+/** The bytes of a line break. */
 export const LINE_BREAK: Uint8Array = new Uint8Array([LF]);
 
 const CR = 0x0d;

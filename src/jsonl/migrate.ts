@@ -8,6 +8,7 @@ export function upgradeRecord(record: JsonRecord, version: number, place: Linear
   return version < 3 ? upgradeV2Record(upgraded) : upgraded;
 }
 
+/** The version in a header. */
 export interface StatedVersion {
   /** The effective version; undefined if the entries must tell it. */
   readonly version: number | undefined;

@@ -90,6 +90,7 @@ export function isBase64(text: string): boolean {
   return BASE64.test(text);
 }
 
+/** Returns the zone of a line's record. */
 export function zoneOfLine(record: RecordNode): Zone {
   return fieldText(record, "type") === "session" ? "header" : "entry";
 }

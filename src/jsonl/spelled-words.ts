@@ -1,3 +1,4 @@
+/** Bytes of a word. */
 export const WORD = 4;
 
 /** Bytes compared at once. */
@@ -13,6 +14,7 @@ export interface Spelling {
   readonly pairs: Float64Array;
 }
 
+/** Converts a text to numbers. */
 export function spelling(text: string): Spelling {
   const bytes = new TextEncoder().encode(text);
   const view = viewOf(bytes);

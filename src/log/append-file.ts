@@ -36,6 +36,7 @@ const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
 
+/** An open file to read from. */
 export interface OpenToRead {
   readonly fd: number;
   close(): void;

@@ -18,6 +18,7 @@ export interface FileFingerprint {
   readonly newest: number;
 }
 
+/** Takes the fingerprint of what an index has read of a file. */
 export function takeFingerprint(
   index: SessionIndex,
   readBytes: (offset: number, length: number) => Uint8Array,
@@ -33,6 +34,7 @@ export function fingerprintOfHeader(bytes: Uint8Array, { headerSpan }: SessionIn
   return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }
 
+/** Tells whether a file still has a fingerprint. */
 export function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileFingerprint): boolean {
   return readRange(fs, fd, offset, bytes.length).equals(bytes);
 }

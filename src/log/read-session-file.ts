@@ -73,6 +73,7 @@ export function feedToEnd(
   index.end();
 }
 
+/** Feeds an index all bytes of a session. */
 export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.feed(bytes);
   index.end();

@@ -88,6 +88,7 @@ export function prepared(
   );
 }
 
+/** Makes the entry that records a redaction. */
 export function redactionRecord(data: JsonRecord): EntryDraft {
   return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }

@@ -24,6 +24,7 @@ export interface MakerOptions {
   readonly beforePersist?: BeforePersist;
 }
 
+/** An entry and its line. */
 export interface MadeEntry {
   readonly entry: AnySessionEntry;
   readonly line: LogLine;

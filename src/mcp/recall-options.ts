@@ -37,6 +37,11 @@ const RECALL_RULES: OptionRules<RecallOptions> = {
   now: CALLBACK,
 };
 
+/**
+ * Makes what tools work with.
+ *
+ * @throws {TypeError} If an option is invalid.
+ */
 export function recallOf(options: RecallOptions): Recall {
   assertOptions(options, RECALL_RULES);
   const { cwd, store, sessionDir, places, hideSecrets, prices, env = process.env, now = Date.now } = options;

@@ -34,6 +34,11 @@ export async function recallServer(options: RecallOptions): Promise<McpServer> {
   return serverOf(recallOf(options));
 }
 
+/**
+ * Makes the server of `recallServer`.
+ *
+ * @throws {SessionError} `PACKAGE_MISSING`
+ */
 export async function serverOf(recall: Recall): Promise<McpServer> {
   const { McpServer } = await loadSdk();
   const server = new McpServer(

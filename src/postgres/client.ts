@@ -44,6 +44,7 @@ export interface PostgresEmbedded extends PostgresQueries {
 /** A database client. The host brings the driver; this package includes none. */
 export type PostgresClient = PostgresPool | PostgresEmbedded;
 
+/** Tells whether a client is a pool. */
 export function isPool(client: PostgresClient): client is PostgresPool {
   return "connect" in client && !("transaction" in client);
 }

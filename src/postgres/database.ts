@@ -14,6 +14,7 @@ import { type Row, rowsOf } from "./rows.ts";
 /** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
 const READ_ONLY_SERVER = "25006";
 
+/** Runs a statement and returns its rows. */
 export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
 
 /** Tenant and time limit of statements. */

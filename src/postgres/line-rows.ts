@@ -15,6 +15,7 @@ export function givenLines(lines: readonly NewLine[]): string {
   return JSON.stringify(lines.map((line, n) => ({ n, ...givenLine(line) })));
 }
 
+/** Returns the columns of a line. */
 export function givenLine({ text, encoding, isUnterminated, entry }: NewLine): object {
   return {
     ...(encoding === "base64" ? { raw: text } : { line: text }),
@@ -43,6 +44,7 @@ function entryColumns(entry: EntryFacts): object {
   };
 }
 
+/** Reads a line from its columns. */
 export function storedLine(row: Row): StoredLine {
   const raw = textOf(row, "raw");
   const isUnterminated = row["is_unterminated"] === true;

@@ -20,6 +20,7 @@ const PROBE_MS = 5_000;
 /** Ends the listening of one connection. */
 type StopListening = () => Promise<void>;
 
+/** Options of a listener. */
 export interface ListenerOptions {
   readonly client: PostgresClient;
   readonly channel: string;

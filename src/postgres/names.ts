@@ -68,6 +68,7 @@ export function namesIn(schema: string): Names {
   };
 }
 
+/** Returns the key of a lock in the database. */
 export function lockKey(name: string): string {
   return BigInt.asIntN(64, BigInt(`0x${sha256(`sessiontree ${name}`).slice(0, 16)}`)).toString();
 }

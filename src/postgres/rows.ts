@@ -3,6 +3,7 @@ import { isJsonRecord } from "../schema/json.ts";
 /** A row, with columns as the driver parsed them. */
 export type Row = { readonly [column: string]: unknown };
 
+/** Returns rows as records. */
 export function rowsOf(rows: readonly unknown[]): Row[] {
   return rows.map((row) => {
     if (isJsonRecord(row)) return row;
@@ -17,6 +18,7 @@ export function textOf(row: Row, column: string): string | undefined {
   return typeof value === "string" ? value : refuse(column, "a text");
 }
 
+/** Reads a required text. */
 export function requiredText(row: Row, column: string): string {
   return textOf(row, column) ?? refuse(column, "a text");
 }

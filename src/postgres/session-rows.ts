@@ -52,6 +52,7 @@ export function factsWithUsage(row: Row): FactsWithUsage {
   return { session: sessionFacts(row), usage: texts, linesWithoutEntry: numberOf(row, "without_entry") };
 }
 
+/** Reads the facts of a session from its columns. */
 export function sessionFacts(row: Row): SessionFacts {
   return {
     id: requiredText(row, "id"),

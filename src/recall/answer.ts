@@ -19,6 +19,7 @@ const MARK = /<(?=\/?past-sessions)/gi;
 const LEAST_NOTED = 256;
 const MOST_NOTED = 800;
 
+/** Lines of one thing that was found. */
 export interface Block {
   /** The session in which it was found. */
   readonly heading?: string;

@@ -9,6 +9,7 @@ export interface Argument<T> {
   parse(value: unknown): T;
 }
 
+/** The values of a call. */
 export interface Arguments {
   get<T>(argument: Argument<T>): T;
 }
@@ -136,6 +137,7 @@ export function readArguments(
   return { get: (argument) => argument.parse(values[argument.name]) };
 }
 
+/** Returns the JSON Schema of some arguments. */
 export function schemaOf(all: readonly Argument<unknown>[]): JsonObject {
   return {
     type: "object",

@@ -29,6 +29,7 @@ const PATH = requiredText("path", "the file, absolute or from anywhere below the
 const CHANGES = switchArgument("changes_only", "only calls that write");
 const LIMIT = countArgument(["limit", "the most calls"], { least: 1, most: 50, fallback: 15 });
 
+/** Tells which sessions read or changed a file, and what for. */
 export const fileHistoryTool: RecallTool = {
   name: "file_history",
   title: "History of a file",

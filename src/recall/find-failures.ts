@@ -37,6 +37,7 @@ const COMMON = new Set(
 const ERROR = optionalText("error", "the error, as it was printed; default: the latest failures");
 const LIMIT = countArgument(["limit", "the most failures"], { least: 1, most: 10, fallback: 3 });
 
+/** Finds failures like one, and what was run next that worked. */
 export const findFailuresTool: RecallTool = {
   name: "find_failures",
   title: "Find how a failure was fixed before",

@@ -32,6 +32,7 @@ const OFFSET = countArgument(["offset", "characters of the named entry to skip, 
 });
 const THINKING = switchArgument("thinking", "also what the model thought");
 
+/** Reads entries of a session in full. */
 export const readEntriesTool: RecallTool = {
   name: "read_entries",
   title: "Read past entries",

@@ -9,6 +9,7 @@ import { searchSessionsTool } from "./search-past.ts";
 import { sessionOverviewTool } from "./session-overview.ts";
 import { usageTool } from "./usage-summary.ts";
 
+/** All that can be asked of past sessions. */
 export const RECALL_TOOLS: readonly RecallTool[] = [
   searchSessionsTool,
   readEntriesTool,
@@ -18,6 +19,7 @@ export const RECALL_TOOLS: readonly RecallTool[] = [
   usageTool,
 ];
 
+/** What a call came to. */
 export interface RecallResult {
   readonly text: string;
   /** Whether the text says what is wrong with the call. */

@@ -45,14 +45,20 @@ export interface RecallSettings {
   readonly prices: PriceFunction | undefined;
 }
 
+/** Names one session. */
 export const SESSION = requiredText(
   "session",
   "id of the session or the beginning of it, its name, or words of it",
 );
+/** Names another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
+/** Asks for all projects. */
 export const ALL = switchArgument("all", "look at the sessions of all projects");
+/** Names the first time that counts. */
 export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago");
+/** Names the time before which all is that counts. */
 export const UNTIL = optionalText("until", "as since; a month or a day is included");
+/** Bounds the answer. */
 export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
   least: LEAST_BYTES,
   most: MOST_BYTES,
@@ -62,6 +68,7 @@ export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answ
 const MOST_OF_TITLE = 80;
 const MOST_OF_MESSAGE = 800;
 
+/** What all tools work with. */
 export class Recall {
   readonly settings: RecallSettings;
   readonly hide: HideSecrets;

@@ -50,6 +50,7 @@ const LATEST = switchArgument("latest", "the latest first, instead of the best")
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
 const LIMIT = countArgument(["limit", "the most hits"], { least: 1, most: 20, fallback: 8 });
 
+/** Finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
   name: "search_sessions",
   title: "Search past sessions",

@@ -14,6 +14,7 @@ const MOST_OPEN = 8;
 /** What may have become of a session since it was found. */
 const GONE = ["SESSION_NOT_FOUND", "NOT_A_SESSION", "READ_FAILED"] as const;
 
+/** An entry that was found, in its open session. */
 export interface OpenedEntry {
   readonly session: RecalledSession;
   readonly ordinal: number;

@@ -23,6 +23,7 @@ const MOST_FILES = 12;
 const MOST_NAMED = 5;
 const LINE = 140;
 
+/** Tells what a session was about. */
 export const sessionOverviewTool: RecallTool = {
   name: "session_overview",
   title: "Overview of a past session",

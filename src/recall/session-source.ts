@@ -25,6 +25,7 @@ export interface SessionSource {
   usage(cwd: string | undefined, options: GroupOptions): Promise<UsageReport>;
 }
 
+/** Returns the sessions in files. */
 export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   const of = (cwd: string | undefined) => ({ ...scope, ...(cwd !== undefined && { cwd }) });
   return {
@@ -36,6 +37,7 @@ export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   };
 }
 
+/** Returns the sessions of a store. */
 export function storeAsSource(store: SessionStore): SessionSource {
   const list = async (cwd: string | undefined) => {
     const rows: SessionRow[] = [];

@@ -8,6 +8,7 @@ import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, U
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
 const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });
 
+/** Adds up tokens and cost. */
 export const usageTool: RecallTool = {
   name: "usage",
   title: "Usage of models",

@@ -49,6 +49,7 @@ export interface SearchPlan {
   readonly nowMs: number;
 }
 
+/** Plans a search. */
 export function planSearch(
   query: SearchQuery,
   filters: SearchFilters,
@@ -86,6 +87,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Days in which half of what an entry counts for being new is gone. */
 const HALF_LIFE = 30;
 
+/** Searches the entries of one session. */
 export class EntrySearch {
   readonly #plan: SearchPlan;
   readonly #cwd: string;

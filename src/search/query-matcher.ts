@@ -2,8 +2,10 @@ import type { SearchQuery } from "./search-query.ts";
 import type { SearchedPart, TextKind } from "./search-text.ts";
 import { literalFinder, type MatchFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
 
+/** A text in which something is looked for. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
 
+/** How texts fit a query. */
 export interface QueryMatch {
   readonly index: number;
   /** What to show of it: the first match, of several words where they stand closest. */
@@ -15,6 +17,7 @@ export interface QueryMatch {
 /** Fits a query to the texts of several entries; undefined for those that lack a word. */
 export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (QueryMatch | undefined)[];
 
+/** Makes a matcher of a regular expression. */
 export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
 
 /** Matches of a word in one text that count. */

@@ -8,6 +8,7 @@ export interface QueryOptions {
   readonly caseSensitive?: boolean;
 }
 
+/** What a search looks for. */
 export interface SearchQuery {
   /** Words and phrases, each of which must stand in an entry, anywhere; empty for a regular expression. */
   readonly terms: readonly string[];

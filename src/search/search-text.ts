@@ -13,6 +13,7 @@ export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
   "branch_summary",
 ]);
 
+/** What a text of an entry is. */
 export type TextKind = "said" | "summary" | "thinking" | "call" | "output" | "instructions";
 
 /** A call of a tool, as an answer holds it. */
@@ -22,6 +23,7 @@ export interface SearchedCall {
   readonly input: unknown;
 }
 
+/** A searched text of an entry. */
 export interface SearchedPart {
   readonly kind: TextKind;
   /** Never empty. */
@@ -29,6 +31,7 @@ export interface SearchedPart {
   readonly call?: SearchedCall;
 }
 
+/** The searched texts of an entry. */
 export interface SearchedText {
   /** Role of the message that the entry is or becomes. */
   readonly role: string;

@@ -7,6 +7,7 @@ const BEGINNING = 200;
 
 const MAX_MATCH = 200;
 
+/** A piece of text around a match. */
 export interface Snippet {
   /** One line, with an ellipsis where text was cut. */
   readonly snippet: string;

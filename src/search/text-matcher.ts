@@ -7,6 +7,7 @@ export interface TextMatch {
 /** Finds the first match in each of several texts. */
 export type TextMatcher = (texts: readonly string[]) => (TextMatch | undefined)[];
 
+/** Finds matches in a text. */
 export type MatchFinder = (text: string) => TextMatch[];
 
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g;

@@ -9,6 +9,7 @@ import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
+/** A change of stored lines. */
 export interface StoredChange {
   /** Called for the header and each entry; undefined upgrades all to the current version. */
   readonly change: LineChange | undefined;

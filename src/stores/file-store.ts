@@ -216,6 +216,7 @@ export class FileStore implements SessionStore {
   }
 }
 
+/** Yields the bytes of a file. */
 export async function* bytesOfFile(
   path: string,
   signal?: AbortSignal,

@@ -7,6 +7,7 @@ const MAX_LINES = 500;
 /** The most characters of lines that are written together, unless one call appends more. */
 const MAX_CHARACTERS = 1024 * 1024;
 
+/** Counts the characters of lines. */
 export function charactersOf(lines: readonly LogLine[]): number {
   return lines.reduce((sum, { text }) => sum + text.length, 0);
 }

@@ -25,6 +25,7 @@ export async function readAllLines(
   }
 }
 
+/** Makes the lines of a session known. */
 export function sessionIn(stored: readonly StoredLine[]): RemoteLines {
   const lines = new RemoteLines();
   lines.take(joinLines(stored, true));

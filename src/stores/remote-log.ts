@@ -24,6 +24,7 @@ export interface LogKeeper {
   noteBusy(log: RemoteLog, isBusy: boolean): void;
 }
 
+/** Options of a remote session. */
 export interface RemoteLogOptions extends RetryOptions {
   /** The most bytes of pending writes; beyond that, an append throws. Default 16 MiB. */
   readonly maxQueueBytes?: number;

@@ -18,6 +18,7 @@ interface Waiter {
   timer?: NodeJS.Timeout;
 }
 
+/** Options of a queue. */
 export interface QueueOptions extends RetryPace {
   /** Called when work stops getting done, and when it is done again. */
   readonly onState: (state: "ok" | "degraded", error?: Error) => void;

@@ -18,6 +18,7 @@ import { type RetryPace, untilAnswered } from "./retries.ts";
 import { positionOf } from "./select-sessions.ts";
 import type { FoundLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
+/** What reads from a backend. */
 export interface BackendReader {
   readonly backend: SessionBackend;
   readonly pace: RetryPace;

@@ -6,6 +6,7 @@ export function compareSessions(a: ListPosition, b: ListPosition): number {
   return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
+/** Returns where a list has a session. */
 export function positionOf({ id, lastMessageMs, createdMs }: SessionFacts): ListPosition {
   return { id, modifiedMs: lastMessageMs ?? createdMs ?? 0 };
 }

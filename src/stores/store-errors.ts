@@ -27,6 +27,7 @@ export function writesLost(id: string): SessionError {
   );
 }
 
+/** The error for calls to a closed store. */
 export function storeClosed(): SessionError {
   return new SessionError("SESSION_CLOSED", "The store was closed; make a new one to go on.");
 }

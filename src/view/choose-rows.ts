@@ -56,6 +56,7 @@ export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" |
   return isDrawn;
 }
 
+/** Chooses every entry. */
 export function chooseAll({ size }: EntryTree): Uint8Array {
   return new Uint8Array(size).fill(1);
 }

@@ -103,6 +103,7 @@ export function readKinds(session: ViewSource): EntryKinds {
 /** Known kinds in the order in which they are counted out, the conversation first. */
 const ORDER = [...BY_ROLE.values(), ...BY_TYPE.values()];
 
+/** How many entries there are of each kind. */
 export class KindCount {
   readonly #numbers = new Map<string, { kind: EntryKind; number: number }>();
   total = 0;

@@ -10,6 +10,7 @@ import { beginningOf, wholeLine } from "./plain.ts";
 import { tellingArgument } from "./telling-argument.ts";
 import { count, counted, joined } from "./words.ts";
 
+/** What a line says of an entry. */
 export interface Excerpt {
   /** One harmless line; empty if the entry says nothing. */
   readonly text: string;

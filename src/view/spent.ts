@@ -21,11 +21,13 @@ export interface Spent {
 
 const NUMBERS = ["calls", "input", "output", "cacheRead", "cacheWrite", "total", "unpriced"] as const;
 
+/** Returns a sum of nothing. */
 export function nothingSpent(): Spent {
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
   return { calls: 0, ...tokens, unpriced: 0, cost: null, estimated: null };
 }
 
+/** Adds up what was used. */
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = nothingSpent();
   for (const part of parts) {

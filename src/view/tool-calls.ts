@@ -14,6 +14,7 @@ export interface StoredCall {
   readonly input: unknown;
 }
 
+/** An entry and its ordinal. */
 export interface LocatedEntry {
   readonly ordinal: number;
   readonly entry: AnySessionEntry;

@@ -28,6 +28,7 @@ export interface PassingLine {
   readonly from: number;
 }
 
+/** What is drawn of a tree. */
 export interface DrawnTree {
   readonly tree: EntryTree;
   readonly trunk: Pick<Trunk, "next" | "root">;

@@ -66,6 +66,7 @@ function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
 
+/** Adds usages up. */
 export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
   const sum = noUsage();
   for (const usage of usages) addTo(sum, usage);

@@ -5,6 +5,7 @@ import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { EntryTaker } from "../open-sessions.ts";
 import { loadData } from "../stored-data.ts";
 
+/** The indexed facts of a session. */
 export interface IndexedSession {
   /** Last write to the main transcript, Unix milliseconds; undefined if there was none. */
   mtimeMs: number | undefined;

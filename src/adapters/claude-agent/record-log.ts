@@ -51,6 +51,7 @@ export function readRecords({ session }: OpenSession<RecordUuids>): ClaudeRecord
     .filter(isRecord);
 }
 
+/** Converts a record for storage. */
 export function storeRecord(record: unknown): JsonObject {
   return storeData(record, "a record");
 }

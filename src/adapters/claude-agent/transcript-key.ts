@@ -19,6 +19,7 @@ export function transcriptId({ projectKey, sessionId, subpath }: ClaudeSessionKe
   return idOf([projectKey, sessionId, ...(subpath === undefined ? [] : [subpath])]);
 }
 
+/** Returns the id of the session with the index of a project. */
 export function indexId(projectKey: string): string {
   return idOf([projectKey]);
 }

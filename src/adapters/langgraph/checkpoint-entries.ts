@@ -53,10 +53,12 @@ export function checkpointDraft(
   return { type: "custom", customType: CHECKPOINT, data };
 }
 
+/** Makes the draft of an entry with writes. */
 export function writesDraft({ writes, ...head }: TaskWrites) {
   return { type: "custom", customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
 }
 
+/** Returns the thread that an entry names. */
 export function threadIn(entry: AnySessionEntry): string | undefined {
   const { threadId } = dataOf(entry, THREAD);
   return typeof threadId === "string" ? threadId : undefined;

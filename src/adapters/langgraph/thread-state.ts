@@ -17,6 +17,7 @@ import { digestOfRecord, messageIdIn, recordIn } from "./message-entries.ts";
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
+/** A checkpoint of a thread. */
 export interface Checkpoint {
   readonly entryId: string;
   readonly head: CheckpointHead;

@@ -46,6 +46,7 @@ export function shortDescription(text: string): string {
   return truncate(text, DESCRIPTION_LENGTH);
 }
 
+/** The shells for which there is a script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 const NOTHING: Candidates = { words: [] };

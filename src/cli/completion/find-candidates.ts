@@ -17,6 +17,7 @@ const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** Names in which a shell has to quote nothing but the spaces. */
 const HARMLESS_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._,+-]{0,79}$/u;
 
+/** What a shell asks, and where it does so. */
 export interface AskedCompletion extends Pick<CommandCall, "io" | "dir"> {
   /** The command line so far; the last word is the one that is being typed, maybe empty. */
   readonly words: readonly string[];
@@ -27,6 +28,7 @@ export interface AskedCompletion extends Pick<CommandCall, "io" | "dir"> {
   readonly isDescribed: boolean;
 }
 
+/** Finds what may stand at the end of a command line. */
 export async function findCandidates({
   words,
   commands,
@@ -119,6 +121,7 @@ function endOfName(name: string, typed: string): string | undefined {
   return line.toLowerCase().endsWith(rest.toLowerCase()) ? rest : undefined;
 }
 
+/** Writes a candidate as the shell's script reads it. */
 export function lineFor(shell: Shell, { value, description }: Candidate): string {
   if (shell === "bash") return value;
   if (shell === "fish") return `${value}\t${description}`;

@@ -1,5 +1,6 @@
 import type { SHELLS } from "./candidates.ts";
 
+/** One of the shells for which there is a script. */
 export type Shell = (typeof SHELLS)[number];
 
 /**

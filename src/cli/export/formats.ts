@@ -7,6 +7,7 @@ import { markdown } from "./markdown.ts";
 import { mermaid } from "./mermaid.ts";
 import type { ExportSource } from "./source.ts";
 
+/** A format in which a session can be exported. */
 export interface ExportFormat {
   readonly name: string;
   /** What chooses it; its value is the file to write. */

@@ -17,6 +17,7 @@ export interface TreeGraph {
   readonly edges: readonly (readonly [from: string, to: string])[];
 }
 
+/** A box of a drawing. */
 export interface GraphNode {
   readonly name: string;
   readonly tone: Tone | "run";

@@ -24,12 +24,14 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
+/** Another session that a page can lead to. */
 export interface KnownSession {
   readonly path: string;
   /** Address of its page; undefined where no server has it. */
   readonly href?: string;
 }
 
+/** What a page is made of. */
 export interface PageSource {
   /** The session file, byte by byte; undefined for a page that fetches it from a server. */
   readonly bytes?: Uint8Array | undefined;

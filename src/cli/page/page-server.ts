@@ -19,6 +19,7 @@ const TOKEN_BYTES = 24;
 /** Time between two looks at a file that a page follows. */
 const POLL_MS = 300;
 
+/** The sessions of which a list is made. */
 export interface ServedIndex {
   readonly scope: CatalogScope;
   readonly name: string;

@@ -21,6 +21,7 @@ import { htmlIndex } from "./html-page.ts";
 
 const MOST_HITS = 500;
 
+/** Makes the page that lists sessions, latest first. */
 export async function indexPage(
   scope: CatalogScope,
   name: string,
@@ -116,6 +117,7 @@ export async function sessionUsage(
   return { spent, estimates: Object.fromEntries(estimates) };
 }
 
+/** An entry that holds what was searched for. */
 export interface IndexHit {
   /** Address of the entry on the page of its session. */
   readonly href: string;

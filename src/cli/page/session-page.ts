@@ -17,6 +17,7 @@ export interface SessionPageOptions {
   readonly mostBytes?: number;
 }
 
+/** A session of which a page is made. */
 export interface PagedSession {
   /** Absolute path of its file; undefined if it has none. */
   readonly path: string | undefined;

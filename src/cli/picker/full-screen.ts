@@ -2,6 +2,7 @@ import { createInterface, emitKeypressEvents, type Interface, type Key } from "n
 import { PassThrough } from "node:stream";
 import type { CliTerminal } from "../io.ts";
 
+/** What happens at a terminal. */
 export interface ScreenListener {
   /** A key was pressed: what it types, and what it is. */
   key(text: string | undefined, key: Key): void;

@@ -23,6 +23,7 @@ const COMMANDS = {
   "ctrl-u": "rub-out-all",
 } as const;
 
+/** What a key can ask for beside text. */
 export type PickerCommand = (typeof COMMANDS)[keyof typeof COMMANDS];
 
 /** What a key asks for: a command, or text to be added to what is typed. */

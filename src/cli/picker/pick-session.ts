@@ -18,6 +18,7 @@ import {
   step,
 } from "./state.ts";
 
+/** What a picker works with. */
 export interface PickerWorld {
   readonly terminal: CliTerminal;
   readonly colours: Colours;
@@ -32,6 +33,7 @@ export interface PickerWorld {
   readonly remove: (path: string) => Promise<unknown>;
 }
 
+/** An entry that holds what is looked for. */
 export interface ContentHit {
   readonly path: string;
   readonly line: PreviewLine;

@@ -8,6 +8,7 @@ import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/colour.ts";
 import { cursorIn, matchesOf, type PickerState } from "./state.ts";
 
+/** What a picker is drawn on. */
 export interface PickerScreen {
   readonly columns: number;
   readonly rows: number;
@@ -41,6 +42,7 @@ export interface PickerLayout {
   readonly preview: number;
 }
 
+/** Shares out the lines of a screen. */
 export function pickerLayout(rows: number): PickerLayout {
   const middle = Math.max(1, rows - HEAD_LINES - FOOT_LINES);
   if (rows < PREVIEW_FROM) return { list: middle, preview: 0 };

@@ -25,6 +25,7 @@ export interface PickerState {
 /** Which sessions are shown; a folder that is named has no others. */
 export type PickerScope = "project" | "all" | "folder";
 
+/** What keys are for at the moment. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "rename"; readonly path: string; readonly text: string }
@@ -37,12 +38,14 @@ export interface ContentSearch {
   readonly isComplete: boolean;
 }
 
+/** A message of a preview. */
 export interface PreviewLine {
   readonly word: string;
   /** One harmless line. */
   readonly text: string;
 }
 
+/** What happens to a picker. */
 export type PickerEvent =
   | { readonly kind: "found"; readonly sessions: readonly FileRow[] }
   | { readonly kind: "complete" }
@@ -56,6 +59,7 @@ export type PickerEvent =
   /** A key; `page` is how many sessions are in sight. */
   | { readonly kind: "key"; readonly key: PickerKey; readonly page: number };
 
+/** What is to be done because of an event. */
 export type PickerTask =
   | { readonly kind: "choose"; readonly session: FileRow }
   | { readonly kind: "leave" }
@@ -65,6 +69,7 @@ export type PickerTask =
   | { readonly kind: "rename"; readonly path: string; readonly name: string }
   | { readonly kind: "delete"; readonly path: string };
 
+/** A picker after an event. */
 export interface PickerStep {
   readonly state: PickerState;
   readonly task?: PickerTask;
@@ -74,6 +79,7 @@ const NOT_YET_FOUND: ContentSearch = { found: new Map(), isComplete: false };
 
 const LIST: PickerMode = { kind: "list" };
 
+/** The picker before anything was found. */
 export function emptyPicker(scope: PickerScope): PickerState {
   return {
     sessions: [],
@@ -102,6 +108,7 @@ export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): 
   );
 }
 
+/** Returns the highlighted session, if any fits. */
 export function highlighted(state: PickerState): FileRow | undefined {
   const matches = matchesOf(state);
   return matches[cursorIn(matches, state)];

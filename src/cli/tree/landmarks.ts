@@ -19,6 +19,7 @@ const LAST = 6;
 /** So many branches to the side are drawn in all; of more, the largest. */
 const MOST_IN_ALL = 100;
 
+/** What is drawn of a session. */
 export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
 
 /**

@@ -7,6 +7,7 @@ type Paint = (text: string) => string;
 /** Columns of the longest known kind. */
 export const KIND_WIDTH = 14;
 
+/** The colour of each tone of entry. */
 export function paintOf(colours: Colours, tone: Tone): Paint {
   const paints: { readonly [name in Tone]: Paint } = {
     user: (text) => colours.bold(colours.cyan(text)),

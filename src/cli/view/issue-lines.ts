@@ -10,6 +10,7 @@ export function writeIssue({ line, offset, length, code, message }: SessionIssue
   writeIndented(message, out);
 }
 
+/** Writes text, indented and wrapped. */
 export function writeIndented(text: string, out: Output): void {
   for (const line of wrap(plainLine(text), out.width - 4)) out.line(`    ${line}`);
 }

@@ -9,10 +9,12 @@ export function longestOf(ids: Iterable<string>): number {
   return length;
 }
 
+/** Writes the beginning of an id. */
 export function shortId(id: string, length: number): string {
   return truncate(plainLine(id.slice(0, length)), length);
 }
 
+/** Returns the ids of all entries. */
 export function* idsOf(tree: EntryTree): Generator<string, void> {
   for (const ordinal of tree.ordinals()) yield tree.idAt(ordinal);
 }

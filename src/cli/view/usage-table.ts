@@ -9,6 +9,7 @@ const GOOD_NAME_SHARE = 0.45;
 const MOST_BAR_WIDTH = 30;
 const LEAST_BAR_WIDTH = 8;
 
+/** A row of a table of numbers. */
 export interface UsageRow {
   readonly name: string;
   /** Empty for what this row does not have. */

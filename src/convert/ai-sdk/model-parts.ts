@@ -24,6 +24,7 @@ import {
   writeState,
 } from "./provider-state.ts";
 
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (ModelTextPart | ModelFilePart)[] {
   return typeof content === "string" ? content : content.map(writeUserBlock);
 }
@@ -54,6 +55,7 @@ export function writeAnswer(
   });
 }
 
+/** Writes a result. */
 export function writeResult(
   { content, isError }: ReadResult | ToolResultMessage,
   toolName: string,
@@ -76,6 +78,7 @@ function writeOutput(content: readonly UserBlock[], isError: boolean): ModelTool
   };
 }
 
+/** Reads the content of a user message. */
 export function readUser(content: unknown): UserMessage["content"] | undefined {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map(readUserPart) : undefined;

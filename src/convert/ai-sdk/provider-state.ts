@@ -177,6 +177,7 @@ function callState({ id, namespace }: ToolCall): Record<string, string> {
   return { ...(itemId !== undefined && { itemId }), ...(namespace !== undefined && { namespace }) };
 }
 
+/** Reads the signature of a text. */
 export function readTextSignature(part: unknown): { textSignature?: string } {
   const { openai, google } = stateOf(part);
   const { itemId, phase } = fieldsOf(openai);

@@ -11,6 +11,7 @@ import type { UIFilePart, UIPart, UITextPart, UIToolPart } from "./ui-message-ty
 /** Result of a call that the user denied. */
 const DENIED = "Tool execution was denied.";
 
+/** Writes the content of a user message. */
 export function writeUserParts(content: UserMessage["content"]): (UITextPart | UIFilePart)[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((block) =>
@@ -118,6 +119,7 @@ export function isToolPart(part: object): boolean {
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
 }
 
+/** Returns the name of the tool that a part calls. */
 export function toolNameOf(part: object): unknown {
   const { type, toolName } = fieldsOf(part);
   return type === "dynamic-tool" ? toolName : String(type).slice("tool-".length);

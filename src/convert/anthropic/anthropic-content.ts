@@ -16,6 +16,7 @@ import type {
   AnthropicToolUse,
 } from "./anthropic-types.ts";
 
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (AnthropicText | AnthropicImage)[] {
   return typeof content === "string" ? content : content.map(writeUserBlock);
 }
@@ -99,6 +100,7 @@ export function redactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }
 
+/** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {
   const counts = fieldsOf(usage);
   return usageOf({

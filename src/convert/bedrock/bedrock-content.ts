@@ -59,6 +59,7 @@ function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(isBase64(base64) ? base64 : ""), (character) => character.charCodeAt(0));
 }
 
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): object[] {
   return typeof content === "string" ? [{ text: content }] : content.map(writeUserBlock);
 }
@@ -70,6 +71,7 @@ function writeUserBlock(block: UserBlock): object {
   return { image: { format, source: { bytes: block.data } } };
 }
 
+/** Writes a block of an answer. */
 export function writeAnswerBlock(block: AnswerBlock, idOf: (id: string) => string): object {
   if (block.type === "text") return { text: block.text };
   if (block.type === "toolCall")
@@ -79,6 +81,7 @@ export function writeAnswerBlock(block: AnswerBlock, idOf: (id: string) => strin
   return { reasoningContent: { reasoningText: { text, ...(signature !== "" && { signature }) } } };
 }
 
+/** Writes a result. */
 export function writeResult({ content, isError }: ReadResult | ToolResultMessage, toolUseId: string): object {
   return { toolUseId, content: content.map(writeUserBlock), ...(isError && { status: "error" }) };
 }
@@ -144,6 +147,7 @@ export function endsInReasoning(raw: unknown): boolean {
   return fieldsOf(listOf(raw).at(-1))["reasoningContent"] !== undefined;
 }
 
+/** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {
   const counts = fieldsOf(usage);
   const details = listOf(counts["cacheDetails"]).map(fieldsOf);

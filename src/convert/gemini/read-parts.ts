@@ -73,6 +73,7 @@ function signatureOf(part: unknown): string | undefined {
   return isId(thoughtSignature) && thoughtSignature !== NO_SIGNATURE ? thoughtSignature : undefined;
 }
 
+/** Tells whether a part is a result. */
 export function isResponse(part: unknown): boolean {
   return isJsonRecord(fieldsOf(part)["functionResponse"]);
 }

@@ -12,6 +12,7 @@ export function isSignature(signature: string | undefined): signature is string 
   return signature !== undefined && signature !== "" && BASE64.test(signature);
 }
 
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): GeminiPart[] {
   return typeof content === "string" ? [{ text: content }] : content.map(writeUserBlock);
 }
@@ -67,6 +68,7 @@ function signed(signature: string | undefined): { thoughtSignature?: string } {
   return isSignature(signature) ? { thoughtSignature: signature } : {};
 }
 
+/** Writes a result. */
 export function writeResponse(
   { content, isError, toolCallId }: ReadResult,
   name: string,

@@ -66,6 +66,7 @@ function hasBytes(part: unknown): boolean {
   return fieldsOf(part)["data"] instanceof Uint8Array;
 }
 
+/** Writes a user message. */
 export function writeUser(content: UserMessage["content"]): LangChainRecord {
   return { type: "human", data: { content: typeof content === "string" ? content : content.map(writePart) } };
 }
@@ -108,6 +109,7 @@ export function isReplayable(block: ThinkingContent, { api }: { readonly api: st
   return api === "anthropic-messages" && isSigned(block);
 }
 
+/** Writes a result. */
 export function writeResult(
   result: ReadResult | ToolResultMessage,
   id: string,

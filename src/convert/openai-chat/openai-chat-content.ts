@@ -22,10 +22,12 @@ const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as
 
 type ReasoningField = (typeof REASONING_FIELDS)[number];
 
+/** Returns the field that a signature names. */
 export function reasoningField(signature: string | undefined): ReasoningField | undefined {
   return REASONING_FIELDS.find((field) => field === signature);
 }
 
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
   return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
 }
@@ -87,6 +89,7 @@ function writeCall({ name, arguments: args }: ToolCall, id: string): OpenAIChatT
   return { id, type: "function", function: { name, arguments: JSON.stringify(args) } };
 }
 
+/** Writes a result. */
 export function writeResult(result: ReadResult | ToolResultMessage, id: string): OpenAIChatToolMessage {
   return { role: "tool", tool_call_id: id, content: textsOf(result.content).join("\n") };
 }
@@ -97,6 +100,7 @@ export function readSystem(raw: unknown): string | undefined {
   return role === "system" || role === "developer" ? textsOf(content).join("\n") : undefined;
 }
 
+/** Reads the content of a user message. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { role, content } = fieldsOf(raw);
   if (role !== "user") return undefined;
@@ -160,6 +164,7 @@ function readCall(call: unknown): AnswerBlock[] {
     : [];
 }
 
+/** Reads a result from a message. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { role, tool_call_id, content } = fieldsOf(raw);
   if (role !== "tool" || typeof tool_call_id !== "string") return undefined;

@@ -69,6 +69,7 @@ function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] 
     });
 }
 
+/** Reads a result from an item. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { type, call_id, output } = fieldsOf(raw);
   if (!OUTPUT_TYPES.has(type) || typeof call_id !== "string") return undefined;

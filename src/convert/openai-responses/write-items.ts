@@ -13,6 +13,7 @@ import type {
   OpenAIResponsesItem,
 } from "./openai-responses-types.ts";
 
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIInputMessage {
   return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
 }
@@ -32,6 +33,7 @@ export interface AnswerStyle {
   readonly idOf: (id: string) => string;
 }
 
+/** Writes an answer as items. */
 export function writeAnswer(content: readonly AnswerBlock[], style: AnswerStyle): OpenAIResponsesItem[] {
   const items: OpenAIResponsesItem[] = [];
   for (const block of content) {
@@ -93,6 +95,7 @@ export function customInputOf({ id, arguments: args }: ToolCall): string | undef
   return isCustom && typeof input === "string" ? input : undefined;
 }
 
+/** Writes a result. */
 export function writeResult(
   { content }: ReadResult | ToolResultMessage,
   type: OpenAICallOutput["type"],

@@ -14,8 +14,10 @@ export type Tokens = Readonly<Record<(typeof NAMES)[number], number>>;
 
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
+/** Zero tokens. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
+/** Dollars by model. */
 export type Dollars = Readonly<Record<string, number>>;
 
 /** `customType` of the entry that says which dollars in a copy's totals its original has spent. */
@@ -197,6 +199,7 @@ function tokensOf(model: JsonRecord): Tokens {
   };
 }
 
+/** Adds tokens. */
 export function addTokens(one: Tokens, other: Tokens): Tokens {
   return combined(one, other, 1);
 }

@@ -3,6 +3,7 @@ import type { JsonRecord } from "../../schema/json.ts";
 import { member, textIn, textOf } from "../source-values.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";
 
+/** Role of a record in the conversation. */
 export type RecordRole =
   | "assistant"
   | "results"
@@ -22,6 +23,7 @@ export function userText({ message }: RecordNode): string {
   return textIn(message["content"]);
 }
 
+/** Returns the blocks of a type in a record. */
 export function blocksOfType(
   { message }: Pick<RecordNode, "message">,
   type: "tool_use" | "tool_result",
@@ -41,6 +43,7 @@ export function messageKey({ message, value }: RecordNode): string | undefined {
   return textOf(message["id"]) ?? textOf(value["requestId"]);
 }
 
+/** Classifies a record. */
 export function roleOf(node: RecordNode): RecordRole {
   const { value } = node;
   switch (node.type) {

@@ -16,6 +16,7 @@ export interface ClaudeSubagentText extends SourceText {
   readonly path?: string;
 }
 
+/** A subagent of a session. */
 export interface Subagent {
   readonly agentId: string;
   /** The call that started it, if known. */

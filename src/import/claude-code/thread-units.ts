@@ -276,6 +276,7 @@ class Grouping {
   }
 }
 
+/** Returns the position of a unit in the file. */
 export function positionOf({ nodes }: Unit): number {
   return nodes[0]?.position ?? 0;
 }
@@ -289,6 +290,7 @@ export function modelOf({ nodes: [node] }: Unit): string {
   return textOf(node?.message["model"]) ?? "";
 }
 
+/** Returns the ids of the calls in a message. */
 export function callIds(unit: Unit): string[] {
   return callBlocks(unit).flatMap(({ id }) => textOf(id) ?? []);
 }

@@ -36,6 +36,7 @@ export interface UnitContext {
   readonly entryOf: (uuid: string) => Draft | undefined;
 }
 
+/** Makes the entries of a unit. */
 export function emitUnit(unit: Unit, above: EmittedUnit | undefined, context: UnitContext): EmittedUnit {
   const parent = above?.last;
   const model = above?.model;

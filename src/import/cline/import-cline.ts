@@ -108,6 +108,7 @@ export function clineOwnerOf(document: unknown): { sessionId?: string; agentId?:
   return { sessionId: owner, agentId: textOf(subagent) ?? agentId ?? own };
 }
 
+/** Returns the messages of a document. */
 export function clineMessagesOf(document: unknown): JsonRecord[] {
   const list = Array.isArray(document) ? document : listOf(fieldsOf(document)["messages"]);
   return list.filter(isJsonRecord).filter(({ role }) => role === "user" || role === "assistant");

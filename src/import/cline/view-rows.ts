@@ -94,6 +94,7 @@ export function assignCalls(
   return { byAnswer, lost: [...lost, ...calls.slice(next).filter(({ isCancelled }) => isCancelled)] };
 }
 
+/** Returns the checkpoints that a manifest lists. */
 export function checkpointsOf(manifest: JsonRecord): Checkpoint[] {
   const { history } = member(member(manifest, "metadata"), "checkpoint");
   return listOf(history).flatMap((one) => {

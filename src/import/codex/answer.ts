@@ -15,6 +15,7 @@ export interface Answer {
   isCounted: boolean;
 }
 
+/** Provider and model of the answer. */
 export interface AnsweringModel {
   readonly provider: string | undefined;
   readonly model: string | undefined;

@@ -12,8 +12,10 @@ import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 
+/** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
 
+/** Classifies an item. */
 export function itemRole(item: JsonRecord): ItemRole {
   switch (itemType(item)) {
     case "message":
@@ -52,6 +54,7 @@ function messageRole(role: unknown): ItemRole {
   return role === "user" ? "user" : "instructions";
 }
 
+/** Converts an item that belongs to an answer. */
 export function answerBlocks(item: JsonRecord): AnswerBlock[] {
   switch (itemType(item)) {
     case "message":

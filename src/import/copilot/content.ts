@@ -59,6 +59,7 @@ function reasoningOf(data: JsonRecord): AnswerBlock[] {
   return [{ type: "thinking", thinking }];
 }
 
+/** Returns the images that the user attached. */
 export function attachedImages(attachments: unknown, assets: ReadonlyMap<string, string>): UserBlock[] {
   return listOf(attachments).flatMap((attachment) => imageIn(fieldsOf(attachment), assets) ?? []);
 }
@@ -127,6 +128,7 @@ export function usageOfTokens(tokens: JsonRecord): Usage {
   });
 }
 
+/** Returns the sums of two usages. */
 export function addUsage(one: Usage, other: Usage): Usage {
   return combined((name) => one[name] + other[name]);
 }

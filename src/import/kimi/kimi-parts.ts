@@ -22,6 +22,7 @@ function sentPart(part: JsonRecord): UserBlock[] {
   ];
 }
 
+/** Converts a part of an answer. */
 export function answerPart(part: JsonRecord): AnswerBlock {
   const { type, text, think, encrypted } = part;
   if (type === "think") {
@@ -35,6 +36,7 @@ export function answerPart(part: JsonRecord): AnswerBlock {
   return { type: "text", text: textOf(text) ?? placeholder(textOf(type) ?? "part").text };
 }
 
+/** Converts a call of a tool. */
 export function callBlock({ toolCallId, name, args }: JsonRecord): ToolCall {
   return {
     type: "toolCall",

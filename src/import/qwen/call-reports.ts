@@ -91,6 +91,7 @@ function reportOf(uuid: string, event: JsonRecord): CallReport {
   };
 }
 
+/** Converts the tokens of an answer. */
 export function usageOfAnswer(tokens: JsonRecord): Usage {
   return usageOfCounts({
     input: tokens["promptTokenCount"],

@@ -31,6 +31,7 @@ export interface StoreUnderTest {
 /** What a store under test may be without. */
 export type StorePart = "another" | "backend" | "faults";
 
+/** One test of the suite. */
 export interface SuiteTest {
   readonly name: string;
   /** What the test cannot do without. */
@@ -52,6 +53,7 @@ export const CWD = "/projects/suite";
 /** A time to count from. */
 export const START_MS = Date.parse("2026-03-01T12:00:00.000Z");
 
+/** Makes a message. */
 export function user(content: string, timestamp = START_MS): UserMessage {
   return { role: "user", content, timestamp };
 }
@@ -61,6 +63,7 @@ export function say(session: SessionManager, ...texts: readonly string[]): strin
   return texts.map((text) => session.appendMessage(user(text)));
 }
 
+/** Makes a session with messages that is there. */
 export async function stored(store: SessionStore, ...texts: readonly string[]): Promise<SessionManager> {
   const session = store.create({ cwd: CWD });
   say(session, ...texts);
@@ -87,6 +90,7 @@ export async function exported(store: SessionStore, id: string): Promise<string>
   return text;
 }
 
+/** Cuts bytes into pieces. */
 export async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array, void> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
 }
