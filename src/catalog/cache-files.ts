@@ -1,6 +1,7 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
+import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
 import { type CacheKind, readCached, writeCachedNow } from "./folder-cache.ts";
 import { FILTERS } from "./gram-cache.ts";
 import { type FileMark, isUnchangedAt } from "./scanned-file.ts";
@@ -58,6 +59,7 @@ export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => b
 
 /** Removes leftovers that are so old; returns the paths of the other files. */
 function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
+  ifPresent(() => removeTemporaryLeftovers(realFileSystem, cacheFolder));
   const names = ifPresent(() => readdirSync(cacheFolder)) ?? [];
   for (const path of names.filter((name) => LEFTOVER.test(name)).map((name) => join(cacheFolder, name)))
     if (ageOf(path) >= afterMs) ifPresent(() => realFileSystem.unlinkSync(path));

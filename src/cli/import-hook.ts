@@ -54,7 +54,8 @@ async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Pro
 function transcriptIn(input: Readonly<Record<string, unknown>>): Transcript {
   // The other path at the end of a subagent is that of the agent which started it.
   const path = textIn(input, "agent_transcript_path", "transcript_path", "transcriptPath");
-  const sourceId = textIn(input, "session_id", "sessionId");
+  const sourceId =
+    textIn(input, "session_id", "sessionId") ?? textIn(fieldsOf(input["sessionContext"]), "rootSessionId");
   if (path === undefined && sourceId === undefined)
     throw new UsageError(
       "--hook reads the JSON that an agent writes to a hook: an object with transcript_path or session_id.",

@@ -1,6 +1,7 @@
-import { chmodSync, constants, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { FILE_MODE, makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
+import { isSystemError } from "../catalog/skipping.ts";
+import { FILE_MODE, ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
 import { SessionError } from "../schema/errors.ts";
 import { canReadDatabases, foldLog } from "./sqlite.ts";
 
@@ -13,11 +14,6 @@ const MAX_ATTEMPTS = 20;
 /** What stands beside a database: its log, or what an interrupted change must be undone with. */
 const BESIDE = ["", "-wal", "-journal"] as const;
 
-const FOLDER_PREFIX = "databases-";
-
-/** Age from which the folder of an import that was killed is removed, in milliseconds. */
-const STALE_MS = 24 * 60 * 60 * 1000;
-
 /**
  * Copies of other programs' databases, which a run reads in their place.
  *
@@ -27,10 +23,9 @@ export class DatabaseCopies {
   readonly #parent: string;
   readonly #named: ReadonlySet<string>;
   readonly #copies = new Map<string, string>();
-  #folder: string | undefined;
 
   /**
-   * @param parent - Folder in which the copies get one of their own.
+   * @param parent - Folder of the copies.
    * @param named - Paths that the caller has named.
    */
   constructor(parent: string, named: Iterable<string>) {
@@ -45,30 +40,34 @@ export class DatabaseCopies {
     if (!canReadDatabases()) throw noDatabases(path);
     const bytes = statesOf(path).reduce((sum, { size }) => sum + size, 0);
     if (bytes > LARGE_BYTES && !this.#named.has(path)) throw tooLarge(path, bytes);
-    this.#folder ??= makeRunFolder(this.#parent);
-    const copy = join(this.#folder, `${this.#copies.size}.db`);
-    copyWhole(path, copy);
-    foldLog(copy);
+    makeFolder(realFileSystem, this.#parent);
+    const copy = temporaryPath(this.#parent);
+    try {
+      copyWhole(path, copy);
+      foldLog(copy);
+    } catch (error) {
+      removeCopy(copy);
+      throw error;
+    }
     this.#copies.set(path, copy);
     return copy;
   }
 
+  /** Removes all copies, and those of imports that were killed. */
   remove(): void {
-    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
-    this.#folder = undefined;
+    for (const copy of this.#copies.values()) removeCopy(copy);
     this.#copies.clear();
+    try {
+      ifPresent(() => removeLeftovers(realFileSystem, this.#parent));
+    } catch (error) {
+      // A later run, or a redaction, removes them.
+      if (!isSystemError(error)) throw error;
+    }
   }
 }
 
-function makeRunFolder(parent: string): string {
-  makeFolder(realFileSystem, parent);
-  for (const name of readdirSync(parent)) {
-    const folder = join(parent, name);
-    const { mtimeMs } = (name.startsWith(FOLDER_PREFIX) && statSync(folder, { throwIfNoEntry: false })) || {};
-    if (mtimeMs !== undefined && Date.now() - mtimeMs > STALE_MS)
-      rmSync(folder, { recursive: true, force: true });
-  }
-  return mkdtempSync(join(parent, FOLDER_PREFIX));
+function removeCopy(copy: string): void {
+  for (const suffix of [...BESIDE, "-shm"]) removeTemporary(realFileSystem, copy + suffix);
 }
 
 /** State of a file, by which it is known whether it has changed. */

@@ -120,32 +120,24 @@ export function importSessions(
   return importWith(threadProgram(), options);
 }
 
-/** What an import that is one of several looks at, and what it leaves for the next one. */
+/** What an import that is one of several looks at, by default everything, and what it leaves for the next one. */
 export interface ImportRound {
   readonly cache: ImportCache;
   /** Whether to look for sessions whose sources were deleted. */
   readonly tellsGone: boolean;
-  wantsFile(path: string): boolean;
+  wantsFile?(path: string): boolean;
   /** Tells whether to import a session, if it has changed. */
-  wants(session: SourceSession): boolean;
+  wants?(session: SourceSession): boolean;
   /** Tells whether to read all of a session, if reading on is not enough. */
-  mayReadAll(session: SourceSession): boolean;
+  mayReadAll?(session: SourceSession): boolean;
   /** Takes all sessions that were found. */
-  found(sessions: readonly SourceSession[]): void;
+  found?(sessions: readonly SourceSession[]): void;
   /** Takes a session that is up to date now. */
-  done(session: SourceSession): void;
+  done?(session: SourceSession): void;
 }
 
 export function cacheFor(options: ImportSessionsOptions): ImportCache {
-  return new ImportCache(targetOf(options).name, options.cacheDir);
-}
-
-/** Returns a round of its own, about everything. */
-function onlyRound(options: ImportSessionsOptions): ImportRound {
-  const all = () => true;
-  const nothing = () => undefined;
-  const tells = { tellsGone: true, wantsFile: all, wants: all, mayReadAll: all };
-  return { cache: cacheFor(options), ...tells, found: nothing, done: nothing };
+  return new ImportCache(importTarget(options).name, options.cacheDir);
 }
 
 /** Imports as `importSessions` does, with a program for the threads, if there is one. */
@@ -154,11 +146,11 @@ export async function* importWith(
   options: ImportSessionsOptions,
 ): AsyncGenerator<SessionImport, void, undefined> {
   assertOptions(options, IMPORT_RULES);
-  const round = onlyRound(options);
+  const cache = cacheFor(options);
   try {
-    yield* importRound(program, options, round);
+    yield* importRound(program, options, { cache, tellsGone: true });
   } finally {
-    if (options.dryRun !== true) await round.cache.save();
+    if (options.dryRun !== true) await cache.save();
   }
 }
 
@@ -170,16 +162,16 @@ export async function* importRound(
 ): AsyncGenerator<SessionImport, void, undefined> {
   const { onProgress, signal, dryRun = false } = options;
   const { cache } = round;
-  const target = targetOf(options);
+  const target = importTarget(options);
   const copies = copiesFor(options);
   const jobs: Job[] = [];
   let run: ImportRun | undefined;
   try {
-    const all = findSourceSessions(options, cache, copies, (path) => round.wantsFile(path));
-    round.found(all);
+    const all = findSourceSessions(options, cache, copies, (path) => round.wantsFile?.(path) !== false);
+    round.found?.(all);
     run = new ImportRun(options, target, all, round);
     for (const session of selectSessions(all, options)) {
-      if (!round.wants(session)) continue;
+      if (round.wants?.(session) === false) continue;
       // An error is met again, and reported, when the session is imported.
       const known = await unchangedImports(session, target, options, cache, () => undefined);
       const readable = known === undefined ? run.withCopies(session, copies) : session;
@@ -191,7 +183,7 @@ export async function* importRound(
       if (signal !== undefined) await nextTurn();
       refuseAborted(signal, "The import was ended; run it again to go on.");
       onProgress?.(done, jobs.length);
-      if (yield* run.import(job)) round.done(job.session);
+      if (yield* run.import(job)) round.done?.(job.session);
     }
     onProgress?.(jobs.length, jobs.length);
     const gone = round.tellsGone ? await findGone(all, target, options, cache) : [];
@@ -201,10 +193,6 @@ export async function* importRound(
     copies.remove();
     if (!dryRun && run?.hasReplaced === true) forgetReplaced();
   }
-}
-
-function targetOf({ store, storeName, earlierDirs }: ImportSessionsOptions): ImportTarget {
-  return importTarget(store, storeName, earlierDirs);
 }
 
 /** Returns the program of the threads; undefined in a bundle of another format. */
@@ -231,7 +219,7 @@ export interface ImportPreview {
  */
 export async function previewImport(options: ImportSessionsOptions): Promise<ImportPreview[]> {
   assertOptions(options, IMPORT_RULES);
-  const target = targetOf(options);
+  const target = importTarget(options);
   const cache = new ImportCache(target.name, options.cacheDir);
   const report = reportOf(options);
   const groups = new Map<string, ImportPreview>();
@@ -417,7 +405,7 @@ class ImportRun {
     }
     const last = this.#cache.lastImportsOf(sourceKeyOf(session));
     const grown = await this.#readOn(session, last);
-    if (grown === undefined && !this.#round.mayReadAll(session)) return false;
+    if (grown === undefined && this.#round.mayReadAll?.(session) === false) return false;
     const { made, isWhole } = grown ?? (await this.#resultOf(session));
     const done: KnownImport[] = [];
     try {

@@ -92,19 +92,18 @@ export interface FileLayout {
   readonly byId: ReadonlyMap<string, string>;
 }
 
-/**
- * Makes the target for a store.
- *
- * @param store - Default: files in the folder of imported sessions.
- * @param storeName - Name of a store that is none of files.
- * @param earlierDirs - Folders in which imported sessions may be, too.
- * @throws {TypeError} If the name is missing.
- */
-export function importTarget(
-  store: SessionStore | undefined,
-  storeName: string | undefined,
-  earlierDirs: readonly string[] = [],
-): ImportTarget {
+/** Where to import to. */
+interface TargetOptions {
+  /** Default: files in the folder of imported sessions. */
+  readonly store?: SessionStore;
+  /** Name of a store that is none of files. */
+  readonly storeName?: string;
+  /** Folders in which imported sessions may be, too. */
+  readonly earlierDirs?: readonly string[];
+}
+
+/** Makes the target of an import; throws if a store that is none of files has no name. */
+export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptions): ImportTarget {
   if (store === undefined || store instanceof FileStore) {
     const { folder, root } = store ?? { folder: undefined, root: importedRoot() };
     const roots = [...earlierDirs.map(absolutePath), sessionsRoot(), importedRoot(), root];
@@ -294,12 +293,7 @@ function isPlainFile(fs: FileSystem, path: string): boolean {
   throw fileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
 }
 
-/**
- * Tells whether a file has at least a size, and ends with a line: a power cut may leave an empty or a torn one.
- *
- * @param isSuspect - Whether to look for zeros, too, which a power cut may leave anywhere.
- * @remarks Cost: reading one byte; of a suspect file all.
- */
+/** Tells whether a file has a size and ends with a line, as after no power cut; of a suspect one also that it holds no zeros. */
 function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.size < size || stats.size === 0) return false;

@@ -23,12 +23,7 @@ export interface TranscriptImport {
   readonly imports: readonly SessionImport[];
 }
 
-/**
- * Imports one session, with its subagents.
- *
- * @param mostBytes - Leaves a session alone of which more is to be read.
- * @remarks Cost: a check of each file in the folders of its program, and its own bytes.
- */
+/** Imports one session, with its subagents, unless more bytes than so many are to be read. */
 export async function importTranscript(
   { path, sourceId }: Transcript,
   options: ImportSessionsOptions,
@@ -50,7 +45,6 @@ export async function importTranscript(
     {
       cache,
       tellsGone: false,
-      wantsFile: () => true,
       wants: (session) => {
         const isMeant =
           file === undefined ? session.sourceId === sourceId : session.files.some((one) => one.path === file);
@@ -58,8 +52,6 @@ export async function importTranscript(
         return isMeant && isAllowed(sizeOf(session) - Math.max(0, ...known));
       },
       mayReadAll: (session) => isAllowed(sizeOf(session)),
-      found: () => undefined,
-      done: () => undefined,
     },
   );
   for await (const one of round) imports.push(one);

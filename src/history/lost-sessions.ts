@@ -26,12 +26,12 @@ export interface LostSession {
 
 /** Finds the sessions of Claude Code that only its `history.jsonl` still has, unless imported or deleted here; earliest first. */
 export function findLost(options: ImportSessionsOptions): LostSession[] {
-  const { env = process.env, store, storeName, earlierDirs, project } = options;
+  const { env = process.env, project } = options;
   const copies = copiesFor(options);
   const found = findSourceSessions({ ...options, sources: ["claude-code"] }, cacheFor(options), copies);
   copies.remove();
   const known = new Set(found.map(({ sourceId }) => sourceId));
-  const target = importTarget(store, storeName, earlierDirs);
+  const target = importTarget(options);
   const beside = new SideFiles(reportTo(options));
   const homes = (programOf("claude-code")?.folders(env, env["HOME"] || homedir()) ?? []).map(dirname);
   return homes
@@ -64,8 +64,8 @@ function sessionsIn(text: string, path: string): LostSession[] {
 
 /** Keeps what is left of a session as a session of prompts; returns its path, or its id in a store. */
 export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string> {
-  const { store, storeName, earlierDirs, now = Date.now } = options;
-  const target = importTarget(store, storeName, earlierDirs);
+  const { now = Date.now } = options;
+  const target = importTarget(options);
   const imported = importPrompts({ ...lost, importedAt: new Date(now()).toISOString() });
   const location = target.locationOf(imported.header);
   await syncSession(target, location, imported.header, imported, () => true);

@@ -99,11 +99,7 @@ export type SessionBeside = Partial<Pick<SourceSession, "others" | "title" | "cw
 export interface TailReader {
   /** Converts records from the end of a session's main file. */
   read(text: SourceText, session: SourceSession, options: ReadOptions): ImportedSession | undefined;
-  /**
-   * Tells whether nothing but the latest of the records before them decides what new records become.
-   *
-   * @param sharedIds - Ids of the entries that the latest records became, here and when they were read alone.
-   */
+  /** Tells whether only the latest records decide what new ones become; `sharedIds` are the entries that both readings of those made. */
   isAlone(
     fresh: readonly SourceRecord[],
     old: readonly SourceRecord[],

@@ -4,6 +4,7 @@ import type { SourceName } from "../import/imported-session.ts";
 import { fileError } from "../log/file-errors.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { SessionError } from "../schema/errors.ts";
+import { groupBy } from "../schema/group-by.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import { DatabaseCopies } from "./database-copies.ts";
 import { readFileFacts } from "./file-facts.ts";
@@ -150,13 +151,8 @@ function groupSessions(
 }
 
 function sessionsOf(program: SourceProgram, scene: SourceScene): readonly SourceSession[] {
-  const groups = new Map<string, KnownFile[]>();
-  for (const file of program.withoutCopies?.(scene.files) ?? scene.files) {
-    const key = `${program.keyOf?.(file) ?? ""} ${file.facts.sessionId}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [file]);
-    else group.push(file);
-  }
+  const files = program.withoutCopies?.(scene.files) ?? scene.files;
+  const groups = groupBy(files, (file) => `${program.keyOf?.(file) ?? ""} ${file.facts.sessionId}`);
   const besideOf = program.beside?.(scene);
   const sessions = onePerId(Array.from(groups.values(), (group) => makeSession(group, besideOf)));
   return program.withOrigins?.(sessions) ?? sessions;

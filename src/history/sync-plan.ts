@@ -317,13 +317,7 @@ function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry):
   return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
-/**
- * Returns what keeps the leaf of another writer whose entries came between a plan and what was appended by it.
- *
- * @param before - Ids that the plan knew.
- * @param added - Entries that were appended.
- * @returns Undefined if nobody went on meanwhile, or only behind them.
- */
+/** Returns what keeps the leaf of a writer whose entries came between a plan and its append; undefined if none went on, or only behind. */
 export function strayLeaf(
   session: LineSource,
   before: ReadonlySet<string>,

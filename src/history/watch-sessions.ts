@@ -127,10 +127,6 @@ class WatchRounds implements ImportRound {
     return true;
   }
 
-  mayReadAll(): boolean {
-    return true;
-  }
-
   done(session: SourceSession): void {
     this.#done.set(sourceKeyOf(session), session.stamp);
     this.#tried.delete(sourceKeyOf(session));

@@ -10,11 +10,7 @@ interface NewFile extends Omit<Content, "fs"> {
   readonly fs?: FileSystem | undefined;
 }
 
-/**
- * Writes a file that only its owner can read, and whose folder is made; it is there as a whole or not at all.
- *
- * @throws {SessionError} `SESSION_EXISTS` if something is at the path, or `WRITE_FAILED`.
- */
+/** Writes a file that only its owner can read, in a folder that is made; it is there as a whole or not at all. */
 export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void {
   const { path } = content;
   // Before anything is computed; a file that is made meanwhile stays as well.

@@ -44,12 +44,7 @@ export function readIndex(
   return index;
 }
 
-/**
- * Feeds an index the next bytes, as many as fit into the buffer.
- *
- * @param size - The file's size as last known; checked again once that much was read.
- * @returns The file's current size, which may be less than before.
- */
+/** Feeds an index the next bytes, as many as fit into the buffer; returns the file's current size, which may be less than before. */
 export function feedSome(
   fs: FileSystem,
   fd: number,

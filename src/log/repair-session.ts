@@ -158,11 +158,7 @@ function readSource(file: DamagedFile): LineSource {
   return source;
 }
 
-/**
- * Reads a file that has lost its header.
- *
- * @throws {SessionError} `NOT_A_SESSION` if the file is another program's, or has no entry of a known type.
- */
+/** Reads a file that has lost its header; one of another program, or without an entry of a known type, is none. */
 function readHeaderless(file: DamagedFile): SessionIndex {
   const { fs, fd, path, state } = file;
   const source = sourceOfFile(fs, fd, state.size);
@@ -247,10 +243,7 @@ function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array
   });
 }
 
-/**
- * Yields the bytes of a file that belong neither to its header nor to an entry, a line for each run, without blank
- * ones.
- */
+/** Yields the bytes of a file that belong neither to its header nor to an entry, a line for each run, without blank ones. */
 function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
   const { tree, spans, headerSpan } = index;
   const claimed = Array.from(tree.ordinals(), (ordinal) => spans.at(ordinal));

@@ -97,12 +97,7 @@ export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
   return folder;
 }
 
-/**
- * Returns the name for the file of a new session.
- *
- * @param timestamp - ISO 8601, as in the header.
- * @throws {SessionError} `INVALID_SESSION_ID` if the id is malformed, or too long for a name.
- */
+/** Returns the name for the file of a new session; throws if the id is malformed, or too long for a name. */
 export function sessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
   if (id.length > MAX_ID_LENGTH) {

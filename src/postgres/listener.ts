@@ -63,11 +63,7 @@ export class Listener {
     }
   }
 
-  /**
-   * Ends all listening.
-   *
-   * @param options - `discard`: does not wait for a connection that is being opened.
-   */
+  /** Ends all listening; to discard is not to wait for a connection that is being opened. */
   async close({ discard = false }: { readonly discard?: boolean } = {}): Promise<void> {
     this.#interested.clear();
     clearTimeout(this.#retry);

@@ -10,13 +10,7 @@ import type { StoredLine } from "./session-backend.ts";
 const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
-/**
- * Returns the entries that a process knows and a backend has lost, in order.
- *
- * @param known - What the process knows.
- * @param stored - All lines that the backend has.
- * @param waiting - Ids of entries that are not stored yet, and so are not lost.
- */
+/** Returns the entries that a process knows and a backend has lost, in order, without those that wait to be stored. */
 export function lostLines(
   known: RemoteLines,
   stored: readonly StoredLine[],

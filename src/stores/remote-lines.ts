@@ -10,10 +10,7 @@ import { joinLines } from "./line-codec.ts";
 import { entryFactsOf } from "./line-facts.ts";
 import type { StoredLine } from "./session-backend.ts";
 
-/**
- * The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending
- * writes.
- */
+/** The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending writes. */
 export class RemoteLines {
   readonly index: SessionIndex;
   readonly #blocks = new Blocks();

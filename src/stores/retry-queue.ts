@@ -62,11 +62,7 @@ export class RetryQueue {
     this.#start();
   }
 
-  /**
-   * Waits until everything pushed so far is done.
-   *
-   * @throws {SessionError} The refusal of the job in front, or `WRITE_FAILED` if no answer came for too long.
-   */
+  /** Waits until everything pushed so far is done, or fails as the job in front did, or if no answer came for too long. */
   drained(): Promise<void> {
     const last = this.#jobs.at(-1);
     return last === undefined ? Promise.resolve() : this.#waitFor(last, false);

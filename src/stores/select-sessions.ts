@@ -1,11 +1,7 @@
 import type { SessionFacts } from "../catalog/session-facts.ts";
 import type { BackendListQuery, ListPosition } from "./session-backend.ts";
 
-/**
- * Orders sessions as lists do: most recently modified first, then by id, ascending by code unit.
- *
- * @returns A negative number if `a` comes first.
- */
+/** Orders sessions as lists do: most recently modified first, then by id, ascending by code unit. */
 export function compareSessions(a: ListPosition, b: ListPosition): number {
   return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -512,8 +512,12 @@ describe("--hook", () => {
     const quiet = { code: 0, stdout: "", stderr: "", passedOn: [] };
     expect(await hooked(imported, JSON.stringify(input))).toMatchObject(quiet);
     expect(filesIn(sessions)).toHaveLength(2);
-    expect(await hooked(imported, JSON.stringify({ sessionId: THREAD_ID }))).toMatchObject(quiet);
+    const clines = { taskId: "conv_1", sessionContext: { rootSessionId: THREAD_ID } };
+    expect(await hooked(imported, JSON.stringify(clines))).toMatchObject(quiet);
     expect(filesIn(sessions)).toHaveLength(3);
+    rmSync(sessions, { recursive: true });
+    expect(await hooked(imported, JSON.stringify({ sessionId: THREAD_ID }))).toMatchObject(quiet);
+    expect(filesIn(sessions)).toHaveLength(1);
     const begun = { transcript_path: join(home, "not-yet.jsonl") };
     expect(await hooked(imported, JSON.stringify(begun))).toMatchObject(quiet);
     writeFileSync(begun.transcript_path, "");

@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import fs, {
   type copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,7 +11,10 @@ import fs, {
   writeFileSync,
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { basename } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { purgeCache } from "../../src/catalog/cache-files.ts";
+import { temporaryPath } from "../../src/fs/temporary-files.ts";
 import { ImportCache } from "../../src/history/import-cache.ts";
 import type { SessionImport } from "../../src/history/import-sessions.ts";
 import { copiesFor, findSourceSessions } from "../../src/history/source-query.ts";
@@ -217,6 +222,10 @@ class ProgramsDatabase {
   }
 }
 
+function temporaryIn({ cacheDir }: Places): string[] {
+  return readdirSync(cacheDir).filter((name) => name.includes(".tmp"));
+}
+
 describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)", () => {
   test("is read with its log, and nothing of it changes", async () => {
     const places = new Places();
@@ -231,7 +240,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     const [, link] = SessionManager.open(child?.path ?? "", { mode: "read-only" }).getEntries();
     expect(link).toMatchObject({ data: { agentId: "ses_child", toolCallId: "c1" } });
     expect(database.state()).toEqual(before);
-    expect(readdirSync(places.cacheDir).filter((name) => name.startsWith("databases-"))).toEqual([]);
+    expect(temporaryIn(places)).toEqual([]);
   });
 
   test("tells which session has grown: only that one is read again, and only what is new is added", async () => {
@@ -333,6 +342,21 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(more.filter(({ status }) => status === "new")).toMatchObject([{ sourceId: "ses_mine" }]);
   });
 
+  test("of which a killed import has left a copy: the next one removes it, and so does a redaction", async () => {
+    const places = new Places();
+    new ProgramsDatabase(places).put(ORIGINAL);
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    const left = temporaryPath(places.cacheDir).replace(`-${process.pid}-`, `-${pid}-`);
+    const mine = temporaryPath(places.cacheDir);
+    mkdirSync(places.cacheDir, { recursive: true });
+    const remove = [() => places.import(), () => purgeCache(places.cacheDir, () => true)];
+    for (const one of remove) {
+      for (const path of [left, `${left}-wal`, mine]) writeFileSync(path, "a secret");
+      await one();
+      expect(temporaryIn(places)).toEqual([basename(mine)]);
+    }
+  });
+
   test("that is written to while it is copied is copied again", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
@@ -422,7 +446,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     const found = await places.import({ onSkipped });
     expect(found.map(({ source }) => source)).toEqual(["claude-code"]);
     expect(skipped).toEqual([expect.stringMatching(reason)]);
-    expect(readdirSync(places.cacheDir).filter((name) => name.startsWith("databases-"))).toEqual([]);
+    expect(temporaryIn(places)).toEqual([]);
   });
 
   test("counts with what is known of it where it is not looked at, so that older files do not take its place", async () => {

@@ -86,11 +86,7 @@ export class UpdateReader {
     this.#cost = source.cost;
   }
 
-  /**
-   * Reads an update, a notification that holds one, or the end of a turn.
-   *
-   * @throws {TypeError} If it is no object, or JSON cannot hold it; then nothing has changed.
-   */
+  /** Reads an update, a notification that holds one, or the end of a turn; if it throws, nothing has changed. */
   take(value: unknown): void {
     const update = updateIn(storeData(value, "an update"));
     this.#index++;

@@ -8,11 +8,7 @@ export interface ClaudeSessionKey {
   subpath?: string;
 }
 
-/**
- * Returns the id of the session with a transcript. Keys may hold any characters, session ids may not.
- *
- * @throws {TypeError} If it is not a key.
- */
+/** Returns the id of the session with a transcript. Keys may hold any characters, session ids may not. */
 export function transcriptId({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
   for (const [name, value] of Object.entries({ projectKey, sessionId, subpath: subpath ?? "main" })) {
     if (typeof value === "string" && value !== "") continue;

@@ -47,11 +47,7 @@ export interface HeldMessage {
   readonly kept: JsonRecord;
 }
 
-/**
- * Reads a list of messages from what LangGraph's serializer made of it.
- *
- * @returns Undefined if it is not a list of messages, or holds one that no session can.
- */
+/** Reads a list of messages from what LangGraph's serializer made of it; undefined if a session cannot hold all of it. */
 export function readMessageList(json: unknown): ListedMessage[] | undefined {
   if (!Array.isArray(json) || !json.every(isMessage)) return undefined;
   return json.map((record) => {

@@ -34,11 +34,7 @@ const TYPES: ReadonlyMap<unknown, string> = new Map([
 /** Names the block in which a model's reasoning came that has no signature. */
 const REASONING = "reasoning";
 
-/**
- * Returns the stored form of a message in any of its forms, with bytes as base64.
- *
- * @returns Undefined if it is no message. The type may be unknown.
- */
+/** Returns the stored form of a message in any of its forms, with bytes as base64; undefined if it is none. The type may be unknown. */
 export function recordOf(message: unknown): LangChainRecord | undefined {
   const { lc, id, kwargs, type, role, data, ...rest } = fieldsOf(message);
   if (lc === 1 && isJsonRecord(kwargs)) {

@@ -18,6 +18,7 @@ import {
 } from "../../import/source-text.ts";
 import { member, textIn, textOf } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
+import { groupBy } from "../../schema/group-by.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { readSourcePieces, reportInto, SideFiles, textOfFile } from "../source-file.ts";
@@ -191,11 +192,7 @@ function isCopied(records: readonly SourceRecord[], first: number): boolean {
 /** Finds the files that sessions may have been copied from: older ones with the same first record. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const mains = sessions.flatMap((session) => mainFileOf(session.files) ?? []);
-  const byFirst = new Map<string | undefined, KnownFile[]>();
-  for (const file of mains) {
-    const { firstUuid } = file.facts;
-    byFirst.set(firstUuid, [...(byFirst.get(firstUuid) ?? []), file]);
-  }
+  const byFirst = groupBy(mains, ({ facts }) => facts.firstUuid);
   return sessions.map((session) => {
     const main = mainFileOf(session.files);
     if (main?.facts.isCopy !== true) return session;

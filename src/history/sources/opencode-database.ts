@@ -19,13 +19,7 @@ const NEEDED = {
   part: ["id", "message_id", "session_id", "time_created", "data"],
 } as const;
 
-/**
- * Returns the facts of the sessions in a database.
- *
- * @param copy - Path of the copy to read.
- * @returns Undefined if it is another program's.
- * @throws {SessionError} `NOT_A_SESSION` if its tables are those of another version.
- */
+/** Returns the facts of the sessions in the copy of a database; undefined if it is another program's. */
 export function factsInTables(copy: string, path: string): FileFacts[] | undefined {
   return withDatabase(copy, (database) => {
     const tables = Object.entries(NEEDED).map(([name, needed]) => ({

@@ -6,6 +6,7 @@ import { importOpenCode } from "../../import/opencode/import-opencode.ts";
 import { createdMs, sharedMessages } from "../../import/opencode/stored-messages.ts";
 import { member } from "../../import/source-values.ts";
 import { parseJson } from "../../jsonl/decode.ts";
+import { groupBy } from "../../schema/group-by.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
 import { factsInTables, readRows } from "./opencode-database.ts";
@@ -84,13 +85,8 @@ const MAX_ORIGINS = 5;
 
 /** Finds the sessions that forks may have been copied from: older ones of the project, with the same first message. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
-  const byFirst = new Map<string, SourceSession[]>();
   const keyOf = ({ files: [file] }: SourceSession) => `${file?.facts.baseId} ${file?.facts.begunAt}`;
-  for (const session of sessions) {
-    const alike = byFirst.get(keyOf(session));
-    if (alike === undefined) byFirst.set(keyOf(session), [session]);
-    else alike.push(session);
-  }
+  const byFirst = groupBy(sessions, keyOf);
   for (const alike of byFirst.values()) alike.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
   return sessions.map((session) => {
     if (session.files[0]?.facts.isCopy !== true) return session;

@@ -4,6 +4,7 @@ import { type RecordForm, recoverRecords } from "../../jsonl/concatenated-record
 import { parseJson, parseRecord } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { Usage } from "../../schema/content.ts";
+import { groupBy } from "../../schema/group-by.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
@@ -147,11 +148,7 @@ interface Start {
 /** Finds the call that started each agent: one that passes on the agent's prompt. */
 function findStarts([main, ...others]: readonly Agent[]): Start[] {
   if (main === undefined || others.length === 0) return [];
-  const byPrompt = new Map<string, Agent[]>();
-  for (const agent of others) {
-    const prompt = textIn(agent.messages[0]?.["content"]);
-    byPrompt.set(prompt, [...(byPrompt.get(prompt) ?? []), agent]);
-  }
+  const byPrompt = groupBy(others, ({ messages }) => textIn(messages[0]?.["content"]));
   const starts: Start[] = [];
   for (const caller of [main, ...others]) {
     for (const block of caller.messages.flatMap(({ content }) => listOf(content)).map(fieldsOf)) {

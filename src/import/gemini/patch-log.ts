@@ -1,4 +1,5 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { groupBy } from "../../schema/group-by.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textIn, textOf } from "../source-values.ts";
@@ -57,7 +58,7 @@ class PatchLog {
   #byId = new Map<unknown, LogNode>();
   readonly #keys = new Map<string, number>();
   /** Messages of earlier files, by the message that they follow. */
-  readonly #earlier = new Map<LogNode | undefined, LogNode[]>();
+  #earlier: ReadonlyMap<LogNode | undefined, LogNode[]> = new Map();
   /** Where the file before ended, until the first message of the next one tells whether that repeats it. */
   #resumable: LogNode[] = [];
 
@@ -68,10 +69,7 @@ class PatchLog {
 
   /** Begins the next file: its messages are compared with those of the files before. */
   beginFile(): void {
-    this.#earlier.clear();
-    for (const node of this.nodes) {
-      this.#earlier.set(node.parent, [...(this.#earlier.get(node.parent) ?? []), node]);
-    }
+    this.#earlier = groupBy(this.nodes, ({ parent }) => parent);
     this.#resumable = this.#current;
     this.#goTo([]);
   }

@@ -74,12 +74,7 @@ function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
   });
 }
 
-/**
- * Counts the messages that two sessions begin with in common. A fork copies them under new ids, with their times, texts
- * and calls.
- *
- * @param one - Its document, as is the other.
- */
+/** Counts the messages that two documents begin with in common: a fork copies them under new ids, with times, texts and calls. */
 export function sharedMessages(one: unknown, other: unknown): number {
   const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
   let count = 0;

@@ -1,5 +1,5 @@
+import { groupBy } from "../../schema/group-by.ts";
 import { dollarsOf, nothingSpent, type Spent } from "../../view/spent.ts";
-import { groupBy } from "./group-by.ts";
 import { dayOf, type IndexUsage, type Period } from "./index-usage.ts";
 import type { ListedSession } from "./session-list.ts";
 

@@ -1,9 +1,9 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
+import { groupBy } from "../../schema/group-by.ts";
 import { callsIn } from "../../view/tool-calls.ts";
 import { filesOfCall } from "../../view/touched-files.ts";
 import { type DiffLine, editsIn, writtenLines } from "./edit-diff.ts";
-import { groupBy } from "./group-by.ts";
 import { hasFailedAt, type SessionModel } from "./session-model.ts";
 
 /** A change that a call of a tool made to a file. */

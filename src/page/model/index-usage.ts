@@ -1,9 +1,9 @@
 import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
+import { groupBy } from "../../schema/group-by.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import { type Spent, sumSpent } from "../../view/spent.ts";
 import { UNKNOWN_MODEL } from "../../view/usage.ts";
-import { groupBy } from "./group-by.ts";
 
 /** What one model's calls in a session used on a day, those of its subagents included. */
 export interface SpentGroup extends Readonly<Spent> {

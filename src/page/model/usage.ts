@@ -1,7 +1,7 @@
+import { groupBy } from "../../schema/group-by.ts";
 import { dollarsOf, type Spent, sumSpent } from "../../view/spent.ts";
 import { tokensIn } from "../../view/usage.ts";
 import type { UsedByCall } from "./entry-facts.ts";
-import { groupBy } from "./group-by.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What one call of a model used. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
+import { groupBy } from "../../schema/group-by.ts";
 import { folderName } from "../../view/session-title.ts";
 import { SORTS, type Sort } from "../model/choose-sessions.ts";
-import { groupBy } from "../model/group-by.ts";
 import { type IndexUsage, PERIODS } from "../model/index-usage.ts";
 import type { ListedSession } from "../model/session-list.ts";
 

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { groupBy } from "../../schema/group-by.ts";
 import { counted } from "../../view/words.ts";
 import { chooseSessions, type SessionNode } from "../model/choose-sessions.ts";
-import { groupBy } from "../model/group-by.ts";
 import { isWithin, periodOf, readIndexUsage, sumsBy } from "../model/index-usage.ts";
 import { type SessionList, sessionsNamed } from "../model/session-list.ts";
 import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
