@@ -2,8 +2,8 @@
 const SLICE_MS = 40;
 
 /** Begins a slice of work; the function tells whether it is over. */
-export function sliceOfWork(): () => boolean {
-  const endMs = performance.now() + SLICE_MS;
+export function sliceOfWork(milliseconds = SLICE_MS): () => boolean {
+  const endMs = performance.now() + milliseconds;
   return () => performance.now() > endMs;
 }
 

@@ -41,6 +41,9 @@ export interface Search {
   readonly choose: (index: number) => void;
 }
 
+/** Milliseconds that a search for words that few entries hold takes in a very large session. */
+const MOST_SEARCHES_MS = 300;
+
 /** What was found of a text so far. */
 interface Found {
   readonly query: string;
@@ -133,7 +136,8 @@ function useFound(session: SessionModel, query: string): Found | undefined {
     let isWanted = query !== "";
     const search = async () => {
       const hits: SearchHit[] = [];
-      let isDue = sliceOfWork();
+      // To draw the page once more would take longer than most searches.
+      let isDue = sliceOfWork(MOST_SEARCHES_MS);
       for (const some of findEntries(session, query)) {
         hits.push(...some);
         if (!isDue()) continue;
