@@ -1,6 +1,5 @@
 import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
-import { isSystemError } from "../catalog/skipping.ts";
-import { FILE_MODE, ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { FILE_MODE, makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
 import { SessionError } from "../schema/errors.ts";
 import { canReadDatabases, foldLog } from "./sqlite.ts";
@@ -41,6 +40,7 @@ export class DatabaseCopies {
     const bytes = statesOf(path).reduce((sum, { size }) => sum + size, 0);
     if (bytes > LARGE_BYTES && !this.#named.has(path)) throw tooLarge(path, bytes);
     makeFolder(realFileSystem, this.#parent);
+    if (this.#copies.size === 0) removeLeftovers(realFileSystem, this.#parent);
     const copy = temporaryPath(this.#parent);
     try {
       copyWhole(path, copy);
@@ -53,16 +53,10 @@ export class DatabaseCopies {
     return copy;
   }
 
-  /** Removes all copies, and those of imports that were killed. */
+  /** Removes all copies; those of imports that were killed go before the first one is made. */
   remove(): void {
     for (const copy of this.#copies.values()) removeCopy(copy);
     this.#copies.clear();
-    try {
-      ifPresent(() => removeLeftovers(realFileSystem, this.#parent));
-    } catch (error) {
-      // A later run, or a redaction, removes them.
-      if (!isSystemError(error)) throw error;
-    }
   }
 }
 
