@@ -168,7 +168,7 @@ export class AppendFile {
     this.#fs.fsyncSync(fd);
   }
 
-  /** Calls with a descriptor for reading. */
+  /** Calls `use` with a descriptor for reading. */
   read<T>(use: (fd: number) => T): T {
     const { fd, close } = this.openToRead();
     try {

@@ -52,7 +52,7 @@ export function assertDraft(draft: unknown): void {
   if (type === "message" && isJsonRecord(draft)) assertMessage(draft["message"], storedMessageProblems);
 }
 
-/** Refuses what cannot replace a message's content: it is null, or has a text or a list of blocks. */
+/** Refuses what cannot replace a message's content: all but null and what has a text or a list of blocks. */
 export function assertReplacement(replacement: unknown): void {
   if (replacement === null) return;
   const content = isJsonRecord(replacement) ? replacement["content"] : undefined;

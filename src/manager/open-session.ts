@@ -20,8 +20,8 @@ import {
   planWhole,
   writeCopy,
 } from "./fork.ts";
-import type { DerivedSessions } from "./session-options.ts";
 import {
+  type DerivedSessions,
   ensureFolder,
   type NewSessionOptions,
   newHeader,

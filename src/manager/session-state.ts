@@ -12,11 +12,15 @@ import { assertWritable } from "../log/writable.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
-import type { SessionHeads } from "../tree/entry-tree.ts";
-import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { type EntryTree, NONE, type SessionHeads } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
-import type { AppendableMessage } from "./entry-draft.ts";
-import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
+import {
+  type AppendableMessage,
+  type DraftMaker,
+  type EntryDraft,
+  isConversation,
+  prepared,
+} from "./entry-draft.ts";
 import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
 import { SessionEvents } from "./session-events.ts";
 

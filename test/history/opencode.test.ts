@@ -483,6 +483,14 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
   });
 });
 
+test("an empty variable names no database, and not the folder of the databases", async () => {
+  const places = new Places();
+  places.put(`${DATA}/exported.json`, JSON.stringify(ORIGINAL));
+  const env = { HOME: places.home, OPENCODE_DB: "", KILO_DB: "" };
+  expect(await places.import({ env })).toEqual([]);
+  expect(await places.import({ env: { ...env, OPENCODE_DB: "exported.json" } })).toHaveLength(1);
+});
+
 test("without node:sqlite, one line names the export, and everything else is imported", async () => {
   const modules = process.getBuiltinModule;
   vi.spyOn(process, "getBuiltinModule").mockImplementation((name: string) =>

@@ -12,8 +12,13 @@ import { contentOf, contentOfMessage, outputTitle } from "../../view/entry-conte
 import { beginningOf } from "../../view/plain.ts";
 import { usageOf } from "../../view/usage.ts";
 import { sumUsage } from "../../view/usage-tally.ts";
-import type { AcpPlanEntry, AcpToolCall, AcpToolContent, AcpUpdate } from "./acp-types.ts";
-import { ENTRY_META } from "./acp-types.ts";
+import {
+  type AcpPlanEntry,
+  type AcpToolCall,
+  type AcpToolContent,
+  type AcpUpdate,
+  ENTRY_META,
+} from "./acp-types.ts";
 import { acpDetails, diffsOfCall, factsOfCall, LONGEST_TITLE, readFacts } from "./call-facts.ts";
 import { readBlock, toBlock } from "./content-blocks.ts";
 

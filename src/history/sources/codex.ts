@@ -5,8 +5,7 @@ import { readOldCodexText } from "../../import/codex/rollout.ts";
 import { firstFolder, firstText, readSourceText, type SourceRecord } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
-import type { SideFiles } from "../source-file.ts";
-import { readSourceAsText, textOfFile } from "../source-file.ts";
+import { readSourceAsText, type SideFiles, textOfFile } from "../source-file.ts";
 import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
 
 /** Rollouts of Codex, plain, compressed, archived, and of the first versions. */

@@ -5,8 +5,7 @@ import { importGemini, readGeminiText } from "../../import/gemini/import-gemini.
 import { isFolderName, readSourceText } from "../../import/source-text.ts";
 import { textOf } from "../../import/source-values.ts";
 import { parseJson } from "../../jsonl/decode.ts";
-import type { SideFiles } from "../source-file.ts";
-import { readSourceAsText } from "../source-file.ts";
+import { readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 
 /** Logs of Gemini CLI, and the single objects of its older versions. */

@@ -61,8 +61,7 @@ function foldersOf(data: string, named: string | undefined): string[] {
 
 /** Returns the databases of all channels on which a program was installed, and the one that the environment names. */
 function databasesOf(data: string, named: string | undefined): string[] {
-  const own =
-    named === undefined || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
+  const own = !named || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
   try {
     const found = readdirSync(data).filter((name) => DATABASE.test(name));
     return [...own, ...found.sort().map((name) => join(data, name))];

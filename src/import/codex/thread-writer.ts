@@ -20,8 +20,14 @@ import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import { type Answer, addBlocks, emptyAnswer, endAnswer, isText, usageOfTokens } from "./answer.ts";
 import { readReplacement } from "./replacement-history.ts";
-import type { CallOutcome } from "./response-items.ts";
-import { answerBlocks, callArguments, callId, inputBlocks, resultOf } from "./response-items.ts";
+import {
+  answerBlocks,
+  type CallOutcome,
+  callArguments,
+  callId,
+  inputBlocks,
+  resultOf,
+} from "./response-items.ts";
 
 /** State that all files of a session share. */
 export interface SessionContext {

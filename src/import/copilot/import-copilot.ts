@@ -53,6 +53,8 @@ class CopilotImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #start: JsonRecord;
+  /** What may be the working directory, of subagents as well. */
+  readonly #folders: readonly unknown[];
   readonly #main: ThreadWriter;
   /** By the id of their agent. */
   readonly #subagents = new Map<string, ThreadWriter>();
@@ -71,6 +73,8 @@ class CopilotImport {
     this.#start = member(start?.value ?? {}, "data");
     this.#sourceId = textOf(this.#start["sessionId"]) ?? input.sourceId ?? "unknown";
     this.#ownId = input.ownId ?? this.#sourceId;
+    const told = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
+    this.#folders = [...told, workspaceField(input.workspace, "cwd")];
     const origin = {
       sourceId: this.#sourceId,
       id: this.#ownId,
@@ -102,12 +106,10 @@ class CopilotImport {
     first: SourceRecord | undefined,
     origin: Pick<SessionOrigin, "sourceId" | "id" | "startedBy" | "forkOf" | "issues">,
   ) {
-    const { records, workspace } = this.#input;
-    const told = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
     return new SessionBuilder(this.#input, {
       source: "copilot",
       sourceVersion: textOf(this.#start["copilotVersion"]),
-      folders: [...told, workspaceField(workspace, "cwd")],
+      folders: this.#folders,
       startedAt: first?.value["timestamp"],
       ...origin,
     });

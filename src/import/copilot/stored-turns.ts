@@ -17,9 +17,11 @@ export interface StoredTurn {
   readonly answer: string | undefined;
   /** Tokens of its calls, named as in events. */
   readonly calls: readonly { readonly time: string; readonly tokens: JsonRecord }[];
-  /** When the turn before it began, and when it began itself, after its prompt: ISO 8601. */
+  /** When the turn before it began, and when it began itself: ISO 8601. */
   readonly since: string;
   readonly begun: string;
+  /** The latest time that its prompt can have. */
+  readonly until: string;
 }
 
 /** Returns the turns that the database has beyond the events, earliest first. */
@@ -33,20 +35,20 @@ export function turnsWithoutEvents(
     return time === undefined ? [] : [{ time, tokens: tokensOf(row) }];
   });
   const rowsOfTurns = rows.turns.flatMap((row) => {
-    const [prompt, time] = [textOf(row["user_message"]), timeOf(row["timestamp"])];
-    return prompt === undefined || time === undefined
-      ? []
-      : [{ prompt, answer: textOf(row["assistant_response"]), time }];
+    const time = timeOf(row["timestamp"]);
+    const [prompt, answer] = [textOf(row["user_message"]), textOf(row["assistant_response"])];
+    return time === undefined ? [] : [{ prompt, answer, time }];
   });
   const prompts = promptsIn(records);
-  // A row is written when the next prompt comes, or at the end.
+  // A row is written when the turn ends, or when the next prompt comes.
   let [written, since] = ["", ""];
-  return rowsOfTurns.sort(byTime).flatMap(({ time, ...said }) => {
+  return rowsOfTurns.sort(byTime).flatMap(({ prompt, answer, time }) => {
     const own = calls.filter((call) => call.time > written && call.time <= time).sort(byTime);
     const begun = own[0]?.time ?? written;
-    const turn = { ...said, since, begun: begun || time, calls: own };
+    const times = { since, begun: begun || time, until: own[0]?.time ?? time };
     [written, since] = [time, begun];
-    return takePrompt(prompts, turn) ? [] : [turn];
+    if (prompt === undefined || takePrompt(prompts, prompt, times.until)) return [];
+    return [{ prompt, answer, calls: own, ...times }];
   });
 }
 
@@ -70,9 +72,9 @@ function promptsIn(records: readonly SourceRecord[]): Map<string, string[]> {
 }
 
 /** Takes the latest prompt that can be that of a turn, so that no other turn is taken for it; false if there is none. */
-function takePrompt(prompts: ReadonlyMap<string, string[]>, { prompt, begun }: StoredTurn): boolean {
+function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, until: string): boolean {
   const times = prompts.get(prompt) ?? [];
-  const at = times.findIndex((said) => said <= begun);
+  const at = times.findIndex((said) => said <= until);
   if (at !== -1) times.splice(at, 1);
   return at !== -1;
 }

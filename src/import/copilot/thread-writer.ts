@@ -433,9 +433,9 @@ export class ThreadWriter {
     }
     const prompts = known.filter(({ message }) => fieldsOf(message)["role"] === "user");
     // One that was redacted tells only its time.
-    const isKnown = ({ prompt, since, begun }: StoredTurn) =>
+    const isKnown = ({ prompt, since, until }: StoredTurn) =>
       prompts.some(({ message, timestamp }) => {
-        const isMeanwhile = timestamp > since && timestamp <= begun;
+        const isMeanwhile = timestamp > since && timestamp <= until;
         return isMeanwhile || textIn(fieldsOf(message)["content"]) === prompt;
       });
     for (const turn of this.#past.turns) if (isRewound(turn.begun) && !isKnown(turn)) this.#addTurn(turn);

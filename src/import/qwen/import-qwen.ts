@@ -84,7 +84,7 @@ class QwenImport {
       const nickname = textOf(first?.value["agentName"]);
       // Its id is made of its name and of the call that started it.
       const isNamed = nickname !== undefined && agentId.startsWith(`${nickname}-`);
-      const toolCallId = isNamed ? agentId.slice(nickname.length + 1) : undefined;
+      const toolCallId = isNamed ? textOf(agentId.slice(nickname.length + 1)) : undefined;
       const sessionId = subagentSessionId(this.#ownId, agentId);
       agents.set(agentId, { agentId, sessionId, toolCallId, nickname, calls: {} });
     }

@@ -62,7 +62,8 @@ class ThreadEmitter {
   readonly #own: ReadonlySet<RecordNode>;
   readonly #builder: SessionBuilder;
   readonly #reports: CallReports;
-  readonly #agents: ReadonlyMap<string, Subagent>;
+  /** Subagents by the calls that started them. */
+  readonly #started: ReadonlyMap<string | undefined, Subagent>;
   readonly #calls: JsonRecord;
   /** The last answer: a later record may add to it. */
   #answer: { readonly draft: Draft; readonly message: AnswerState } | undefined;
@@ -74,7 +75,7 @@ class ThreadEmitter {
     this.#own = new Set(nodes);
     this.#builder = builder;
     this.#reports = new CallReports(nodes, agents);
-    this.#agents = agents;
+    this.#started = new Map(Array.from(agents.values(), (agent) => [agent.toolCallId, agent]));
     this.#calls = calls;
   }
 
@@ -204,7 +205,7 @@ class ThreadEmitter {
 
   /** Adds the link to the subagent that a call has started. */
   #linkAgent(toolCallId: string, result: Draft): Draft {
-    const agent = [...this.#agents.values()].find((one) => one.toolCallId === toolCallId);
+    const agent = this.#started.get(toolCallId);
     if (agent === undefined) return result;
     const { agentId, sessionId } = agent;
     const link = subagentLink({ agentId, toolCallId, sessionId });

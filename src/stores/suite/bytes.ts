@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { memoryStore } from "../remote-store.ts";
-import type { SessionStore } from "../session-store.ts";
-import { copySession } from "../session-store.ts";
+import { copySession, type SessionStore } from "../session-store.ts";
 import {
   all,
   cut,

@@ -321,6 +321,26 @@ test("turns that are rewound before an import come from the program's database, 
   expect(view([...first, ...rest], { known }).text).toBe(viewOf(session).text);
 });
 
+test("a prompt without a call that was redacted here does not come back from the row of its turn", () => {
+  const first = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
+  const rewind = numbered([event("session.info", { infoType: "rewind", message: "Rewound." })], 14);
+  const { session } = view([...first, ...numbered([prompt("the secret"), event("abort", {})], 7)]);
+  const turns = [
+    { user_message: "one", assistant_response: "first", timestamp: timeOf(5) },
+    { user_message: null, assistant_response: null, timestamp: timeOf(6) },
+    { user_message: "the secret", assistant_response: null, timestamp: timeOf(12) },
+  ];
+  const calls = [{ model: "m-1", input_tokens: 100, output_tokens: 1, created_at: timeOf(3) }];
+  const options = { rows: { turns, calls } };
+  expect(view([...first, ...rewind], options).text).toContain("the secret");
+  const known = session.entries.map((entry) =>
+    JSON.parse(JSON.stringify(entry).replace("the secret", "[redacted]")),
+  );
+  const again = view([...first, ...rewind], { ...options, known });
+  expect(again.text).toContain("[redacted]");
+  expect(again.text).not.toContain("the secret");
+});
+
 test("images, injected texts, reasoning, names, effort and forks are what they are", () => {
   const data = "iVBORw0KGgo=";
   const workspace = "id: x\nname: 'It''s mine'\nuser_named: true\n";
