@@ -1,7 +1,12 @@
+import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
+import { BytePattern } from "../jsonl/byte-pattern.ts";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { readFront } from "./deleted-imports.ts";
 import { FRONT_ENTRIES, saysSubagent } from "./session-calls.ts";
 import type { SessionRow } from "./session-row.ts";
+import { isSystemError } from "./skipping.ts";
+
+const MARK = BytePattern.of(SUBAGENT_CUSTOM_TYPE);
 
 /**
  * Tells what a session is to the one that its header names: its fork, or that of a subagent; empty if it names none.
@@ -13,10 +18,25 @@ export function kinshipOf({
   path,
 }: Pick<SessionRow, "parentSession" | "path">): "" | "fork" | "subagent" {
   if (parentSession === undefined) return "";
-  const front = path === undefined ? undefined : readFront(path);
-  const lines = front === undefined ? [] : decodeText(front).split("\n", 1 + FRONT_ENTRIES);
-  const isSubagent = lines.some((line) => saysSubagent(parseRecord(line) ?? {}));
-  return isSubagent ? "subagent" : "fork";
+  return path !== undefined && isOfSubagent(path) ? "subagent" : "fork";
+}
+
+function isOfSubagent(path: string): boolean {
+  const front = frontOf(path);
+  // Nearly all have no mark, and are not decoded.
+  if (front === undefined || MARK.find(front, 0, front.length) === -1) return false;
+  const lines = decodeText(front).split("\n", 1 + FRONT_ENTRIES);
+  return lines.some((line) => saysSubagent(parseRecord(line) ?? {}));
+}
+
+/** Reads the beginning of a session; undefined if it cannot be read: its row may come from a cache. */
+function frontOf(path: string): Uint8Array | undefined {
+  try {
+    return readFront(path);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
 }
 
 /** Returns that in brackets before what a line says of the session; empty if there is nothing to say. */

@@ -112,7 +112,16 @@ test("a list is walked by keys, and says which", async () => {
 
 test("issues name the commands that check and repair the file, and the page those to go on with it", async () => {
   const { folder, damaged } = someSessions();
-  appendFileSync(damaged.path, "{torn");
+  const strange = {
+    type: "custom",
+    id: "$(x) 'y",
+    parentId: damaged.session.getLeafId(),
+    customType: "state",
+  };
+  appendFileSync(
+    damaged.path,
+    `${JSON.stringify({ ...strange, timestamp: "2026-11-23T12:00:00.000Z" })}\n{torn`,
+  );
   const { page, complaints } = await open((await serve([join(folder)])).url, {
     permissions: ["clipboard-read", "clipboard-write"],
   });
@@ -140,6 +149,11 @@ test("issues name the commands that check and repair the file, and the page thos
   const { code, stdout } = await cli(args);
   expect(code).toBe(0);
   expect(readFileSync(stdout.trim(), "utf8")).toContain(id);
+  // Whatever an id holds, a shell takes it for one word.
+  await page.keyboard.press("L");
+  await page.keyboard.press("End");
+  await page.keyboard.press("c");
+  await dialog.getByText(`sessiontree fork ${damaged.path} '$(x) '\\''y'`).waitFor();
   expect(complaints).toEqual([]);
 });
 

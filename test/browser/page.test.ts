@@ -255,6 +255,9 @@ test("finds texts on all branches and in folds, and marks them", async () => {
     .locator(`.tool-use[data-entry="${edit}"].is-focused .result .fold-body:has-text("Replaced.")`)
     .waitFor();
   await page.locator(".search-count:text-is('1 of 1')").waitFor();
+  await page.getByLabel("Search in all entries").fill("nothing like it");
+  await page.keyboard.press("Enter");
+  await page.locator(".search-count:text-is('0 found')").waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".tree").waitFor();
 });

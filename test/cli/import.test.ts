@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { run } from "../../src/cli/run.ts";
 import { SessionError } from "../../src/schema/errors.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
@@ -152,6 +152,11 @@ test("--from, --project, --since and paths choose", async () => {
   expect(await chosen("--since", "2999-01-01")).toEqual([]);
   // The clock of these tests is behind that of the files.
   expect(await chosen("--since", "12h")).toHaveLength(3);
+  // A time without a zone is one of this system, as in a search.
+  const laterInUtc = new Date(Date.now() + 3 * 3600 * 1000).toISOString().slice(0, 19);
+  expect(await chosen("--since", laterInUtc)).toEqual([]);
+  vi.stubEnv("TZ", "Etc/GMT-14");
+  expect(await chosen("--since", laterInUtc)).toHaveLength(3);
   expect(await chosen(join(home, CODEX_PATH))).toEqual(["codex"]);
   expect(await chosen(".claude")).toEqual(["claude-code", "claude-code"]);
   expect(await chosen(".codex", ".claude", "--from", "claude-code")).toEqual(["claude-code", "claude-code"]);

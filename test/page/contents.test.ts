@@ -162,6 +162,19 @@ test("a search finds texts of every kind, in any case, with what stands around t
   expect(foundIn(model, "nothing like it")).toEqual([]);
 });
 
+test("a search keeps no text of what it has found: a hit reads its entry when it is shown", () => {
+  const model = modelOf([["a", null, "a needle in hay"]]);
+  const read: number[] = [];
+  const entryAt = (ordinal: number) => {
+    read.push(ordinal);
+    return model.entryAt(ordinal);
+  };
+  const hits = foundIn({ ...model, entryAt }, "needle");
+  expect([hits.length, read]).toEqual([1, []]);
+  expect(hits.map(({ snippet }) => snippet)).toEqual([["a ", "needle", " in hay"]]);
+  expect(read).toEqual([0]);
+});
+
 test("calls are ordered by cost, by tokens, or as they were made", () => {
   const call = (ordinal: number, cost: number, total: number): ModelCall => ({
     ...nothingSpent(),

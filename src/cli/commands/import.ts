@@ -101,7 +101,7 @@ function queryOf(call: CommandCall): ImportSessionsOptions {
   const paths = get(PATHS);
   const source = get(FROM);
   const project = get(PROJECT);
-  const { since } = spanOf(call, SINCE, undefined, true);
+  const { since } = spanOf(call, SINCE, undefined, false);
   return {
     env: io.env,
     now: io.now,

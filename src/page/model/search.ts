@@ -82,12 +82,21 @@ export function* findEntries(session: SessionModel, text: string): Generator<Sea
   for (const ordinals of entriesThatMayHold(session, query)) {
     const hits: SearchHit[] = [];
     session.readEntries(ordinals, (ordinal, entry) => {
-      const searched = searchedText(session, ordinal, entry);
-      const match = best(searched.text);
-      if (match !== undefined) hits.push({ ordinal, snippet: snippetAt(searched, match) });
+      const match = best(searchedText(session, ordinal, entry).text);
+      if (match !== undefined) hits.push(hitAt(session, ordinal, match));
     });
     yield hits;
   }
+}
+
+function hitAt(session: SessionModel, ordinal: number, match: TextMatch): SearchHit {
+  return {
+    ordinal,
+    // Only of what is drawn: a piece of a text keeps all of it in memory.
+    get snippet() {
+      return snippetAt(searchedText(session, ordinal, session.entryAt(ordinal)), match);
+    },
+  };
 }
 
 /** Returns what of an entry is searched. */

@@ -1,20 +1,24 @@
 import { NONE } from "../../tree/entry-tree.ts";
+import { plainLine } from "../../view/plain.ts";
 import { quoteForShell } from "../../view/shell-quote.ts";
 import { Dialog } from "./help.tsx";
 import { CopyIcon, IconButton } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 interface CommandLineProps {
-  /** What stands before the path of the session, and behind it. */
+  /** What stands before the path of the session. */
   readonly front: string;
-  readonly rest?: string;
+  /** The entry that stands behind it, if the command takes one. */
+  readonly id?: string;
   readonly onCopy?: () => void;
 }
 
 /** A command about the session, as the command line takes it, and a button that copies it. */
-export function CommandLine({ front, rest = "", onCopy }: CommandLineProps) {
+export function CommandLine({ front, id = "", onCopy }: CommandLineProps) {
   const { copy, path } = usePage();
-  const command = [front, quoteForShell(path), rest].filter(Boolean).join(" ");
+  const command = [front, ...[path, id].filter(Boolean).map((word) => quoteForShell(plainLine(word)))].join(
+    " ",
+  );
   return (
     <span class="terminal-line">
       <code>{command}</code>
@@ -42,10 +46,10 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
   ] as const;
   return (
     <Dialog name="Commands" heading="In a terminal" onClose={onClose}>
-      {rows.map(([purpose, front, rest]) => (
+      {rows.map(([purpose, front, of = ""]) => (
         <div key={front} class="command">
           <p>{purpose}:</p>
-          <CommandLine front={front} {...(rest !== undefined && { rest })} onCopy={onClose} />
+          <CommandLine front={front} id={of} onCopy={onClose} />
         </div>
       ))}
       <p class="command muted">

@@ -77,14 +77,12 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     if (searched.current === wanted) return false;
     searched.current = wanted;
     setQuery(wanted);
+    setCurrent(-1);
+    isFirstAwaited.current = false;
     return true;
   };
   useEffect(() => {
-    const timer = setTimeout(() => {
-      if (!searchFor(text.trim())) return;
-      setCurrent(-1);
-      isFirstAwaited.current = false;
-    }, PAUSE_MS);
+    const timer = setTimeout(() => searchFor(text.trim()), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const changeFilter = (next: Filter) => {
