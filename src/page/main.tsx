@@ -37,7 +37,9 @@ async function takeContent(): Promise<ComponentChild> {
   const pieces = server === undefined ? piecesInPage(document) : piecesOf((await ask(server.bytesUrl)).body);
   for await (const piece of pieces) entries.append(piece);
   entries.end();
-  const areLinksKnown = server === undefined ? Promise.resolve() : askForKnown(server.knownUrl, known);
+  // Without them the page lacks links, and nothing else.
+  const areLinksKnown =
+    server === undefined ? Promise.resolve() : askForKnown(server.knownUrl, known).catch(reportError);
   if (entries.bytes.size <= LARGE_BYTES) {
     await areLinksKnown;
     entries.readFacts();

@@ -16,9 +16,14 @@ test("a shell takes a quoted path as it is, and runs nothing in it", () => {
     "\\",
     "!x",
     "",
+    "C:\\Users\\Ada L\\$(echo run).jsonl",
+    "C:\\Users\\Ada L\\a.jsonl",
+    "\\\\server\\share\\a.jsonl",
   ];
   for (const path of paths) {
     expect(execFileSync("sh", ["-c", `printf %s ${quoteForShell(path)}`], { encoding: "utf8" })).toBe(path);
   }
   expect(quoteForShell("/s/a-1.jsonl")).toBe("/s/a-1.jsonl");
+  // cmd.exe knows no single quotes.
+  expect(quoteForShell("C:\\Users\\Ada L\\a.jsonl")).toBe('"C:\\Users\\Ada L\\a.jsonl"');
 });
