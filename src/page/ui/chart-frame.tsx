@@ -42,7 +42,7 @@ export function ChartFrame(props: ChartFrameProps) {
   const left = Math.max(...labels.map((label) => label.length)) * character + GAP;
   const y = (value: number) => height - (value / greatest) * height;
   return (
-    <figure class="chart">
+    <figure class="chart" style={{ "--labels": `${(100 * left) / width}%` }}>
       <figcaption>
         {title}
         <span class="legend">
