@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { refuseAborted, untilAborted } from "../schema/abort.ts";
 import { isSessionError } from "../schema/errors.ts";
 import {
@@ -143,27 +144,58 @@ export async function withDatabase<T>(
   }
 }
 
-/** Cancels what a process of the server still does for us. Behind a pooler the process is another one: nothing happens. */
+/** Milliseconds between two looks at what was cancelled: twice as many each time, a minute in all. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Cancels what a process of the server still does for us, until the process has ended: a busy server may begin the statement
+ * only then. Behind a pooler the process is another one: nothing happens.
+ */
 async function cancelStatement(
   pool: PostgresPool,
   processId: number | null | undefined,
   timeoutMs: number,
 ): Promise<void> {
   if (typeof processId !== "number") return;
+  let started: unknown = null;
+  for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= LONGEST_PAUSE_MS; pauseMs *= 2) {
+    try {
+      const [process] = await onceConnected(pool, timeoutMs, CANCEL, [processId, started]);
+      if (process === undefined) return;
+      started = process["started"];
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+    }
+    await pause(pauseMs, undefined, { ref: false });
+  }
+}
+
+/** Runs one statement over a connection of its own. */
+async function onceConnected(
+  pool: PostgresPool,
+  timeoutMs: number,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
   const connection = await connected(pool, timeoutMs);
   connection.on("error", ignoreError);
   let isBroken = true;
   try {
-    await within(connection.query(CANCEL, [processId]), timeoutMs);
+    const rows = await within(runnerOf(connection)(text, values), timeoutMs);
     isBroken = false;
+    return rows;
   } finally {
     if (!isBroken) connection.off("error", ignoreError);
     connection.release(isBroken);
   }
 }
 
-const CANCEL = `select pg_cancel_backend(a.pid) from pg_stat_activity a
-  where a.pid = $1 and a.usename = current_user and a.state = 'active' and a.pid <> pg_backend_pid()`;
+/** Cancels what a process does, unless another one has got its number meanwhile. */
+const CANCEL = `select extract(epoch from a.backend_start)::text as started,
+    case when a.state = 'active' then pg_cancel_backend(a.pid) end
+  from pg_stat_activity a where a.pid = $1 and a.usename = current_user and a.pid <> pg_backend_pid()
+    and extract(epoch from a.backend_start)::text = coalesce($2, extract(epoch from a.backend_start)::text)`;
 
 /** Acquires a connection of a pool. If it fails before its user listens to it, the process does not end. */
 export function acquire(pool: PostgresPool): Promise<PostgresConnection> {

@@ -102,3 +102,34 @@ test("a search that is given up while it waits for a connection sends nothing", 
   await expect(search).rejects.toMatchObject({ code: "ABORTED" });
   expect(sent).not.toContain("select 1");
 });
+
+test("what a busy server has not begun or ended is cancelled again, until its process is gone", async () => {
+  const answers = [[{ started: "1" }], undefined, [{ started: "1" }], []];
+  const asked: unknown[] = [];
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const connection = Object.assign(new EventEmitter(), {
+    processID: 7,
+    query: async (text: string, values?: unknown[]): Promise<{ rows: unknown[] }> => {
+      const rows = text.includes("pg_cancel_backend") ? answers[asked.push(values) - 1] : undefined;
+      if (asked.length === answers.length) end();
+      return rows === undefined ? new Promise(() => undefined) : { rows };
+    },
+    release: () => undefined,
+  });
+  const client = Object.assign(new EventEmitter(), {
+    query: connection.query,
+    connect: async () => connection,
+  });
+  const backend = new PostgresBackend({ client, timeoutMs: 1 });
+  await expect(backend.list({ limit: 1 })).rejects.toThrow("did not answer");
+  await ended;
+  expect(asked).toEqual([
+    [7, null],
+    [7, "1"],
+    [7, "1"],
+    [7, "1"],
+  ]);
+});
