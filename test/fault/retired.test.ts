@@ -134,7 +134,7 @@ describe("a replacement that has taken effect", () => {
     onTestFinished(() => warnings.mockRestore());
     let failures = 0;
     for (let at = 1, isOver = false; !isOver; at++) {
-      if (IS_WINDOWS && !isSampled(at)) continue;
+      if (IS_WINDOWS && at > 1 && !isSampled(at)) continue;
       const path = place(sandbox(), "s.jsonl", name === "upgrade" ? VERSION_1 : SESSION);
       place(dirname(path), "copy", lines(header(), message("000000cc", null, "only in the copy")));
       let calls = 0;
