@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { hasFirefox } from "./test/browser/support/firefox.ts";
+import { PATIENCE_MS } from "./test/support/patience.ts";
 
 /** What compares the sources with their documents, whatever is built. */
 const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
@@ -122,6 +123,7 @@ export default defineConfig(({ mode }) => {
       execArgv: ["--disable-warning=SESSIONTREE_REPLACED"],
       testTimeout: 120_000,
       hookTimeout: 120_000,
+      expect: { poll: { timeout: PATIENCE_MS } },
       // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
       maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
       projects: [

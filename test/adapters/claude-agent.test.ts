@@ -18,6 +18,7 @@ import { fileStore, memoryStore, remoteStore } from "sessiontree/stores";
 import { faultyBackend } from "sessiontree/testing";
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { AGENT, claudeContracts, MAIN, record, SESSION } from "./support/claude-contracts.ts";
 
@@ -77,7 +78,9 @@ test("a place that fails for a while loses nothing and repeats nothing", async (
   const expected = [record("a"), record("b"), record("c"), record("d")];
   expect(await sessions.load(MAIN)).toStrictEqual(expected);
   const fresh = claudeSessionStore(remoteStore(backend, pace));
-  await vi.waitFor(async () => expect(await fresh.load(MAIN)).toStrictEqual(expected));
+  await vi.waitFor(async () => expect(await fresh.load(MAIN)).toStrictEqual(expected), {
+    timeout: PATIENCE_MS,
+  });
 });
 
 test("a batch is stored once if its summary fails, and the SDK appends it again", async () => {

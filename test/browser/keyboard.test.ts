@@ -7,7 +7,6 @@ const open = useBrowser();
 
 test("keys that scroll are left to what is focused and can scroll, and to views without entries", async () => {
   const { page } = await open(smallSession().text, { viewport: { width: 1280, height: 500 } });
-  page.setDefaultTimeout(5000);
   const swallowed = (selector: string, key: string) =>
     page
       .locator(selector)
@@ -17,7 +16,7 @@ test("keys that scroll are left to what is focused and can scroll, and to views 
         return !target.dispatchEvent(event);
       }, key);
   await page.locator(".folded-line.is-compacted").click();
-  await page.locator(".conversation pre").first().waitFor({ timeout: 5000 });
+  await page.locator(".conversation pre").first().waitFor();
   await page
     .locator(".conversation pre")
     .first()
@@ -74,7 +73,6 @@ function everyKind(): { text: string; ids: string[] } {
 test("Enter and o open and close every kind of entry that has folds", async () => {
   const { text, ids } = everyKind();
   const { page } = await open(text, { hash: `#entry=${ids[0]}` });
-  page.setDefaultTimeout(5000);
   for (const [index, id] of ids.entries()) {
     if (index > 0) await page.keyboard.press("j");
     await page.locator(`.is-focused[data-entry="${id}"]`).waitFor();
@@ -97,7 +95,6 @@ test("Enter and o open and close every kind of entry that has folds", async () =
 
 test("without an entry that is looked at, Enter opens the first one in sight", async () => {
   const { page } = await open(everyKind().text);
-  page.setDefaultTimeout(5000);
   await page.locator(".entry .fold").first().waitFor();
   await page.keyboard.press("Enter");
   await page.locator(".entry.is-focused .fold.is-open").first().waitFor();

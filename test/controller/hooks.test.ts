@@ -1,5 +1,6 @@
 import { type SessionHookEvents, type SessionHookResults, SessionHooks } from "sessiontree/controller";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { deferred, rejection } from "./support/stage.ts";
 
 const NEW = { reason: "new" } as const;
@@ -132,7 +133,7 @@ describe("handlers", () => {
       throw Object.create(null);
     });
     await hooks.emit("session_start", { reason: "startup" });
-    await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(2), { timeout: PATIENCE_MS });
     expect(warn.mock.calls.map(([message]) => message)).toEqual([
       expect.stringContaining("a value that has no text"),
       expect.stringContaining("the reporter"),

@@ -1,6 +1,7 @@
 import { SessionManager } from "sessiontree";
 import { afterEach, expect, test, vi } from "vitest";
 import { user } from "../fault/support/sessions.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -47,7 +48,7 @@ test.each([
     const session = SessionManager.inMemory();
     session.on("entry_appended", listener);
     session.appendMessage(user("one"));
-    await vi.waitFor(() => expect(warn).toHaveBeenCalled());
+    await vi.waitFor(() => expect(warn).toHaveBeenCalled(), { timeout: PATIENCE_MS });
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();

@@ -3,6 +3,7 @@ import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { describe, expect, test, vi } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { overBackend } from "./support/over-backend.ts";
 
 const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5 };
@@ -135,7 +136,7 @@ describe("a server that stays away", () => {
     await session.flush();
     say(session, "second");
     const flushed = session.flush();
-    await vi.waitFor(() => expect(calls).toEqual([1]));
+    await vi.waitFor(() => expect(calls).toEqual([1]), { timeout: PATIENCE_MS });
     await store.close({ discard: true });
     await expect(flushed).rejects.toMatchObject({ code: "WRITE_FAILED" });
     await store.close();

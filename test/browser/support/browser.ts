@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { htmlPage } from "../../../src/cli/page/html-page.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 import { launchChromium } from "./chromium.ts";
 import { launchFirefox } from "./firefox.ts";
 
@@ -60,6 +61,7 @@ export function usePages(): {
       timezoneId: "UTC",
       ...options,
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     onTestFinished(() => context.close());
     const opened = watch(await context.newPage(), url);
     await opened.page.goto(opened.url + hash);

@@ -1,6 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { vi } from "vitest";
 import type { CliTerminal } from "../../../src/cli/io.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 
 /** A terminal that remembers what was drawn on it. */
 export class FakeTerminal implements CliTerminal {
@@ -35,7 +36,7 @@ export class FakeTerminal implements CliTerminal {
   async shows(text: string | RegExp): Promise<void> {
     await vi.waitUntil(
       () => this.lines.some((line) => (typeof text === "string" ? line.includes(text) : text.test(line))),
-      { timeout: 20_000, interval: 10 },
+      { timeout: PATIENCE_MS, interval: 10 },
     );
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { afterAll, beforeAll } from "vitest";
+import { PATIENCE_MS } from "../../support/patience.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 import type { ReplacementName } from "./replacements.ts";
@@ -30,9 +31,6 @@ export type StoppedBy = Int32Array<SharedArrayBuffer>;
 export const DONE = 0x7fffffff;
 
 const [ALLOWED, ARRIVED] = [0, 1];
-
-/** Much longer than any of it takes. */
-const PATIENCE_MS = 60_000;
 
 /**
  * A thread that replaces files, and stops before each call of the file system, from the rename on, until it is allowed.

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished, vi } from "vitest";
+import { PATIENCE_MS } from "../../support/patience.ts";
 
 const BIN = fileURLToPath(new URL("../../../src/cli/bin.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
@@ -12,8 +13,7 @@ const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 /** What a shell takes for the program. */
 export const SESSIONTREE = [process.execPath, "--import", TSX, BIN].map(quoted).join(" ");
 
-/** Milliseconds for which a screen is waited for, and between two looks at it. */
-const PATIENCE_MS = 15_000;
+/** Milliseconds between two looks at a screen. */
 const LOOK_MS = 50;
 
 /** How a terminal is made. */
