@@ -40,8 +40,9 @@ export class SessionIds {
         if (await this.#isOf(origin, { ...header, id: version })) return id;
       }
     }
-    const isTaken = taken.has(plain) || this.#facts.beginnings.get(sourceKeyOf(origin))?.isNameTaken === true;
-    return isTaken || (await this.has(header)) ? derived : plain;
+    if (taken.has(plain) || this.#facts.beginnings.get(sourceKeyOf(origin))?.isNameTaken === true) return derived;
+    // Another import may have made it since it was looked for.
+    return !(await this.has(header)) || (await this.#isOf(origin, header)) ? plain : derived;
   }
 
   /** Returns the id that a session is imported under: of the newest one that was imported anew, or a new one for that. */

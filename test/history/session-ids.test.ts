@@ -2,6 +2,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { previewImport, type SessionImport } from "../../src/history/import-sessions.ts";
+import { FileTarget } from "../../src/history/import-target.ts";
+import { SessionIds } from "../../src/history/session-ids.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../src/schema/import-origin.ts";
 import { fileStore } from "../../src/stores/file-store.ts";
@@ -232,3 +234,37 @@ test.each([["is imported with it"], ["was imported before, and its file is gone"
     expect(readFileSync(join(places.sessions, basename(path)), "utf8")).toContain("hello");
   },
 );
+
+test("a session that another import makes while its id is chosen keeps that id", async () => {
+  const places = new Places();
+  gemini(places, "x", 1);
+  const origin = { source: "gemini", sourceId: "x" } as const;
+  class Beside extends FileTarget {
+    #isAsked = false;
+
+    override async has(path: string): Promise<boolean> {
+      if (this.#isAsked) return super.has(path);
+      this.#isAsked = true;
+      await places.import();
+      return false;
+    }
+  }
+  const target = new Beside({ folder: places.sessions, root: "" }, () => new Map());
+  const facts = {
+    importedAt: "",
+    cacheDir: places.cacheDir,
+    isDryRun: false,
+    isFresh: false,
+    isAgain: false,
+  };
+  const ids = new SessionIds(target, { ...facts, beginnings: new Map() });
+  const header = {
+    type: "session",
+    version: 3,
+    id: "x",
+    timestamp: "2026-11-22T06:01:00.000Z",
+    cwd: "",
+  } as const;
+  expect(await ids.baseOf(origin, header)).toBe("x");
+  expect(await ids.baseOf({ ...origin, sourceId: "another" }, header)).toMatch(/^[0-9a-f]{8}\.x$/);
+});
