@@ -4,7 +4,7 @@ import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { readFront } from "./deleted-imports.ts";
 import { FRONT_ENTRIES, saysSubagent } from "./session-calls.ts";
 import type { SessionRow } from "./session-row.ts";
-import { isSystemError } from "./skipping.ts";
+import { unlessRefused } from "./skipping.ts";
 
 const MARK = BytePattern.of(SUBAGENT_CUSTOM_TYPE);
 
@@ -22,21 +22,12 @@ export function kinshipOf({
 }
 
 function isOfSubagent(path: string): boolean {
-  const front = frontOf(path);
+  // Its row may come from a cache.
+  const front = unlessRefused(() => readFront(path));
   // Nearly all have no mark, and are not decoded.
   if (front === undefined || MARK.find(front, 0, front.length) === -1) return false;
   const lines = decodeText(front).split("\n", 1 + FRONT_ENTRIES);
   return lines.some((line) => saysSubagent(parseRecord(line) ?? {}));
-}
-
-/** Reads the beginning of a session; undefined if it cannot be read: its row may come from a cache. */
-function frontOf(path: string): Uint8Array | undefined {
-  try {
-    return readFront(path);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return undefined;
-  }
 }
 
 /** Returns that in brackets before what a line says of the session; empty if there is nothing to say. */

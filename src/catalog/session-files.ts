@@ -11,7 +11,7 @@ import {
 } from "../log/session-paths.ts";
 import type { Pace } from "./pace.ts";
 import { type FileMark, markOf } from "./scanned-file.ts";
-import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";
+import { reportSkipped, type SkipReport, unlessRefused } from "./skipping.ts";
 import { importedRoot } from "./user-folders.ts";
 
 /** A set of sessions. */
@@ -134,12 +134,7 @@ function projectFolders(cwd: string, root: string): string[] {
 
 /** Returns the text that identifies a project; a header may name a path that is invalid on this system. */
 export function projectKeyOf(cwd: string): string {
-  try {
-    return projectKey(cwd);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return cwd;
-  }
+  return unlessRefused(() => projectKey(cwd)) ?? cwd;
 }
 
 /** Returns the names in a folder; none if it is gone, or, reported, if the system refuses. */

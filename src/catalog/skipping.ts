@@ -26,6 +26,16 @@ export function isSystemError(error: unknown): error is Error {
   );
 }
 
+/** Returns what a call returns, or undefined if the system refuses it. */
+export function unlessRefused<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Reports an error about one file of many, so that the others go on.
  *

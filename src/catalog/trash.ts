@@ -9,13 +9,12 @@ import { LeaseSlot } from "../log/lease-slot.ts";
 import { awaitFile, isThere, removeOldFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
-import type { ImportOrigin } from "../schema/import-origin.ts";
 import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
 import { deleteMarked, importOriginOf } from "./deleted-imports.ts";
 import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
-import { isSystemError } from "./skipping.ts";
+import { unlessRefused } from "./skipping.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions {
@@ -61,24 +60,15 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
   takeLease(lease, absolute);
   try {
-    await deleteMarked(originOf(absolute), () =>
-      trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash),
+    await deleteMarked(
+      unlessRefused(() => importOriginOf(absolute)),
+      () => (trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash)),
     );
   } finally {
     lease.release();
   }
   forgetSession(absolute);
   return { path: absolute, method: permanent ? "permanent" : "trash" };
-}
-
-/** Returns where a session was imported from; undefined, too, if the system refuses to read it. */
-function originOf(path: string): ImportOrigin | undefined {
-  try {
-    return importOriginOf(path);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return undefined;
-  }
 }
 
 /** Refuses what is no session: for good, anything; into the trash, what is known to be another program's. */

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { sep } from "node:path";
-import { isSystemError } from "../catalog/skipping.ts";
+import { unlessRefused } from "../catalog/skipping.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import type { ImportCache, KnownImport } from "./import-cache.ts";
@@ -54,13 +54,9 @@ function isDeletedIn(cache: ImportCache, { sourcePath: path, sourceId }: KnownIm
 }
 
 function isMissing({ sourcePath }: KnownImport): boolean {
-  try {
-    // One that was packed is not gone, even if it cannot be unpacked here.
-    const paths = [sourcePath, `${sourcePath}.zst`];
-    return paths.every((path) => statSync(path, { throwIfNoEntry: false }) === undefined);
-  } catch (error) {
-    // What the system does not tell is not known to be gone.
-    if (!isSystemError(error)) throw error;
-    return false;
-  }
+  // One that was packed is not gone, even if it cannot be unpacked here.
+  const paths = [sourcePath, `${sourcePath}.zst`];
+  const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+  // What the system does not tell is not known to be gone.
+  return unlessRefused(() => !paths.some(isThere)) ?? false;
 }

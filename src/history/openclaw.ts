@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isSystemError } from "../catalog/skipping.ts";
+import { unlessRefused } from "../catalog/skipping.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { Environment } from "./source-program.ts";
@@ -46,12 +46,6 @@ export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
 
 /** Returns the paths in a folder; none if it is missing, or the system refuses. */
 function pathsIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .sort()
-      .map((name) => join(folder, name));
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return [];
-  }
+  const names = unlessRefused(() => readdirSync(folder)) ?? [];
+  return names.sort().map((name) => join(folder, name));
 }

@@ -40,7 +40,8 @@ export class SessionIds {
         if (await this.#isOf(origin, { ...header, id: version })) return id;
       }
     }
-    if (taken.has(plain) || this.#facts.beginnings.get(sourceKeyOf(origin))?.isNameTaken === true) return derived;
+    if (taken.has(plain) || this.#facts.beginnings.get(sourceKeyOf(origin))?.isNameTaken === true)
+      return derived;
     // Another import may have made it since it was looked for.
     return !(await this.has(header)) || (await this.#isOf(origin, header)) ? plain : derived;
   }

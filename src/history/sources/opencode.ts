@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
-import { isSystemError } from "../../catalog/skipping.ts";
+import { unlessRefused } from "../../catalog/skipping.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { importOpenCode } from "../../import/opencode/import-opencode.ts";
 import { createdMs, sharedMessages } from "../../import/opencode/stored-messages.ts";
@@ -62,14 +62,10 @@ function foldersOf(data: string, named: string | undefined): string[] {
 /** Returns the databases of all channels on which a program was installed, and the one that the environment names. */
 function databasesOf(data: string, named: string | undefined): string[] {
   const own = !named || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
-  try {
-    const found = readdirSync(data).filter((name) => DATABASE.test(name));
-    return [...own, ...found.sort().map((name) => join(data, name))];
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    // If it is there and cannot be read, that is met again, and reported, when it is looked at.
-    return [...own, join(data, `${basename(data)}.db`)];
-  }
+  const found = unlessRefused(() => readdirSync(data).filter((name) => DATABASE.test(name)));
+  // If the folder is there and cannot be read, that is met again, and reported, when the database is looked at.
+  const names = found?.sort() ?? [`${basename(data)}.db`];
+  return [...own, ...names.map((name) => join(data, name))];
 }
 
 /** Omits the files from which a session was brought into a database, where it has gone on since. */
