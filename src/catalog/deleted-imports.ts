@@ -133,7 +133,7 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   }
 }
 
-/** Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed. */
+/** Deletes a session, and marks it if it was imported. If the deletion has certainly failed, the mark goes. */
 export async function deleteMarked(
   origin: ImportOrigin | undefined,
   deleteIt: () => void | Promise<void>,

@@ -24,7 +24,7 @@ export interface LostSession {
   readonly firstPrompt: string;
 }
 
-/** Finds the sessions of Claude Code that only its `history.jsonl` still has, unless imported or deleted here; earliest first. */
+/** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
 export function findLost(options: ImportSessionsOptions): LostSession[] {
   const { env = process.env, project } = options;
   const copies = copiesFor(options);
