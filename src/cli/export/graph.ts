@@ -28,7 +28,9 @@ export interface GraphNode {
 }
 
 /** Colours of boxes that can be read on light and dark. */
-export const LOOKS: { readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string } } = {
+export const LOOKS: {
+  readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
+} = {
   user: { fill: "#cfe8fc", stroke: "#1c6ea4" },
   assistant: { fill: "#d9f2d9", stroke: "#2e7d32" },
   tool: { fill: "#eeeeee", stroke: "#999999" },
