@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
  * @param isMeant - Tells by the arguments of a call.
  */
 export function beforeCall(
-  call: "openSync" | "statSync" | "linkSync" | "renameSync" | "unlinkSync",
+  call: "openSync" | "lstatSync" | "linkSync" | "renameSync" | "unlinkSync",
   isMeant: (...given: unknown[]) => boolean,
   act: () => void,
 ): void {
