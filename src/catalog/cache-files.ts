@@ -4,7 +4,7 @@ import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
 import { type CacheKind, readCached, writeCachedNow } from "./folder-cache.ts";
 import { FILTERS } from "./gram-cache.ts";
-import { type FileMark, isUnchangedAt } from "./scanned-file.ts";
+import { type FileMark, isKeptAt, isUnchangedAt } from "./scanned-file.ts";
 import { namesInCalls } from "./session-calls.ts";
 import { SUMMARIES } from "./summary-columns.ts";
 
@@ -81,6 +81,9 @@ function purge<Known extends FileMark>(path: string, kind: CacheKind<Known>, isK
   const { folder, files } = cached;
   const { size } = files;
   for (const [name, mark] of files) if (!isKept({ folder, name, mark })) files.delete(name);
-  if (files.size === 0) ifPresent(() => realFileSystem.unlinkSync(path));
-  else if (files.size < size) writeCachedNow(path, cached, kind);
+  if (files.size === size && size > 0) return;
+  // Another process that purges meanwhile may remove what is being written, or may have purged rows that were just written.
+  const isWritten = files.size > 0 && ifPresent(() => [writeCachedNow(path, cached, kind)]) !== undefined;
+  const isOutdated = () => [...files].some(([name, mark]) => !isKeptAt(join(folder, name), mark));
+  if (!isWritten || isOutdated()) ifPresent(() => realFileSystem.unlinkSync(path));
 }

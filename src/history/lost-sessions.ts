@@ -62,12 +62,16 @@ function sessionsIn(text: string, path: string): LostSession[] {
   }));
 }
 
-/** Keeps what is left of a session as a session of prompts; returns its path, or its id in a store. */
-export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string> {
+/**
+ * Keeps what is left of a session as a session of prompts; returns its path, or its id in a store; null if it was deleted here since it
+ * was found.
+ */
+export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string | null> {
   const { now = Date.now } = options;
   const target = importTarget(options);
   const imported = importPrompts({ ...lost, importedAt: new Date(now()).toISOString() });
   const location = target.locationOf(imported.header);
-  await syncSession(target, location, imported.header, imported, () => true);
-  return location;
+  const mayMake = () => !isDeletedImport(imported);
+  const status = await syncSession(target, location, imported.header, imported, mayMake);
+  return status === "deleted" ? null : location;
 }
