@@ -4,7 +4,7 @@ import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
 import { type CacheKind, readCached, writeCachedNow } from "./folder-cache.ts";
 import { FILTERS } from "./gram-cache.ts";
-import { type FileMark, isUnchangedAt } from "./scanned-file.ts";
+import { type FileMark, isKeptAt, isUnchangedAt } from "./scanned-file.ts";
 import { namesInCalls } from "./session-calls.ts";
 import { SUMMARIES } from "./summary-columns.ts";
 
@@ -25,7 +25,7 @@ const MOST_SWEPT = 20;
 /** Tells whether what is known of a file stays in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
 
-/** Lists what a cache file keeps of sessions, text by text; nothing if it is no file of rows that this version understands. */
+/** Lists what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
 export function cachedTexts(path: string): string[] {
   const rows = CACHE_FILE.test(basename(path)) ? readCached(path, SUMMARIES)?.files : undefined;
   return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
@@ -44,7 +44,7 @@ export function purgeCache(cacheFolder: string, isKept: KeepTest): void {
   for (const path of removeLeftovers(cacheFolder, 0)) purgeFile(path, isKept);
 }
 
-/** Removes outdated rows from some of the cache files that nobody has read for a day, and that the caller does not maintain. */
+/** Removes outdated rows from some of the cache files that the caller does not maintain, and nobody has read for a day. */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
   let left = MOST_SWEPT;
   for (const path of removeLeftovers(cacheFolder, LEFTOVER_AFTER_MS)) {
@@ -81,6 +81,9 @@ function purge<Known extends FileMark>(path: string, kind: CacheKind<Known>, isK
   const { folder, files } = cached;
   const { size } = files;
   for (const [name, mark] of files) if (!isKept({ folder, name, mark })) files.delete(name);
-  if (files.size === 0) ifPresent(() => realFileSystem.unlinkSync(path));
-  else if (files.size < size) writeCachedNow(path, cached, kind);
+  if (files.size === size && size > 0) return;
+  // Another process that purges meanwhile may remove what is being written, or may have purged rows that were just written.
+  const isWritten = files.size > 0 && ifPresent(() => [writeCachedNow(path, cached, kind)]) !== undefined;
+  const isOutdated = () => [...files].some(([name, mark]) => !isKeptAt(join(folder, name), mark));
+  if (!isWritten || isOutdated()) ifPresent(() => realFileSystem.unlinkSync(path));
 }

@@ -10,6 +10,7 @@ import {
 } from "../fs/file-system.ts";
 import { writeWhole } from "../fs/write-whole.ts";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
+import { despiteReplacement } from "../log/replace-file.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
@@ -31,7 +32,8 @@ const NOTHING = new Uint8Array(0);
 
 /** Reads a session file until its first entry is there; undefined if it is missing. */
 export function readFront(path: string): Uint8Array | undefined {
-  const fd = ifPresent(() => openForReading(realFileSystem, path));
+  const open = () => openForReading(realFileSystem, path);
+  const fd = ifPresent(() => despiteReplacement(realFileSystem, path, open));
   if (fd === undefined) return undefined;
   try {
     const front = readRange(realFileSystem, fd, 0, FRONTS[0]);
@@ -133,7 +135,7 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   }
 }
 
-/** Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed. */
+/** Deletes a session, and marks it if it was imported; a failure removes the mark if the session is surely still there. */
 export async function deleteMarked(
   origin: ImportOrigin | undefined,
   deleteIt: () => void | Promise<void>,
@@ -142,9 +144,13 @@ export async function deleteMarked(
   try {
     await deleteIt();
   } catch (error) {
-    if (isMarked && !isSessionError(error, "STORE_UNAVAILABLE")) unmarkDeletedImport(origin);
+    const mayBeGone =
+      isSessionError(error, "STORE_UNAVAILABLE") || isSessionError(error, "SESSION_NOT_FOUND");
+    if (isMarked && !mayBeGone) unmarkDeletedImport(origin);
     throw error;
   }
+  // Who restored it a moment ago may have removed the mark meanwhile.
+  if (origin !== undefined) markDeletedImport(origin);
 }
 
 const warnedOf = new Set<string>();

@@ -39,7 +39,7 @@ export class Descent<S extends SessionLineage> {
     return family;
   }
 
-  /** Returns all descendants of some sessions, children before grandchildren, without those sessions; headers may form a cycle. */
+  /** Returns the descendants of sessions, without these, children before grandchildren; headers may form a cycle. */
   descendantsOf(ancestors: readonly S[]): S[] {
     const seen = new Set(ancestors);
     const found: S[] = [];

@@ -13,10 +13,11 @@ import {
 import { removeFile } from "../fs/temporary-files.ts";
 import { writeWhole } from "../fs/write-whole.ts";
 import { fileError } from "../log/file-errors.ts";
+import { exclusively, isThere } from "../log/replace-file.ts";
 import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
-import { importOriginOf, unmarkDeletedImport } from "./deleted-imports.ts";
+import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "./deleted-imports.ts";
 import { fileRow, summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
 import type { FileRow } from "./session-row.ts";
@@ -107,26 +108,32 @@ export async function restoreSession(
   assertOptions(options, { to: TEXT });
   const { trashPath, infoPath } = trashed;
   const path = absolutePath(options.to ?? trashed.path);
-  if (!isFile(trashPath)) {
-    throw new SessionError(
-      "SESSION_NOT_FOUND",
-      `${trashPath} is no longer in the trash. List the trash to see what is there.`,
-      { details: { path: trashPath } },
-    );
-  }
+  if (!isFile(trashPath)) throw notInTrash(trashPath);
   try {
     prepareFolder(dirname(path));
-    placeAt(trashPath, path);
-    syncFolder(realFileSystem, dirname(path));
-    removeFile(realFileSystem, trashPath);
+    // A redaction replaces the file in the trash.
+    exclusively(realFileSystem, trashPath, () => {
+      placeAt(trashPath, path);
+      syncFolder(realFileSystem, dirname(path));
+      removeFile(realFileSystem, trashPath);
+    });
   } catch (cause) {
-    throw fileError(path, "write", cause);
+    throw isFile(trashPath) ? fileError(path, "write", cause) : notInTrash(trashPath);
   }
   const origin = importOriginOf(path);
-  if (origin !== undefined) unmarkDeletedImport(origin);
+  if (origin !== undefined) {
+    unmarkDeletedImport(origin);
+    // Deleted once more before that.
+    if (!isThere(path)) markDeletedImport(origin);
+  }
   // Without its file, the note is not listed.
   removeQuietly(realFileSystem, infoPath);
   return path;
+}
+
+function notInTrash(path: string): SessionError {
+  const message = `${path} is no longer in the trash. List the trash to see what is there.`;
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
 
 function prepareFolder(folder: string): void {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { readAtomicJson, writeAtomicJson } from "../fs/atomic-json.ts";
+import { hasErrorCode } from "../fs/file-system.ts";
 import type { ImportCounts } from "../import/imported-session.ts";
 import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
@@ -44,17 +45,17 @@ const CACHE_VERSION = 7;
  */
 export class ImportCache {
   readonly #path: string;
-  #files: JsonRecord = {};
-  #imports: JsonRecord = {};
-  #isDirty = false;
+  readonly #files: JsonRecord;
+  readonly #imports: JsonRecord;
+  /** What came since it was read or saved. */
+  #fresh: Kept = { files: {}, imports: {} };
 
   /** @param target - Name of the import's target. */
   constructor(target: string, folder: string = defaultCacheFolder()) {
     this.#path = join(folder, `imports-${digestOf(target)}.json`);
-    const kept = fieldsOf(readAtomicJson(this.#path)?.value);
-    if (kept["version"] !== CACHE_VERSION) return;
-    this.#files = { ...fieldsOf(kept["files"]) };
-    this.#imports = { ...fieldsOf(kept["imports"]) };
+    const { files, imports } = keptAt(this.#path);
+    this.#files = files;
+    this.#imports = imports;
   }
 
   /** Returns the facts of the sessions in a file; undefined if it must be read. */
@@ -71,8 +72,7 @@ export class ImportCache {
   }
 
   putFacts(file: SourceFile, facts: readonly FileFacts[]): void {
-    this.#files[file.path] = { stamp: stampOf(file), facts };
-    this.#isDirty = true;
+    this.#files[file.path] = this.#fresh.files[file.path] = { stamp: stampOf(file), facts };
   }
 
   /** Returns the sessions made from files in this state; undefined if they were not imported in it. */
@@ -99,19 +99,35 @@ export class ImportCache {
   }
 
   putImports(key: string, stamp: string, sessions: readonly KnownImport[]): void {
-    this.#imports[key] = { stamp, sessions };
-    this.#isDirty = true;
+    this.#imports[key] = this.#fresh.imports[key] = { stamp, sessions };
   }
 
+  /** Adds what is new to what other imports have saved by now; what a redaction has removed does not come back. */
   async save(): Promise<void> {
-    if (!this.#isDirty) return;
-    await writeAtomicJson(this.#path, {
-      version: CACHE_VERSION,
-      files: this.#files,
-      imports: this.#imports,
-    });
-    this.#isDirty = false;
+    const fresh = this.#fresh;
+    if (Object.keys({ ...fresh.files, ...fresh.imports }).length === 0) return;
+    const { files, imports } = keptAt(this.#path);
+    const all = { files: { ...files, ...fresh.files }, imports: { ...imports, ...fresh.imports } };
+    try {
+      await writeAtomicJson(this.#path, { version: CACHE_VERSION, ...all });
+      this.#fresh = { files: {}, imports: {} };
+    } catch (error) {
+      // A redaction removes what is being written, too.
+      if (!hasErrorCode(error, "ENOENT")) throw error;
+    }
   }
+}
+
+interface Kept {
+  readonly files: { [path: string]: unknown };
+  readonly imports: { [key: string]: unknown };
+}
+
+/** Reads what is kept; nothing if nothing is, or it is of another version. */
+function keptAt(path: string): Kept {
+  const { version, files, imports } = fieldsOf(readAtomicJson(path)?.value);
+  if (version !== CACHE_VERSION) return { files: {}, imports: {} };
+  return { files: { ...fieldsOf(files) }, imports: { ...fieldsOf(imports) } };
 }
 
 function isFileFacts(value: unknown): value is FileFacts {

@@ -16,16 +16,22 @@ import {
   realFileSystem,
 } from "../fs/file-system.ts";
 import { writeWhole } from "../fs/write-whole.ts";
-import type { LineSource } from "../jsonl/line-source.ts";
+import { type LineSource, sourceOf } from "../jsonl/line-source.ts";
 import { fileError, untilUnchanged } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import { logLineOf } from "../log/log-lines.ts";
-import { exclusively, replaceFile } from "../log/replace-file.ts";
+import {
+  awaitFile,
+  despiteReplacement,
+  exclusively,
+  nameOfOldFile,
+  replaceFile,
+} from "../log/replace-file.ts";
 import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { appendEntriesToFile, FileStore } from "../stores/file-store.ts";
+import { FileStore } from "../stores/file-store.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { entryIdsOf, strayLeaf } from "./sync-plan.ts";
 
@@ -59,15 +65,13 @@ export interface ImportTarget {
   read(location: string): Promise<Uint8Array | undefined>;
   /** Creates a session; false if it exists already. */
   create(location: string, lines: Iterable<string>): Promise<boolean>;
-  /** Appends entries, except those that the session holds already, word for word. */
-  append(location: string, entries: readonly AnySessionEntry[]): Promise<void>;
   /**
-   * Appends to a session what it is asked for; absent if the store cannot do that.
+   * Appends entries to a session. A writer who goes on with it meanwhile keeps its leaf.
    *
    * @param entriesFor - Returns the entries for the session as it is; undefined leaves it.
-   * @returns False if nothing was appended.
+   * @returns False if nothing was appended, because nothing was asked for or the session is gone.
    */
-  grow?(
+  grow(
     location: string,
     entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
   ): Promise<boolean>;
@@ -122,8 +126,10 @@ function sessionsBelow(folder: string): [id: string, path: string][] {
 /** Finds sessions by the ids in their file names, even if they were moved. */
 function sessionsIn(folder: string): [id: string, path: string][] {
   return namesIn(folder).flatMap((name): [string, string][] => {
-    const id = /_([^/\\]+)\.jsonl$/.exec(name)?.[1];
-    return id === undefined ? [] : [[id, join(folder, name)]];
+    // One that is being replaced may have no other name for a moment.
+    const own = nameOfOldFile(name) ?? name;
+    const id = /_([^/\\]+)\.jsonl$/.exec(own)?.[1];
+    return id === undefined ? [] : [[id, join(folder, own)]];
   });
 }
 
@@ -185,7 +191,7 @@ export class FileTarget implements ImportTarget {
   }
 
   sizeOf(path: string): number | undefined {
-    return ifPresent(() => this.#fs.statSync(path))?.size;
+    return ifPresent(() => despiteReplacement(this.#fs, path, () => this.#fs.statSync(path)))?.size;
   }
 
   async readFront(path: string): Promise<Uint8Array | undefined> {
@@ -194,6 +200,8 @@ export class FileTarget implements ImportTarget {
 
   async read(path: string): Promise<Uint8Array | undefined> {
     const fs = this.#fs;
+    // While a file is replaced, nothing may be at its path.
+    if (!isPlainFile(fs, path)) awaitFile(fs, path);
     if (!isPlainFile(fs, path)) return undefined;
     return ifPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
   }
@@ -207,11 +215,6 @@ export class FileTarget implements ImportTarget {
       if (hasErrorCode(error, "EEXIST")) return false;
       throw fileError(path, "write", error);
     }
-  }
-
-  async append(path: string, entries: readonly AnySessionEntry[]): Promise<void> {
-    const fs = this.#fs;
-    writing(fs, path, () => exclusively(fs, path, () => appendEntriesToFile(path, entries, fs)?.release()));
   }
 
   async grow(
@@ -362,8 +365,23 @@ class StoreTarget implements ImportTarget {
     }
   }
 
-  append(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
-    return this.#store.appendEntries(id, entries);
+  async grow(
+    id: string,
+    entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
+  ): Promise<boolean> {
+    const bytes = await this.read(id);
+    const session = bytes && sourceOf(bytes);
+    const entries = session && entriesFor(session);
+    if (session === undefined || entries === undefined || entries.length === 0) return false;
+    const append = async (added: readonly AnySessionEntry[]) => {
+      await this.#store.appendEntries(id, added);
+      return true;
+    };
+    if (!(await unlessMissing(() => append(entries)))) return false;
+    const now = await this.read(id);
+    const stray = now && strayLeaf(sourceOf(now), entryIdsOf(session), entries);
+    if (stray !== undefined) await unlessMissing(() => append([stray]));
+    return true;
   }
 }
 

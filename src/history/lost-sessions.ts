@@ -24,7 +24,7 @@ export interface LostSession {
   readonly firstPrompt: string;
 }
 
-/** Finds the sessions of Claude Code that only its `history.jsonl` still has, unless imported or deleted here; earliest first. */
+/** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
 export function findLost(options: ImportSessionsOptions): LostSession[] {
   const { env = process.env, project } = options;
   const copies = copiesFor(options);
@@ -62,12 +62,16 @@ function sessionsIn(text: string, path: string): LostSession[] {
   }));
 }
 
-/** Keeps what is left of a session as a session of prompts; returns its path, or its id in a store. */
-export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string> {
+/**
+ * Keeps what is left of a session as a session of prompts; returns its path, or its id in a store; null if it was deleted here since it
+ * was found.
+ */
+export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string | null> {
   const { now = Date.now } = options;
   const target = importTarget(options);
   const imported = importPrompts({ ...lost, importedAt: new Date(now()).toISOString() });
   const location = target.locationOf(imported.header);
-  await syncSession(target, location, imported.header, imported, () => true);
-  return location;
+  const mayMake = () => !isDeletedImport(imported);
+  const status = await syncSession(target, location, imported.header, imported, mayMake);
+  return status === "deleted" ? null : location;
 }

@@ -46,7 +46,7 @@ export async function readOn(
   const now = readStateOf(session);
   const main = mainOf(session.files);
   if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
-  if (target.grow === undefined || target.sizeOf(location) !== size) return undefined;
+  if (size === undefined || target.sizeOf(location) !== size) return undefined;
   if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
   let added: Tail | undefined;
   const isGrown = await target.grow(location, (existing) => {

@@ -61,7 +61,10 @@ export class SessionIds {
   /** Tells whether a session exists here, and is the one of a source; what a power cut left of it counts, too. */
   async #isOf(origin: ImportOrigin, header: SessionHeader): Promise<boolean> {
     if (!(await this.has(header))) return false;
-    const first = firstEntryIn((await this.#target.readFront(this.#target.locationOf(header))) ?? NOTHING);
+    const front = await this.#target.readFront(this.#target.locationOf(header));
+    // Deleted since: it may have been that of another source.
+    if (front === undefined) return false;
+    const first = firstEntryIn(front);
     if (first === undefined) return true;
     const told = importOriginIn(first);
     const key = sourceKeyOf(origin);
@@ -69,8 +72,6 @@ export class SessionIds {
     return told === undefined ? first["id"] === entryIdOf(key) : sourceKeyOf(told) === key;
   }
 }
-
-const NOTHING = new Uint8Array(0);
 
 /** Returns the ids under which a session may have been imported anew, the newest first. */
 function freshIds(id: string): string[] {

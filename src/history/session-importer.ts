@@ -142,10 +142,11 @@ export class SessionImporter {
     if (this.#facts.isDryRun)
       return { known, status: await compareSession(this.#target, location, session), issues };
     const { isAgain } = this.#facts;
+    // Before it is there: whoever deletes it from then on marks it.
+    if (isAgain) unmarkDeletedImport(imported);
     const mayMake = () => isAgain || !isDeletedImport(imported);
     const status = await syncSession(this.#target, location, header, session, mayMake);
     if (status === "deleted") return { known: { ...known, isDeleted: true }, status, issues };
-    if (isAgain) unmarkDeletedImport(imported);
     const written = { size: this.#target.sizeOf(location), writtenMs: Date.now() };
     return { known: { ...known, ...written }, status, issues };
   }

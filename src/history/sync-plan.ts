@@ -34,8 +34,8 @@ export type SyncPlan =
 
 /** A session as it is. */
 export interface ExistingSession extends LineSource {
-  /** Text behind its last entry, such as a torn line. */
-  readonly rest: string;
+  /** Text behind its last entry, such as a torn line, where that was looked at. */
+  readonly rest?: string;
 }
 
 /** Yields the lines of an imported session, one at a time to save memory. */
@@ -67,8 +67,9 @@ export function planSync(
   const entries = withOldProvenance(imported.entries, provenance);
   const wanted = entries.map(encodeRecord);
   const isBeginning = known.every(({ text }, place) => text === wanted[place]);
-  const isTorn = existing.rest.trim() !== "";
-  if (isBeginning && !(isTorn && canReplace && isCutOff(existing.rest, wanted[known.length]))) {
+  const { rest = "" } = existing;
+  const isTorn = rest.trim() !== "";
+  if (isBeginning && !(isTorn && canReplace && isCutOff(rest, wanted[known.length]))) {
     const missing = entries.slice(known.length);
     return missing.length === 0 ? { kind: "unchanged" } : { kind: "append", entries: missing };
   }
@@ -318,7 +319,7 @@ function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry):
   return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
-/** Returns what keeps the leaf of a writer whose entries came between a plan and its append; undefined if none went on, or only behind. */
+/** Returns what keeps the leaf of a writer that went on elsewhere between a plan and its append; undefined if none did. */
 export function strayLeaf(
   session: LineSource,
   before: ReadonlySet<string>,

@@ -1,6 +1,6 @@
 import type { ImportedSession } from "../import/imported-session.ts";
 import { decodeText } from "../jsonl/decode.ts";
-import { sourceOf } from "../jsonl/line-source.ts";
+import { type LineSource, sourceOf } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import type { UnknownEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -8,12 +8,10 @@ import type { ImportTarget } from "./import-target.ts";
 import {
   type ExistingSession,
   entriesOf,
-  entryIdsOf,
   type ImportStatus,
   linesOfSession,
   planSync,
   type SyncStatus,
-  strayLeaf,
 } from "./sync-plan.ts";
 
 /**
@@ -43,14 +41,13 @@ export async function syncSession(
     const existing = existingIn(target, location, bytes);
     const plan = existing && planSync(existing, imported, target.replace !== undefined);
     if (plan?.kind === "unchanged") return "unchanged";
-    if (existing !== undefined && plan?.kind === "append") {
-      await target.append(location, plan.entries);
-      const now = await target.read(location);
-      const session = now && existingIn(target, location, now);
-      const stray = session && strayLeaf(session, entryIdsOf(existing), plan.entries);
-      if (stray !== undefined) await target.append(location, [stray]);
-      // Without its file, the session is begun anew.
-      if (session !== undefined) return "grown";
+    if (plan?.kind === "append") {
+      // Planned anew for the session as it is by then: another import may have added the same, or somebody redacted it.
+      const entriesFor = (session: LineSource) => {
+        const now = planSync(session, imported, target.replace !== undefined);
+        return now.kind === "append" ? now.entries : undefined;
+      };
+      if (await target.grow(location, entriesFor)) return "grown";
       continue;
     }
     const linesFor = (found: Uint8Array) => replacementFor(target, location, header, imported, found);

@@ -9,9 +9,9 @@ import { isSystemError } from "../catalog/skipping.ts";
 import { ifPresent, NotAPlainFileError, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers } from "../fs/temporary-files.ts";
 import type { TextRedactor } from "../jsonl/text-redactor.ts";
-import { FileChangedError } from "../log/file-errors.ts";
+import { FileChangedError, untilUnchanged } from "../log/file-errors.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
-import { isThere } from "../log/replace-file.ts";
+import { exclusively, isThere } from "../log/replace-file.ts";
 import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { refuseAborted } from "../schema/abort.ts";
@@ -246,7 +246,8 @@ class TextWork {
     const session = sessionOfRetired(path);
     // Opening it finishes the replacement that left the old file; the session may hold the text only then.
     if (session !== undefined && isThere(session)) await this.#redactIn(SessionManager.open(session, clock));
-    if (isThere(path)) redactIdleFile(path, this.#redactor);
+    const redact = () => exclusively(realFileSystem, path, () => redactIdleFile(path, this.#redactor));
+    if (isThere(path)) untilUnchanged(redact);
   }
 
   async #lookIntoStore(

@@ -8,7 +8,7 @@ import { factsOfHeader } from "../catalog/session-facts.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { FileRow, SessionRow } from "../catalog/session-row.ts";
 import { deleteSession } from "../catalog/trash.ts";
-import { createFile, type FileSystem, realFileSystem, writeFully } from "../fs/file-system.ts";
+import { createFile, realFileSystem, writeFully } from "../fs/file-system.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
 import { putAtFreePath } from "../fs/write-whole.ts";
 import { decodeText } from "../jsonl/decode.ts";
@@ -238,12 +238,8 @@ export async function* bytesOfFile(
 }
 
 /** Appends entries to a session file, except those that it holds already; returns the log, undefined if the file is missing or empty. */
-export function appendEntriesToFile(
-  path: string,
-  entries: readonly AnySessionEntry[],
-  fs: FileSystem = realFileSystem,
-): FileLog | undefined {
-  const log = FileLog.open(path, { fs });
+function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]): FileLog | undefined {
+  const log = FileLog.open(path);
   if (log === undefined) return undefined;
   try {
     const lines = entries.filter((entry) => !holds(log, entry)).map(logLineOf);

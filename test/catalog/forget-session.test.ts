@@ -7,6 +7,7 @@ import { summarizeFile } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
 import { sessionFilesIn } from "../../src/catalog/session-files.ts";
 import { SummaryCache } from "../../src/catalog/summary-cache.ts";
+import { beforeCall } from "../support/before-call.ts";
 import { IS_WINDOWS, IS_WINE } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, put, touch } from "./support/sessions.ts";
@@ -178,3 +179,25 @@ describe("what a cache of lists holds of a session", () => {
     expect(readFileSync(path, "utf8")).toContain("[redacted]");
   });
 });
+
+test.each([
+  ["is about to write", "openSync"],
+  ["has written", "renameSync"],
+] as const)(
+  "nothing is left of two sessions that are redacted at once, when one process %s the cache",
+  async (_when, call) => {
+    put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user(SECRET).text, 1);
+    put(join(sessionDir, "c.jsonl"), new Chain(header({ id: "c" })).user("harmless").text, 2);
+    await list();
+    const redact = (file: string) => {
+      const session = SessionManager.open(file);
+      for (const { id } of session.getEntries()) session.redact(id);
+    };
+    const [name = ""] = readdirSync(cacheDir).filter((one) => one.endsWith(".json"));
+    // What is written first has a longer name.
+    const isWritten = (file: unknown) => String(file).startsWith(join(cacheDir, `${name}.`));
+    beforeCall(call, isWritten, () => redact(path));
+    redact(join(sessionDir, "b.jsonl"));
+    expect(cached()).not.toContain(SECRET);
+  },
+);

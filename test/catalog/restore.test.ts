@@ -16,6 +16,7 @@ import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog"
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport } from "../../src/catalog/deleted-imports.ts";
 import { assertReadableTrash, trashFolders } from "../../src/catalog/trash-folders.ts";
+import { beforeCall } from "../support/before-call.ts";
 import { PROCESS_DATA } from "../support/process-home.ts";
 import { folder, home, trash, useTrashHome } from "../support/trash-home.ts";
 
@@ -299,3 +300,35 @@ test.runIf(process.platform === "linux" && process.getuid?.() !== 0)(
     }
   },
 );
+
+onLinux("a session that others work on while it is restored", () => {
+  test("and that another process has restored is no longer in the trash", async () => {
+    const path = makeSession("one.jsonl");
+    await deleteSession(path);
+    const one = await theOne();
+    beforeCall(
+      "linkSync",
+      (from) => from === one.trashPath,
+      () => rmSync(one.trashPath),
+    );
+    await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+
+  test("stays marked as deleted if it is deleted once more", async () => {
+    const origin = { source: "codex", sourceId: "x" };
+    const path = join(folder, "one.jsonl");
+    const [header = "", entry = ""] = sessionText("one").split("\n");
+    const data = { ...origin, sourcePath: "/x" };
+    const told = { ...JSON.parse(entry), type: "custom", customType: "sessiontree.import", data };
+    writeFileSync(path, `${header}\n${JSON.stringify(told)}\n`);
+    await deleteSession(path);
+    expect(isDeletedImport(origin)).toBe(true);
+    beforeCall(
+      "unlinkSync",
+      (file) => String(file).includes("deleted-imports"),
+      () => rmSync(path),
+    );
+    await restoreSession(await theOne());
+    expect(isDeletedImport(origin)).toBe(true);
+  });
+});

@@ -119,6 +119,16 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect([parent, other].map((path) => existsSync(path))).toEqual([false, false]);
   });
 
+  test("is done with what another process has deleted while the question stood", async () => {
+    const { folder, a, b } = five();
+    const ask = async () => {
+      rmSync(a);
+      return "y";
+    };
+    const { code, stderr } = await cli([...PRUNE, "--dir", folder], { ask });
+    expect([code, stderr, existsSync(b)]).toEqual([0, "", false]);
+  });
+
   test("leaves alone what is used while the question stands, and goes on with the others", async () => {
     const { folder, a, b } = five();
     const ask = async () => {

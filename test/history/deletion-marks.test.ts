@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
+  deleteMarked,
   isDeletedImport,
   markDeletedImport,
   unmarkDeletedImport,
@@ -187,4 +188,20 @@ test("two imports of one source into one store at once make each session once an
   await store.close();
   expect(isDeletedImport(ORIGIN)).toBe(false);
   expect(readFileSync(join(places.home, CLAUDE_PATH), "utf8")).toContain("done");
+});
+
+describe("a mark stays", () => {
+  test("if another process has deleted the session at the same time", async () => {
+    const gone = new SessionError("SESSION_NOT_FOUND", "gone");
+    const deleted = deleteMarked(ORIGIN, () => {
+      throw gone;
+    });
+    await expect(deleted).rejects.toBe(gone);
+    expect(isDeletedImport(ORIGIN)).toBe(true);
+  });
+
+  test("if a restoration removes it before the session is deleted once more", async () => {
+    await deleteMarked(ORIGIN, () => unmarkDeletedImport(ORIGIN));
+    expect(isDeletedImport(ORIGIN)).toBe(true);
+  });
 });

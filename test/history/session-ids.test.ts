@@ -268,3 +268,30 @@ test("a session that another import makes while its id is chosen keeps that id",
   expect(await ids.baseOf(origin, header)).toBe("x");
   expect(await ids.baseOf({ ...origin, sourceId: "another" }, header)).toMatch(/^[0-9a-f]{8}\.x$/);
 });
+
+test("a session that got another id keeps it, although the one with the plain id is deleted while its id is chosen", async () => {
+  const places = new Places();
+  gemini(places, "x-y", 1);
+  gemini(places, "x/y", 2);
+  const [plain, other] = await places.import();
+  class Beside extends FileTarget {
+    override async readFront(path: string): Promise<Uint8Array | undefined> {
+      rmSync(plain?.path ?? "", { force: true });
+      return super.readFront(path);
+    }
+  }
+  const byId = () =>
+    new Map([plain, other].flatMap((one) => (one ? [[one.id, one.path ?? ""] as const] : [])));
+  const target = new Beside({ folder: places.sessions, root: "" }, byId);
+  const facts = {
+    importedAt: "",
+    cacheDir: places.cacheDir,
+    isDryRun: false,
+    isFresh: false,
+    isAgain: false,
+  };
+  const ids = new SessionIds(target, { ...facts, beginnings: new Map() });
+  const header = { type: "session", version: 3, id: "x-y", timestamp: "", cwd: "" } as const;
+  expect(other?.id).toMatch(/^[0-9a-f]{8}\.x-y$/);
+  expect(await ids.baseOf({ source: "gemini", sourceId: "x/y" }, header)).toBe(other?.id);
+});

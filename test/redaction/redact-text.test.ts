@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -22,6 +23,7 @@ import { importSessions } from "../../src/history/import-sessions.ts";
 import { repairSession } from "../../src/log/repair-session.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../src/schema/redaction.ts";
 import { fileStore } from "../../src/stores/file-store.ts";
+import { beforeCall } from "../support/before-call.ts";
 import { user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -329,4 +331,19 @@ test("a session in memory", async () => {
   expect(await session.redactText(SECRET)).toEqual({ isFound: false, entryIds: [], standing: [] });
   expect(session.getEntryCount()).toBe(entries);
   rmSync(folder, { recursive: true, force: true });
+});
+
+test("a backup that another redaction changes at the same time is looked at once more", async () => {
+  const path = pathOf(withSecret("nothing"));
+  const backup = `${path}.bak`;
+  const old = `{"type":"message","text":"${SECRET} and another"}\n`;
+  writeFileSync(backup, old);
+  writeFileSync(join(home, "other"), old.replace("another", "[gone]"));
+  beforeCall(
+    "lstatSync",
+    (file, options) => file === backup && Object(options).bigint === true,
+    () => renameSync(join(home, "other"), backup),
+  );
+  expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+  expect(readFileSync(backup, "utf8")).toBe('{"type":"message","text":"[redacted] and [gone]"}\n');
 });

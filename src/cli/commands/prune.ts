@@ -5,6 +5,7 @@ import { type KeepReason, planRetention, type RetentionCandidate } from "../../c
 import type { FileRow } from "../../catalog/session-row.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { ifPresent } from "../../fs/file-system.ts";
+import { isThere } from "../../log/replace-file.ts";
 import { SessionView } from "../../manager/session-view.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { titleOf } from "../../view/session-title.ts";
@@ -114,14 +115,15 @@ function hasLabels(path: string): boolean {
   }
 }
 
-/** Deletes one after the other; what is refused stays, and the others go on. */
+/** Deletes one after the other; what is refused stays, and the others go on. What another process deletes needs no deletion. */
 async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCode> {
   let done = 0;
+  const refusals: { readonly path: string; readonly message: string }[] = [];
   for (const row of rows) {
     const { path } = row;
     try {
       if (!(await isUnchanged(row))) {
-        call.warn(`${path} was changed meanwhile, and is left alone.`);
+        refusals.push({ path, message: `${path} was changed meanwhile, and is left alone.` });
         continue;
       }
       const { method } = await deleteSession(path);
@@ -129,11 +131,13 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
       done++;
     } catch (error) {
       if (!isSessionError(error)) throw error;
-      call.warn(error.message);
+      refusals.push({ path, message: error.message });
     }
   }
+  const left = refusals.filter(({ path }) => isThere(path));
+  for (const { message } of left) call.warn(message);
   if (!call.json) call.out.line(`${counted(done, "session")} moved to the trash.`);
-  return done === rows.length ? EXIT_CODES.ok : EXIT_CODES.failed;
+  return left.length === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
 /** Whether a file is as the plan saw it: somebody may have gone on with the session while the question stood. */

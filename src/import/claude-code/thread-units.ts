@@ -261,7 +261,7 @@ class Grouping {
     });
   }
 
-  /** Returns the unit after which the program went on behind a result: what was written between it and its call stands behind it here. */
+  /** Returns the end of what stands behind a result here: also what was written between it and its call. */
   #endOf(unit: Unit): Unit | undefined {
     const caller = this.#callerOf.get(unit);
     if (caller === undefined) return undefined;
