@@ -30,9 +30,9 @@ beforeAll(() => {
 function holdSlices(page: Page): Promise<void> {
   return page.evaluate(() => {
     const held: (() => void)[] = [];
-    let lateMs = 0;
+    let asked = 0;
     const clock = performance.now.bind(performance);
-    performance.now = () => clock() + (lateMs += 1_000);
+    performance.now = () => clock() + 1_000 * asked++;
     const { postMessage } = MessagePort.prototype;
     MessagePort.prototype.postMessage = function () {
       held.push(() => postMessage.call(this, undefined));
@@ -79,9 +79,11 @@ test("a search in slices finds every hit once, in the order of the file", async 
   await facts(page, "Searching: 1 entry found so far");
   expect(await runAll(page)).toBeGreaterThan(3);
   await facts(page, "5 entries found");
-  const hits = await page.locator(".hit-text mark").evaluateAll((marks) =>
-    marks.map((mark) => `${mark.textContent}${mark.nextSibling?.textContent?.slice(0, 2)}`),
-  );
+  const hits = await page
+    .locator(".hit-text mark")
+    .evaluateAll((marks) =>
+      marks.map((mark) => `${mark.textContent}${mark.nextSibling?.textContent?.slice(0, 2)}`),
+    );
   expect(hits).toEqual(WITH_HERONS.map((_, index) => `heron ${index + 1}`));
 });
 

@@ -186,11 +186,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
               ? `${count(hits.length)} found${isSearching ? "…" : ""}`
               : `${count(current + 1)} of ${count(hits.length)}`}
           </span>
-          <IconButton
-            icon={UpIcon}
-            label="Previous hit"
-            onClick={() => step(-1)}
-          />
+          <IconButton icon={UpIcon} label="Previous hit" onClick={() => step(-1)} />
           <IconButton icon={DownIcon} label="Next hit" onClick={() => step(1)} />
         </>
       )}

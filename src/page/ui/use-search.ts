@@ -72,7 +72,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     return unfiltered.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
   }, [isActive, session, found, query, filters, filter]);
   /** The hit that the reader wants to go to, as long as it is not found. */
-  const awaited = useRef<number>();
+  const awaited = useRef<number | undefined>(undefined);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
   /** Tells whether that is another search. */
   const searchFor = (wanted: string): boolean => {
