@@ -319,7 +319,7 @@ function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry):
   return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
-/** Returns what keeps the leaf of a writer whose entries came between a plan and its append; undefined if none went on, or only behind. */
+/** Returns what keeps the leaf of a writer that went on elsewhere between a plan and its append; undefined if none did. */
 export function strayLeaf(
   session: LineSource,
   before: ReadonlySet<string>,
