@@ -25,7 +25,7 @@ const MOST_SWEPT = 20;
 /** Tells whether what is known of a file stays in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
 
-/** Lists what a cache file keeps of sessions, text by text; nothing if it is no file of rows that this version understands. */
+/** Lists what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
 export function cachedTexts(path: string): string[] {
   const rows = CACHE_FILE.test(basename(path)) ? readCached(path, SUMMARIES)?.files : undefined;
   return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
@@ -44,7 +44,7 @@ export function purgeCache(cacheFolder: string, isKept: KeepTest): void {
   for (const path of removeLeftovers(cacheFolder, 0)) purgeFile(path, isKept);
 }
 
-/** Removes outdated rows from some of the cache files that nobody has read for a day, and that the caller does not maintain. */
+/** Removes outdated rows from some of the cache files that the caller does not maintain, and nobody has read for a day. */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
   let left = MOST_SWEPT;
   for (const path of removeLeftovers(cacheFolder, LEFTOVER_AFTER_MS)) {

@@ -135,10 +135,7 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   }
 }
 
-/**
- * Deletes a session, and marks it if it was imported. A failed deletion removes the mark, unless nobody knows whether it failed, or
- * another process has deleted the session.
- */
+/** Deletes a session, and marks it if it was imported; a failure removes the mark if the session is surely still there. */
 export async function deleteMarked(
   origin: ImportOrigin | undefined,
   deleteIt: () => void | Promise<void>,

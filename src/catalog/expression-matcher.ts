@@ -25,7 +25,7 @@ const IS_IN = `texts.some((text) => {
 const ALL_MATCHES = `texts.flatMap((text) =>
   Array.from(text.matchAll(expression), (match) => [match.index, match.index + match[0].length]))`;
 
-/** Makes a matcher of a regular expression that throws `TooSlowError` after a quarter of a second. Empty matches do not count. */
+/** Makes a matcher of an expression, which throws `TooSlowError` after a quarter of a second, and takes no empty match. */
 export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
   const { flags } = parseExpression(source, caseSensitive ? "" : "i");
   const firstMatches = limitedScripts({ source, flags })(FIRST_MATCHES);
@@ -36,7 +36,7 @@ export function expressionMatcher(source: string, caseSensitive: boolean): TextM
     });
 }
 
-/** Makes the pattern of a regular expression, which throws a `TypeError` if it takes too long; empty matches do not count. */
+/** Makes the pattern of an expression, which throws a `TypeError` if it takes too long, and takes no empty match. */
 export function expressionPattern({ source, flags }: RegExp): TextPattern {
   const scripts = limitedScripts({ source, flags: `${flags.replace(/[dgy]/g, "")}g` });
   const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];

@@ -10,7 +10,7 @@ import { CallRecorder, type SessionCalls } from "./session-calls.ts";
 import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
 import { type SessionRow, sessionRow } from "./session-row.ts";
 
-/** Issues about links, versions and ids rather than lines: nothing is lost, and a session with no others has none in a list. */
+/** Issues about links, versions and ids rather than lines: nothing is lost, and alone they do not count in a list. */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "PARENT_MISSING",
   "PARENT_BRIDGED",

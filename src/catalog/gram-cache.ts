@@ -64,7 +64,7 @@ export class GramCache {
     known.unsaved += mark.size;
   }
 
-  /** Saves the filters of folders in which enough is new, or a file was replaced or removed, so that nothing of a text that is gone stays. */
+  /** Saves the filters of folders in which enough is new, or a filter may tell of text that is gone. */
   async save(files: readonly SessionFile[]): Promise<void> {
     const { loaded } = this.#known;
     if (loaded.size === 0) return;

@@ -24,7 +24,7 @@ const LF = 0x0a;
 /** The entries that may say where a session is from: imports write them first. */
 export const FRONT_ENTRIES = 3;
 
-/** Tells whether an entry says that its session is one of a subagent; the other side of the link names the subagent's session. */
+/** Tells whether an entry says that its session is one of a subagent; the entry at the call names that session. */
 export function saysSubagent(entry: JsonRecord): boolean {
   return entry["customType"] === SUBAGENT_CUSTOM_TYPE && fieldsOf(entry["data"])["sessionId"] === undefined;
 }
@@ -91,7 +91,7 @@ export class CallRecorder {
   }
 }
 
-/** Writes what an entry tells of calls and of where its session is from, for a store that keeps that beside the entry; undefined if nothing. */
+/** Writes what an entry tells of calls and of its session's source, for a store to keep; undefined if nothing. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
   const told = toldIn(entry);
   return told && JSON.stringify([id, entryMs, told]);

@@ -27,7 +27,7 @@ export function assertReadableTrash(platform: string = process.platform): void {
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { platform } });
 }
 
-/** Returns this user's trash folders: the home folder's, then those of the file systems of some folders, if they exist and belong to this user. */
+/** Returns the trash folders that this user has: the home folder's, then those on the file systems of some folders. */
 export function trashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
   // The specification says to ignore relative paths.

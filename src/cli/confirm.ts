@@ -5,7 +5,7 @@ import { UsageError } from "./usage-error.ts";
 /** Says that nobody needs to be asked. */
 export const YES = flag("--yes", "do not ask");
 
-/** Asks the person at the terminal whether something is to be done, by a text that ends with a question mark; with `--yes` it is. */
+/** Asks the person at the terminal a text that ends with a question mark; with `--yes` the answer is yes. */
 export async function confirm({ get, io }: CommandCall, question: string): Promise<boolean> {
   if (get(YES)) return true;
   if (io.ask === undefined) {

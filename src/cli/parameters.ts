@@ -10,7 +10,7 @@ export interface Parameter<T> {
   readonly values?: readonly string[];
   /** Whether it takes several of them, separated by commas. */
   readonly isList?: boolean;
-  /** Turns what was found on the command line, undefined if nothing was, into a value; a `UsageError` says if it makes no sense. */
+  /** Converts what the command line has, or undefined, to a value; throws a `UsageError` if it makes no sense. */
   readonly parse: (given: unknown) => T;
 }
 

@@ -10,7 +10,7 @@ import { UsageError } from "./usage-error.ts";
 export interface SessionAccess {
   /** Sessions of a database, if the call is about such; undefined if it is about files. */
   readonly stored: StoredSessions | undefined;
-  /** Finds a session by path, by id or name, the beginning of either, words of its name or first message, `@last`, or `-` for stdin. */
+  /** Finds a session by path, id or name, the beginning of either, words of its title, `@last`, or `-` for stdin. */
   findSession(name: string, match?: NameMatch): Promise<NamedSession>;
   /** Finds a session that something is done to, as `findSession`, but none that comes from stdin. */
   findKeptSession(name: string, match?: NameMatch): Promise<NamedSession>;

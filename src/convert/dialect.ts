@@ -2,7 +2,7 @@ import type { ImageContent, TextContent, ThinkingContent } from "../schema/conte
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../schema/message.ts";
 import type { ModelIdentity } from "./model-identity.ts";
 import type { FormName } from "./raw-form.ts";
-import type { ToolIds } from "./tool-ids.ts";
+import { plainName, type ToolIds } from "./tool-ids.ts";
 
 /** A block of an answer. */
 export type AnswerBlock = AssistantMessage["content"][number];
@@ -54,6 +54,9 @@ export interface Dialect {
 /** Types of images that most providers take. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
+/** Characters of a tool's name that most providers take. */
+const MAX_NAME = 64;
+
 /** What most forms of request allow; each says what differs. */
 export const USUAL_DIALECT = {
   isForDisplay: false,
@@ -61,6 +64,7 @@ export const USUAL_DIALECT = {
   startsWithUser: false,
   imageTypes: IMAGE_TYPES,
   takesImages: () => true,
+  fitName: (name: string) => plainName(name, MAX_NAME),
   isBlank: (text) => text === "",
   wantsThinkingWhole: false,
   keepsSignedText: () => false,

@@ -146,18 +146,12 @@ export class History {
     return this.answer(index, content, {
       original,
       ...(id !== undefined && { responseId: id }),
-      ...(model !== undefined && this.#answeredBy(model)),
+      ...(model !== undefined && answeredBy(model, this.#asked)),
       ...(usage != null && { usage: this.#form.readUsage(usage) }),
       stopReason,
       ...(rawStopReason !== undefined && { rawStopReason }),
       ...(stopReason === "error" && { errorMessage: errorMessage() }),
     });
-  }
-
-  /** Tells who answered: the model that was asked, if the options name it, may have another name. */
-  #answeredBy(model: string): Partial<AnswerFields> {
-    if (this.#asked === undefined) return { model };
-    return this.#asked === model ? {} : { responseModel: model };
   }
 
   /** Adds a tool result, under our id of its call; `details` are kept if the original is not. */
@@ -208,6 +202,12 @@ export class History {
     }
     return { messages: this.#messages, issues: this.issues.list() };
   }
+}
+
+/** Tells who answered: the model that was asked, if that is known, may have another name. */
+export function answeredBy(model: string, asked: string | undefined): Partial<AnswerFields> {
+  if (asked === undefined) return { model };
+  return asked === model ? {} : { responseModel: model };
 }
 
 /** Returns the only answer of a history. */

@@ -10,7 +10,7 @@ const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 /** How the names of folders begin that commands make in the folder for temporary files. */
 export const TEMPORARY_FOLDER_PREFIX = "sessiontree-";
 
-/** Machine, process and start time of the owner of a temporary file. Files beside a temporary database have a word behind its name. */
+/** Machine, process and start time of a temporary file's owner, and a word for a file beside a database. */
 const NAME = /^\.([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{16}\.tmp(?:-\w+)?$/;
 
 let machineName: string | undefined;

@@ -369,11 +369,13 @@ function isPlainFile(fs: FileSystem, path: string): boolean {
 function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.size < size || stats.size === 0) return false;
-  return withFile(fs, path, (fd) => {
+  const isWhole = (fd: number) => {
     if (readRange(fs, fd, stats.size - 1, 1)[0] !== LINE_FEED) return false;
     if (isSuspect) for (const piece of readPieces(fs, fd, 0, stats.size)) if (piece.includes(0)) return false;
     return true;
-  });
+  };
+  // It may be removed in between.
+  return ifPresent(() => withFile(fs, path, isWhole)) ?? false;
 }
 
 const LINE_FEED = 0x0a;

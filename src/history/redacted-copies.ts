@@ -4,7 +4,7 @@ import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { REDACTED_TEXT, redactMessage } from "../schema/redact-entry.ts";
 
-/** Redacts what was redacted in an entry where a later one repeats it: a compaction keeps messages that the program sends again. */
+/** Redacts what was redacted in an entry where a compaction behind it repeats it, to be sent again. */
 export class RedactedCopies {
   readonly #contents: ReadonlySet<string>;
 

@@ -55,7 +55,7 @@ export function readSourceAsText(path: string): string {
   return decodeText(bytes);
 }
 
-/** Reads a file in pieces, each valid until the next, which begins with `overlap` bytes of it; a compressed file is one piece. */
+/** Reads a file in pieces, each valid until the next, which repeats `overlap` bytes; a compressed file is one piece. */
 export function* readSourcePieces(path: string, overlap = 0): Generator<Uint8Array, void> {
   if (path.endsWith(".zst")) {
     yield readSource(path);

@@ -99,7 +99,7 @@ export type SessionBeside = Partial<Pick<SourceSession, "others" | "title" | "cw
 export interface TailReader {
   /** Converts records from the end of a session's main file. */
   read(text: SourceText, session: SourceSession, options: ReadOptions): ImportedSession | undefined;
-  /** Tells whether only the latest records decide what new ones become; `sharedIds` are the entries that both readings of those made. */
+  /** Tells whether the latest records alone decide what new ones become; `sharedIds` are entries of both readings. */
   isAlone(
     fresh: readonly SourceRecord[],
     old: readonly SourceRecord[],

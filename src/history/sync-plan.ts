@@ -319,7 +319,7 @@ function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry):
   return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
-/** Returns what keeps the leaf of a writer whose entries came between a plan and its append; undefined if none went on, or only behind. */
+/** Returns what keeps the leaf of a writer that went on elsewhere between a plan and its append; undefined if none did. */
 export function strayLeaf(
   session: LineSource,
   before: ReadonlySet<string>,
@@ -329,8 +329,15 @@ export function strayLeaf(
   const last = added.at(-1);
   let stray: UnknownEntry | undefined;
   for (const { entry } of knownEntries(session)) {
-    if (entry.id === last?.id) return stray && stayMarker(stray, last);
-    if (!before.has(entry.id) && !ours.has(entry.id) && !isNote(entry)) stray = entry;
+    if (entry.id === last?.id) {
+      const isKept = entry.customType === LEAF_CUSTOM_TYPE && entry.parentId === stray?.id;
+      return stray === undefined || isKept ? undefined : stayMarker(stray, last);
+    }
+    if (before.has(entry.id) || ours.has(entry.id)) continue;
+    // Another import may have left the leaf where it was.
+    if (entry.customType === LEAF_CUSTOM_TYPE && entry.parentId !== null)
+      stray = { ...entry, id: entry.parentId };
+    else if (!isNote(entry)) stray = entry;
   }
   return undefined;
 }

@@ -52,7 +52,8 @@ export async function* watchSessions(
         if (!told.has(failure)) onSkipped?.(path, error);
       };
       yield* rounds.run(report);
-      told = failures;
+      // The next round leaves out what has failed, and databases; one that does not says nothing twice.
+      told = rounds.isRare ? failures : new Set([...told, ...failures]);
       await rounds.pause();
     }
   } catch (error) {
@@ -66,15 +67,16 @@ class WatchRounds implements ImportRound {
   readonly cache: ImportCache;
   readonly tellsGone = true;
   folders: ReadonlySet<string>;
+  /** Whether the last round, one of a minute, looked at databases, and tried again what had failed. */
+  isRare = true;
   readonly #options: ImportSessionsOptions;
-  /** States in which sessions were imported, or tried to, and since when. */
+  /** States in which sessions were imported, or tried to since the last rare round. */
   readonly #done = new Map<string, string>();
-  readonly #tried = new Map<string, { readonly stamp: string; readonly atMs: number }>();
+  readonly #tried = new Map<string, string>();
   /** Ids of sessions whose sources are known to be deleted. */
   readonly #gone: Set<string>;
   readonly #roots: readonly string[];
-  #isWithDatabases = true;
-  #databasesAtMs = 0;
+  #rareAtMs = 0;
   #savedAtMs = 0;
   #tookMs = 0;
 
@@ -90,8 +92,11 @@ class WatchRounds implements ImportRound {
   /** Imports once; whatever is wrong with all of it is reported, too. */
   async *run(onSkipped: (path: string, error: unknown) => void): AsyncGenerator<SessionImport, void> {
     const beganAtMs = Date.now();
-    this.#isWithDatabases = beganAtMs - this.#databasesAtMs >= RARELY_MS;
-    if (this.#isWithDatabases) this.#databasesAtMs = beganAtMs;
+    this.isRare = beganAtMs - this.#rareAtMs >= RARELY_MS;
+    if (this.isRare) {
+      this.#rareAtMs = beganAtMs;
+      this.#tried.clear();
+    }
     try {
       for await (const one of importRound(threadProgram(), { ...this.#options, onSkipped }, this)) {
         if (this.#isNews(one)) yield one;
@@ -114,16 +119,14 @@ class WatchRounds implements ImportRound {
   }
 
   wantsFile(path: string): boolean {
-    return this.#isWithDatabases || !isDatabaseName(path);
+    return this.isRare || !isDatabaseName(path);
   }
 
   wants(session: SourceSession): boolean {
     const { stamp } = session;
     const key = sourceKeyOf(session);
-    if (this.#done.get(key) === stamp) return false;
-    const tried = this.#tried.get(key);
-    if (tried?.stamp === stamp && Date.now() - tried.atMs < RARELY_MS) return false;
-    this.#tried.set(key, { stamp, atMs: Date.now() });
+    if (this.#done.get(key) === stamp || this.#tried.get(key) === stamp) return false;
+    this.#tried.set(key, stamp);
     return true;
   }
 

@@ -47,16 +47,16 @@ export class EntryThread {
   }
 
   add(key: string, time: unknown, body: EntryBody): Draft {
-    return this.moveTo(this.builder.add(key, this.state.tip, time, body));
+    return this.#moveTo(this.builder.add(key, this.state.tip, time, body));
   }
 
   addMessage(key: string, time: unknown, message: UntimedMessage): Draft {
-    return this.moveTo(this.builder.addMessage(key, this.state.tip, time, message));
+    return this.#moveTo(this.builder.addMessage(key, this.state.tip, time, message));
   }
 
   /** Adds what no message can hold; see `SessionBuilder.keep`. */
   keep(key: string, time: unknown, kind: string, data: unknown): void {
-    this.moveTo(this.builder.keep(key, this.state.tip, time, kind, data));
+    this.#moveTo(this.builder.keep(key, this.state.tip, time, kind, data));
   }
 
   say(key: string, time: unknown, content: UserMessage["content"]): void {
@@ -65,7 +65,7 @@ export class EntryThread {
     this.state = { ...this.state, said: { message, previous: this.state.said } };
   }
 
-  moveTo(tip: Draft): Draft {
+  #moveTo(tip: Draft): Draft {
     this.state = { ...this.state, tip };
     return tip;
   }

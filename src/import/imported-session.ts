@@ -9,7 +9,7 @@ export const SOURCE_NAMES = IMPORTED_SOURCES;
 /** One of the programs whose sessions can be imported, or `messages`. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** Version of the mapping from records to entries: raised when records that were imported already would become other entries. */
+/** Version of the mapping from records to entries, raised when imported records would become other entries. */
 export const IMPORT_MAPPING = 3;
 
 /** `customType` of the entries that link a subagent's session and the call that started it. */

@@ -97,7 +97,7 @@ export function firstText(records: readonly SourceRecord[], name: string): strin
   return undefined;
 }
 
-/** Returns the first value that can be a working directory, and an issue if one before it has a zero byte, as no path has. */
+/** Returns the first value that can be a working directory, and an issue if one before it has a zero byte. */
 export function firstFolder(values: Iterable<unknown>): { cwd: string | undefined; issues: SessionIssue[] } {
   const issues: SessionIssue[] = [];
   for (const value of values) {

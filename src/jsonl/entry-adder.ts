@@ -163,7 +163,7 @@ export class EntryAdder {
     return { kind, parentId: typeof parentId === "object" ? "that is no text" : String(parentId) };
   }
 
-  /** Returns the parent of an entry whose stated parent is missing: the entry before, if the parent was on a damaged line. */
+  /** Returns what replaces a missing parent: the entry before, if the parent was on a damaged line. */
   #fallback(): number {
     return this.hasDamageBehindLast ? this.#last : NONE;
   }

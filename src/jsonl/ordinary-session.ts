@@ -56,7 +56,7 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     this.#isParsing = firstKept === undefined;
   }
 
-  /** Reads a whole file, in steps of about so many bytes, yielding the bytes read after each; undefined if anything is odd. */
+  /** Reads a file in steps of about so many bytes, and yields what was read after each; undefined if anything is odd. */
   static *read(bytes: Uint8Array, stepBytes: number): Generator<number, OrdinarySession | undefined> {
     const text = decodeText(bytes);
     const lines = text.split("\n");

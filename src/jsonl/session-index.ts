@@ -114,7 +114,7 @@ export class SessionIndex {
     return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
   }
 
-  /** Whether the heads in the file are not as the current version writes them: then it must be rewritten before an append. */
+  /** Whether heads in the file are not as the current version writes them: an append must rewrite the file first. */
   get needsUpgrade(): boolean {
     return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
   }

@@ -17,7 +17,7 @@ export function unescaped(text: string): string | undefined {
   return decoded === text ? undefined : decoded;
 }
 
-/** Decodes a text as `unescaped` does, so many times, and keeps where each character comes from; undefined if that goes no further. */
+/** Decodes a text so many times, and keeps where each character comes from; undefined if that goes no further. */
 export function unescapedTimes(text: string, times: number): SpelledText | undefined {
   let spelled: SpelledText | undefined = { text, starts: undefined };
   for (let i = 0; i < times && spelled !== undefined; i++) spelled = unescapedOnce(spelled);

@@ -106,7 +106,7 @@ export class AppendFile {
     return this.read((fd) => stateOfOpen(this.#fs, fd));
   }
 
-  /** Creates the file, and its folder, with its first bytes. An empty file at the path is used; anything else is an error. */
+  /** Creates the file, and its folder, with its first bytes. At the path may be an empty file, and nothing else. */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
     this.#refuseLink();
@@ -369,7 +369,7 @@ const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
 /** Times of files are rounded, and some are local. */
 const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
 
-/** Makes a replaced file read-only: writers that still hold it notice that after their next write, and switch to the new file. */
+/** Makes a replaced file read-only: its writers notice that after their next write, and switch to the new file. */
 export function retire(fs: FileSystem, fd: number): void {
   // There the old file has left the path already, which its writers notice.
   if (keepsOpenFiles(fs)) return;

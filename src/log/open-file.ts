@@ -164,7 +164,7 @@ export class OpenFile {
     return this.#file.openToRead();
   }
 
-  /** Appends lines, assumed to be at the end of the file until confirmed; false if another file is at the path, and nothing was added. */
+  /** Appends lines, assumed to be at the end until confirmed; false if another file is at the path: nothing was added. */
   append(lines: readonly LogLine[], isSynced: boolean): boolean {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const { buffer, length } = encoded;

@@ -44,7 +44,7 @@ export function readIndex(
   return index;
 }
 
-/** Feeds an index the next bytes, as many as fit into the buffer; returns the file's current size, which may be less than before. */
+/** Feeds an index the next bytes that fit into the buffer; returns the file's size, which may be less than before. */
 export function feedSome(
   fs: FileSystem,
   fd: number,

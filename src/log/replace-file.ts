@@ -101,7 +101,7 @@ function renameOver(old: OldFile, temporary: string): void {
   }
 }
 
-/** Names the old file anew, then moves the new one to its path: where an open file cannot be replaced, or has no second name. */
+/** Renames the old file, then the new one to its path: where open files cannot be replaced, or have no second name. */
 function exchange(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   assertReplaceable(old, path);

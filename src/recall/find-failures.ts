@@ -89,9 +89,10 @@ async function failuresLike(
     .slice(0, MOST_READ);
   const failures: { readonly hit: SearchHit; readonly score: number; readonly timeMs: number }[] = [];
   for (const { hit } of first) {
-    const found = await sessions.entryOf(hit);
-    const score = found === undefined ? 0 : likeness(found, words, weight);
-    const timeMs = found?.session.tree.timeAt(found.ordinal) ?? 0;
+    const entry = await sessions.entryOf(hit);
+    if (entry === undefined) continue;
+    const score = likeness(entry, words, weight);
+    const timeMs = entry.session.tree.timeAt(entry.ordinal);
     if (score >= ALIKE) failures.push({ hit, score, timeMs });
   }
   return failures.sort((a, b) => b.score - a.score || b.timeMs - a.timeMs).map(({ hit }) => hit);

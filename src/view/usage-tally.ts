@@ -66,13 +66,6 @@ function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
 
-/** Adds usages up. */
-export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
-  const sum = noUsage();
-  for (const usage of usages) addTo(sum, usage);
-  return sum;
-}
-
 function noUsage(): UsageTotals {
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, totalTokens: 0 };
   return { count: 0, ...tokens, cost: null };

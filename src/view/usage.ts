@@ -3,7 +3,7 @@ import { isUsage } from "../context/usage.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { plainLine } from "./plain.ts";
-import { type ModelNames, nameOrNull, type UsageTotals, usageTotals } from "./usage-tally.ts";
+import { addDollars, type ModelNames, nameOrNull, type UsageTotals, usageTotals } from "./usage-tally.ts";
 import { count, dollars } from "./words.ts";
 
 /**
@@ -15,6 +15,11 @@ export function usageOf(entry: JsonRecord | AnySessionEntry | undefined): UsageT
   const { usage } = callFields(entry);
   const totals = isUsage(usage) ? usageTotals(usage) : undefined;
   return totals?.totalTokens === 0 && totals.cost === null ? undefined : totals;
+}
+
+/** Returns the US dollars that entries state; null if none does. */
+export function statedCost(entries: readonly AnySessionEntry[]): number | null {
+  return entries.reduce<number | null>((sum, entry) => addDollars(sum, usageOf(entry)?.cost ?? null), null);
 }
 
 /** Names a model as far as it is known. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SessionManager, type Usage } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { sumUsage } from "../../src/view/usage-tally.ts";
+import { UsageTally } from "../../src/view/usage-tally.ts";
 import { assistant, call, tokens, toolResult, usage, user } from "../support/messages.ts";
 import { pathsLookedAtOnWindows, REMOTE_PATHS } from "../support/paths-looked-at.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -14,7 +14,7 @@ function spent(input: number, output: number, cacheRead: number, cacheWrite: num
   return { input, output, cacheRead, cacheWrite, totalTokens: input + output + cacheRead + cacheWrite, cost };
 }
 
-const nothing = sumUsage([]);
+const nothing = new UsageTally().total;
 
 describe("getStats", () => {
   test("tells which session it is, and how old", () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { deleteSession } from "../../src/catalog/trash.ts";
 import type { ImportSessionsOptions, SessionImport } from "../../src/history/import-sessions.ts";
@@ -110,6 +110,28 @@ test("a watch keeps away what was redacted or deleted here", async () => {
   // The deleted one is looked at before or with this one.
   expect(await watching.next()).toMatchObject({ status: "new", sourceId: OTHER_ID });
   expect(places.files().size).toBe(1);
+});
+
+test("what cannot be written is reported once, however often it is tried again", async () => {
+  const places = new Places();
+  const failing = places.put(CLAUDE_PATH, linesOf(RECORDS.slice(0, 4)));
+  const [{ path } = { path: null }] = await places.import();
+  rmSync(path ?? "");
+  mkdirSync(path ?? "");
+  const other = { ...user("o", null, "other"), sessionId: OTHER_ID };
+  const good = places.put(OTHER_PATH, linesOf([other]));
+  const watching = watch(places);
+  expect(await watching.next()).toMatchObject({ status: "new", sourceId: OTHER_ID });
+  const grow = async (uuid: string) => {
+    appendFileSync(good, linesOf([{ ...user(uuid, "o", "more"), sessionId: OTHER_ID }]));
+    expect(await watching.next()).toMatchObject({ status: "grown", sourceId: OTHER_ID });
+  };
+  // In this round the other one is not tried again.
+  await grow("o2");
+  appendFileSync(failing, linesOf(RECORDS.slice(4)));
+  await grow("o3");
+  await grow("o4");
+  expect(watching.problems).toHaveLength(1);
 });
 
 test("a source that is deleted is told of once, its session stays, and it goes on when the source is back", async () => {

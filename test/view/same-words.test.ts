@@ -5,7 +5,6 @@ import { treeGraph } from "../../src/cli/export/graph.ts";
 import { SessionView } from "../../src/manager/session-view.ts";
 import { pathTo, type SessionModel } from "../../src/page/model/session-model.ts";
 import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
-
 import { type ContentPart, contentOf } from "../../src/view/entry-content.ts";
 import { readKinds } from "../../src/view/entry-kind.ts";
 import { titleOfEntry } from "../../src/view/entry-title.ts";

@@ -4,8 +4,7 @@ import { isSameMessage } from "../../convert/same-message.ts";
 import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { Message } from "../../schema/message.ts";
-import { usageOf } from "../../view/usage.ts";
-import { sumUsage } from "../../view/usage-tally.ts";
+import { statedCost } from "../../view/usage.ts";
 import type { AcpUpdateLike } from "./acp-types.ts";
 import { UpdateReader, type UpdateSource } from "./update-reader.ts";
 
@@ -52,7 +51,7 @@ export class AcpRecorder {
   /** @param options - Who answers. `timestamp` defaults to now. */
   constructor(session: SessionManager, options: Partial<MessageImportOptions> = {}) {
     this.#session = session;
-    const { cost } = sumUsage(session.getEntries().flatMap((entry) => usageOf(entry) ?? []));
+    const cost = statedCost(session.getEntries());
     const source = sourceOf({ timestamp: () => Date.now(), ...options });
     this.#reader = new UpdateReader(
       { ...source, name: session.getSessionName(), cost: cost ?? 0 },

@@ -10,8 +10,7 @@ import { assertOptions, numberFrom, OBJECT } from "../../schema/options.ts";
 import { wellFormedText } from "../../schema/well-formed-text.ts";
 import { contentOf, contentOfMessage, outputTitle } from "../../view/entry-content.ts";
 import { beginningOf } from "../../view/plain.ts";
-import { usageOf } from "../../view/usage.ts";
-import { sumUsage } from "../../view/usage-tally.ts";
+import { statedCost } from "../../view/usage.ts";
 import {
   type AcpPlanEntry,
   type AcpToolCall,
@@ -73,7 +72,7 @@ function sessionInfo(session: SessionManager, { timestamp }: SessionEntry): AcpU
 
 function usageUpdate(session: SessionManager, branch: readonly SessionEntry[], size: number): AcpUpdate {
   const { tokens } = estimateProjectedContextTokens(buildSessionProjection(branch), branch);
-  const { cost } = sumUsage(session.getEntries().flatMap((entry) => usageOf(entry) ?? []));
+  const cost = statedCost(session.getEntries());
   return {
     sessionUpdate: "usage_update",
     used: Math.round(tokens),

@@ -1,17 +1,6 @@
 import { plainLine } from "../../view/plain.ts";
-import { type GraphNode, treeGraph } from "./graph.ts";
+import { LOOKS, treeGraph } from "./graph.ts";
 import type { ExportSource } from "./source.ts";
-
-const COLOURS: { readonly [tone in GraphNode["tone"]]: string } = {
-  user: "#cfe8fc",
-  assistant: "#d9f2d9",
-  tool: "#eeeeee",
-  command: "#fff4cc",
-  summary: "#ecd9f5",
-  quiet: "#f7f7f7",
-  damaged: "#fbd5d5",
-  run: "#ffffff",
-};
 
 /** Draws a session's tree in the language of Graphviz. */
 export function* dot(source: ExportSource): Generator<string, void> {
@@ -21,7 +10,7 @@ export function* dot(source: ExportSource): Generator<string, void> {
   yield '  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10];\n';
   for (const node of nodes) {
     const more = `${node.isLeaf ? ", penwidth=3" : ""}${node.tone === "run" ? ', style="dashed"' : ""}`;
-    yield `  ${node.name} [label=${quoted(node.lines)}, fillcolor="${COLOURS[node.tone]}"${more}];\n`;
+    yield `  ${node.name} [label=${quoted(node.lines)}, fillcolor="${LOOKS[node.tone].fill}"${more}];\n`;
   }
   for (const [from, to] of edges) yield `  ${from} -> ${to};\n`;
   yield "}\n";

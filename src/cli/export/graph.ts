@@ -27,6 +27,20 @@ export interface GraphNode {
   readonly isLeaf: boolean;
 }
 
+/** Colours of boxes that can be read on light and dark. */
+export const LOOKS: {
+  readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
+} = {
+  user: { fill: "#cfe8fc", stroke: "#1c6ea4" },
+  assistant: { fill: "#d9f2d9", stroke: "#2e7d32" },
+  tool: { fill: "#eeeeee", stroke: "#999999" },
+  command: { fill: "#fff4cc", stroke: "#b38600" },
+  summary: { fill: "#ecd9f5", stroke: "#7b1fa2" },
+  quiet: { fill: "#f7f7f7", stroke: "#bbbbbb" },
+  damaged: { fill: "#fbd5d5", stroke: "#c62828" },
+  run: { fill: "#ffffff", stroke: "#999999" },
+};
+
 const LINE_WIDTH = 48;
 const ID_LENGTH = 18;
 

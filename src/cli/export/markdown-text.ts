@@ -91,7 +91,7 @@ function lowered(_: string, indent: string, marks: string): string {
   return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
 }
 
-/** Escapes what would begin an HTML element, if wanted not in spans of code; tells whether all spans that begin on the line end on it. */
+/** Escapes what would begin an element, maybe not in spans of code; tells whether the line ends all spans that it begins. */
 function withoutHtml(line: string, withCode: boolean): { text: string; isClosed: boolean } {
   let text = "";
   let done = 0;

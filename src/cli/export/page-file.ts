@@ -9,7 +9,7 @@ import { SessionError } from "../../schema/errors.ts";
 /** How a page begins, as this program and others write it. */
 const PAGE = /^\s*<!doctype html>/i;
 
-/** Writes a page at an absolute path, as `writeNewFile` does, or instead of a page that stands there; nothing else is replaced. */
+/** Writes a page to an absolute path as `writeNewFile` does, but replaces a page that stands there. */
 export function writePageAt(path: string, pieces: Iterable<string | Uint8Array>): void {
   if (!isThere(path, realFileSystem)) {
     writeNewFile({ path, pieces });

@@ -106,11 +106,14 @@ export class PageServer {
 
   #answerFor([what, key = "", part]: readonly string[]): Answer | undefined {
     const path = this.#paths.get(key);
+    const index = this.#index;
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
       if (part === "failures")
         return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
-      if (part === "usage") return (request, response) => this.#writeSessionUsage(request, response, path);
+      if (part === "usage" && index !== undefined)
+        return async (request, response) =>
+          writeJson(response, await sessionUsage(index.scope, countingFor(request, index), path));
       if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
       if (part === "known")
         return (_, response) => writeJson(response, Object.fromEntries(knownSessions(path, this.#hrefOf)));
@@ -118,10 +121,11 @@ export class PageServer {
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
     }
-    const index = this.#index;
     if (index === undefined) return undefined;
     if (what === "") return (_, response) => this.#writeIndex(response, index);
-    if (what === "usage") return (request, response) => this.#writeUsage(request, response, index);
+    if (what === "usage")
+      return async (request, response) =>
+        writeJson(response, await indexUsage(index.scope, countingFor(request, index), this.#hrefOf));
     return what === "search"
       ? (request, response, url) => this.#search(request, response, url, index)
       : undefined;
@@ -158,16 +162,6 @@ export class PageServer {
     const [searchUrl, usageUrl] = [`/${this.#token}/search`, `/${this.#token}/usage`];
     const addresses = { hrefOf: this.#hrefOf, searchUrl, usageUrl };
     writeBody(response, 200, "text/html", await indexPage(scope, name, addresses));
-  }
-
-  async #writeUsage(request: IncomingMessage, response: ServerResponse, index: ServedIndex): Promise<void> {
-    writeJson(response, await indexUsage(index.scope, countingFor(request, index), this.#hrefOf));
-  }
-
-  async #writeSessionUsage(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const index = this.#index;
-    if (index === undefined) return writeText(response, 404, "No list of sessions is served.");
-    writeJson(response, await sessionUsage(index.scope, countingFor(request, index), path));
   }
 
   async #search(

@@ -34,7 +34,7 @@ const BY_NAME: ReadonlyMap<string, PickerCommand> = new Map(Object.entries(COMMA
 /** What is never text, wherever it comes from. */
 const CONTROL = /\p{Cc}/u;
 
-/** Tells what a key asks for, by the text that it types and as Node's readline describes it; undefined if it asks for nothing. */
+/** Tells what a key asks for, as Node's readline describes it, with the text that it types; undefined if nothing. */
 export function pickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
   const command = name === undefined ? undefined : BY_NAME.get(`${ctrl ? "ctrl-" : ""}${name}`);
   if (command !== undefined) return command;

@@ -67,7 +67,7 @@ export function column(text: string, width: number): string {
   return fitted + " ".repeat(Math.max(0, width - widthOf(fitted)));
 }
 
-/** Breaks text without colours into one line or more, between words; words longer than a line anywhere, if they may be broken. */
+/** Breaks text without colours into lines, at least one, between words, or in a long word if that may be broken. */
 export function wrap(text: string, width: number, breaksWords = true): string[] {
   if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];

@@ -18,7 +18,7 @@ import {
 } from "./bedrock-content.ts";
 import type { BedrockBlock, BedrockMessage, BedrockRequest } from "./bedrock-types.ts";
 
-const MAX_NAME = 64;
+const MAX_ID = 64;
 
 const BEDROCK: Dialect = {
   ...USUAL_DIALECT,
@@ -26,9 +26,8 @@ const BEDROCK: Dialect = {
   apis: new Set(["bedrock-converse-stream"]),
   provider: "amazon-bedrock",
   startsWithUser: true,
-  fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
-  newIds: () => new ToolIds({ maxLength: MAX_NAME, fitOwn: plainName }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: plainName }),
   isBlank,
   canReplay: (block) => (block.redacted === true ? isBase64(block.thinkingSignature ?? "") : isSigned(block)),
   readUser,

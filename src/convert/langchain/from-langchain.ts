@@ -4,7 +4,7 @@ import { isJsonRecord } from "../../schema/json.ts";
 import { type AnswerFields, STOP_REASONS, stopOrToolUse } from "../answer.ts";
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
+import { answeredBy, type ConvertedMessages, History, type SdkForm } from "../history.ts";
 import {
   type LangChainRecord,
   plainMessage,
@@ -130,14 +130,8 @@ function answerFields(
     ...(typeof reason === "string" && { rawStopReason: reason }),
     ...(stopReason === "error" && { errorMessage: "The provider refused or withheld the answer." }),
     ...(typeof id === "string" && { responseId: id }),
-    ...(typeof model === "string" && answeredBy(model, options)),
+    ...(typeof model === "string" && answeredBy(model, options.model)),
     ...(typeof provider === "string" && options.provider === undefined && { provider }),
     ...(isAnthropic && { api: "anthropic-messages" }),
   };
-}
-
-/** Tells who answered: the model that was asked, if the options name it, may have another name. */
-function answeredBy(model: string, options: MessageImportOptions): Partial<AnswerFields> {
-  if (options.model === undefined) return { model };
-  return options.model === model ? {} : { responseModel: model };
 }

@@ -6,7 +6,7 @@ import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { isSameJson, rawOf } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
-import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
   readAnswer,
@@ -18,9 +18,8 @@ import {
 } from "./langchain-content.ts";
 import type { LangChainMessage, LangChainRequest } from "./langchain-types.ts";
 
-/** What all of LangChain's providers take: the least of OpenAI's and Anthropic's limits. */
+/** What all of LangChain's providers take: OpenAI's limit. */
 const MAX_ID = 40;
-const MAX_NAME = 64;
 
 const LANGCHAIN: Dialect = {
   ...USUAL_DIALECT,
@@ -29,7 +28,6 @@ const LANGCHAIN: Dialect = {
   provider: undefined,
   startsWithUser: true,
   takesImages: (_, target) => target?.provider === "anthropic",
-  fitName: (name) => plainName(name, MAX_NAME),
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
   isBlank,
   wantsThinkingWhole: true,

@@ -2,7 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { type PlannedItem, planRequest, type RequestPlan, reportFailedResult } from "../request-plan.ts";
-import { callIdOf, plainName, shortId, ToolIds } from "../tool-ids.ts";
+import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
   keptMessage,
@@ -17,7 +17,6 @@ import {
 import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-types.ts";
 
 const MAX_ID = 40;
-const MAX_NAME = 64;
 
 const OPENAI_CHAT: Dialect = {
   ...USUAL_DIALECT,
@@ -26,7 +25,6 @@ const OPENAI_CHAT: Dialect = {
   provider: "openai",
   systemInFront: "none",
   takesImages: () => false,
-  fitName: (name) => plainName(name, MAX_NAME),
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf, fitForeign: shortId }),
   canReplay: isReplayable,
   readSystem,

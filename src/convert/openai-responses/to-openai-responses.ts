@@ -9,7 +9,7 @@ import {
   type RequestPlan,
   reportFailedResult,
 } from "../request-plan.ts";
-import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
 import {
   isHostCall,
   isHostOutput,
@@ -29,15 +29,12 @@ import type {
 import { readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
 import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 
-const MAX_NAME = 64;
-
 const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   ...USUAL_DIALECT,
   form: "openaiResponses",
   apis: new Set(["openai-responses", "openai-codex-responses", "azure-openai-responses"]),
   provider: "openai",
   systemInFront: "leading",
-  fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
   // Beside an image that it made, a model says an empty text in an item of its own.
   keepsSignedText: (signature) => textItemOf(signature) !== undefined,

@@ -179,7 +179,7 @@ function latestTime(records: readonly SourceRecord[]): string | undefined {
     .at(-1);
 }
 
-/** Tells whether a conversation is older than its file: notes before its first record are younger, or belong to another record. */
+/** Tells whether a conversation is older than its file: notes in front of it are younger, or of another record. */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
   if (subtype === "compact_boundary") return true;
@@ -251,7 +251,7 @@ function inheritedBy(
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
-/** Finds the file of the session that another one was copied from: of those with its first record, the one with most of its records. */
+/** Finds the file that a session was copied from: of those with its first record, the one with most of the others. */
 function findOrigin(
   records: readonly SourceRecord[],
   candidates: readonly KnownFile[],

@@ -39,7 +39,7 @@ function factsIn(text: string, path: string): FileFacts[] {
   return [{ source: "gemini", sessionId, parentId, cwd: "", startedAt: textOf(record["startTime"]) }];
 }
 
-/** Finds the working directory of a session, whose folder has its name or digest, also among known ones; empty if none matches. */
+/** Finds the working directory whose name or digest a session's folder has, maybe a known one; empty if there is none. */
 function cwdOf(path: string, known: Iterable<string>, beside: SideFiles): string {
   const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];
   if (home === undefined || folder === undefined) return "";

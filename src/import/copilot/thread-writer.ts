@@ -419,7 +419,7 @@ export class ThreadWriter {
     this.#builder.drop("totals of tokens that calls tell");
   }
 
-  /** Keeps what an earlier import has read of what was rewound, else what the database has of it: the program deletes the events. */
+  /** Keeps what was rewound as an earlier import read it, else as the database has it: the program deletes its events. */
   #keepRewound(record: SourceRecord): void {
     const rewoundAt = isoTimeOf(record.value["timestamp"]) ?? "";
     const isRewound = (time: string) => time > this.#time && time < rewoundAt;

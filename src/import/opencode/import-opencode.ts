@@ -132,7 +132,7 @@ class OpenCodeImport {
     return (message && this.#states.get(message)) ?? START;
   }
 
-  /** Adds the edits of the context that the program made before a message, or before the end; returns the state in front of it. */
+  /** Adds the edits of the context that precede a message, or the end; returns the state in front of it. */
   #clearBefore(message: StoredMessage | undefined): MessageState {
     const parent = message === undefined ? this.#messages.findLast((one) => !one.isDeleted) : message.parent;
     const state = this.#stateOf(parent);

@@ -11,7 +11,7 @@ import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../
 import { ifFilled, toolResult } from "../entry-bodies.ts";
 import { member, textOf } from "../source-values.ts";
 
-/** Splits the parts of an answer into the calls of the model that made it: one, in old versions several; one without parts, too. */
+/** Splits the parts of an answer into calls of a model: one, even without parts; in old versions several. */
 export function stepsOf(parts: readonly JsonRecord[]): JsonRecord[][] {
   const steps: JsonRecord[][] = [[]];
   for (const part of parts) {

@@ -74,7 +74,7 @@ function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
   });
 }
 
-/** Counts the messages that two documents begin with in common: a fork copies them under new ids, with times, texts and calls. */
+/** Counts the messages that two documents begin with in common: a fork copies all but their ids. */
 export function sharedMessages(one: unknown, other: unknown): number {
   const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
   let count = 0;

@@ -49,7 +49,7 @@ export class Branches {
     this.#branches.delete(name);
   }
 
-  /** Adds the settings and the name of each branch at its tip. The leaf is that of `main`, else of the one written to last. */
+  /** Adds the settings and the name of each branch at its tip. The leaf is that of `main`, else of the last written one. */
   emit(drafts: ReadonlyMap<string, Draft>): void {
     const main = this.#branches.get(MAIN);
     if (main !== undefined) {

@@ -32,7 +32,7 @@ export class UsageRows {
     this.#rows.push({ record, time });
   }
 
-  /** Adds the rows that no entry tells. The next entry tells the latest rows if it is a summary and they sum up to its tokens. */
+  /** Adds the rows that no entry tells. If the next is a summary, it tells the latest rows that sum up to its tokens. */
   flush(next: JsonRecord = {}): void {
     const rows = this.#rows;
     this.#rows = [];

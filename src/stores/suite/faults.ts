@@ -6,6 +6,7 @@ import {
   exported,
   failsWith,
   idsOf,
+  openedAnew,
   type SuiteTest,
   say,
   soon,
@@ -31,9 +32,7 @@ export const FAULTS: readonly SuiteTest[] = [
     await session.flush();
     say(session, "four");
     await session.flush();
-    const fresh = await store.open(session.getSessionId());
-    assert.deepEqual(idsOf(fresh), idsOf(session));
-    assertWhole(fresh);
+    await openedAnew(store, session);
     if (store.supports.queued) assert.deepEqual(states, ["degraded error", "ok"]);
   }),
   test("writes nothing twice when an answer gets lost", async ({ store, faults }) => {
@@ -46,10 +45,7 @@ export const FAULTS: readonly SuiteTest[] = [
       say(session, `lost ${count} times`, "and one more");
       await session.flush();
     }
-    const fresh = await store.open(session.getSessionId());
-    assert.deepEqual(idsOf(fresh), idsOf(session));
-    assert.equal(fresh.getEntryCount(), 7);
-    assertWhole(fresh);
+    assert.equal((await openedAnew(store, session)).getEntryCount(), 7);
   }),
   test("keeps own and others' entries in one order when answers get lost", async ({ store, faults }) => {
     const mine = await stored(store, "one");
@@ -61,11 +57,7 @@ export const FAULTS: readonly SuiteTest[] = [
       await Promise.all([mine.flush(), theirs.flush()]);
     }
     await Promise.all([mine.pull(), theirs.pull()]);
-    const fresh = await store.open(mine.getSessionId());
-    assert.equal(fresh.getEntryCount(), 11);
-    assert.deepEqual(idsOf(mine), idsOf(fresh));
-    assert.deepEqual(idsOf(theirs), idsOf(fresh));
-    for (const one of [mine, theirs, fresh]) assertWhole(one);
+    assert.equal((await openedAnew(store, mine, theirs)).getEntryCount(), 11);
   }),
   test("appends once on a condition, and redacts once, when the answer gets lost", async ({
     store,
@@ -81,9 +73,7 @@ export const FAULTS: readonly SuiteTest[] = [
       await session.flush();
       assert.equal((await exported(store, session.getSessionId())).includes("the secret"), false);
     }
-    const fresh = await store.open(session.getSessionId());
-    assert.deepEqual(idsOf(fresh), idsOf(session));
-    assertWhole(fresh);
+    await openedAnew(store, session);
   }),
   test("opens, lists, searches and exports although calls fail now and then", async ({ store, faults }) => {
     const session = await stored(store, "findable");
@@ -131,10 +121,8 @@ export const FAULTS: readonly SuiteTest[] = [
     say(session, "five");
     await session.flush();
     assert.deepEqual(restored, lost);
-    const fresh = await store.open(id);
-    assert.deepEqual(idsOf(fresh), idsOf(session));
+    const fresh = await openedAnew(store, session);
     assert.equal(fresh.buildSessionContext().messages.length, 5);
-    for (const one of [session, fresh]) assertWhole(one);
     say(session, "six");
     await session.flush();
     assert.deepEqual(restored, lost);
@@ -156,11 +144,7 @@ export const FAULTS: readonly SuiteTest[] = [
     await theirs.pull();
     await reader.pull();
     assert.deepEqual(mine.getPathIds().slice(1), lost);
-    for (const one of [mine, theirs, reader, await store.open(id)]) {
-      assert.deepEqual(idsOf(one), idsOf(mine));
-      assert.equal(one.getEntryCount(), 6);
-      assertWhole(one);
-    }
+    assert.equal((await openedAnew(store, mine, theirs, reader)).getEntryCount(), 6);
   }),
   test("appends on a condition, and redacts, after it has restored what was lost", async ({
     store,

@@ -130,6 +130,20 @@ export function assertWhole(session: SessionManager): void {
   assert.deepEqual(session.issues, []);
 }
 
+/** Opens a session anew, and checks that it is whole, and that those who have it open have the same entries in the same order. */
+export async function openedAnew(
+  store: SessionStore,
+  ...open: readonly [SessionManager, ...SessionManager[]]
+): Promise<SessionManager> {
+  const fresh = await store.open(open[0].getSessionId());
+  assertWhole(fresh);
+  for (const one of open) {
+    assert.deepEqual(idsOf(one), idsOf(fresh));
+    assertWhole(one);
+  }
+  return fresh;
+}
+
 /** Milliseconds in which something must come that is not waited for by looking from time to time. */
 const SOON_MS = 10_000;
 

@@ -3,11 +3,11 @@ import type { SessionManager } from "../../manager/session-manager.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import {
   all,
-  assertWhole,
   CWD,
   exported,
   failsWith,
   idsOf,
+  openedAnew,
   type SuiteTest,
   say,
   soon,
@@ -47,10 +47,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.deepEqual(mine.getPathIds(), [idsOf(mine)[0], a1, a2]);
     assert.deepEqual(theirs.getPathIds().slice(0, 3), [idsOf(mine)[0], b1, b2]);
     assert.deepEqual(told.slice(0, 2), [b1, b2]);
-    const fresh = await store.open(mine.getSessionId());
-    assert.deepEqual(idsOf(mine), idsOf(fresh));
-    assert.deepEqual(idsOf(theirs), idsOf(fresh));
-    for (const one of [mine, theirs, fresh]) assertWhole(one);
+    await openedAnew(store, mine, theirs);
   }),
   test("keeps everything that many write at once, in one order, each path whole", async ({
     store,
@@ -71,13 +68,10 @@ export const WRITERS: readonly SuiteTest[] = [
         return ids;
       }),
     );
-    const fresh = await store.open(id);
-    assert.equal(fresh.getEntryCount(), 101);
-    assertWhole(fresh);
+    await Promise.all([first, ...writers].map((writer) => writer.pull()));
+    assert.equal((await openedAnew(store, first, ...writers)).getEntryCount(), 101);
     for (const [i, writer] of writers.entries()) {
-      await writer.pull();
-      assert.deepEqual(writer.getPathIds(), [fresh.getEntries()[0]?.id, ...(own[i] ?? [])]);
-      assert.deepEqual(idsOf(writer), idsOf(fresh));
+      assert.deepEqual(writer.getPathIds(), [idsOf(first)[0], ...(own[i] ?? [])]);
       await writer.close();
     }
   }),
@@ -172,9 +166,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal(JSON.stringify(theirs.getEntry(secret)).includes("the secret"), false);
     assert.equal(theirs.getLeafId(), more);
     assert.equal(theirs.getEntry(more ?? "")?.parentId, two);
-    const fresh = await store.open(mine.getSessionId());
-    assert.deepEqual(idsOf(theirs), idsOf(fresh));
-    assertWhole(fresh);
+    await openedAnew(store, theirs);
   }),
   test("writes everything before it closes", async ({ store, another }) => {
     const session = store.create({ cwd: CWD });
