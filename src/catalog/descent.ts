@@ -1,4 +1,5 @@
 import { namedSessionPath } from "../log/session-paths.ts";
+import { addTo } from "../schema/group-by.ts";
 import type { FileRow } from "./session-row.ts";
 
 /** The fields that say which session another one was forked from. */
@@ -55,10 +56,4 @@ export class Descent<S extends SessionLineage> {
     }
     return found;
   }
-}
-
-function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
 }

@@ -1,3 +1,4 @@
+import { addTo } from "../schema/group-by.ts";
 import type { CallTable } from "./call-table.ts";
 
 /** Returns the times at which several calls are recorded: no other can be a copy. */
@@ -37,12 +38,7 @@ export class SeenCalls {
       if (mayBeCopied) added.push(i);
     }
     // Only now: two calls of one moment in a session are two.
-    for (const i of added) {
-      const timeMs = calls.timeAt(i);
-      const known = this.#byTime.get(timeMs);
-      if (known === undefined) this.#byTime.set(timeMs, [{ calls, i }]);
-      else known.push({ calls, i });
-    }
+    for (const i of added) addTo(this.#byTime, calls.timeAt(i), { calls, i });
     return own;
   }
 

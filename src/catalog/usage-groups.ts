@@ -1,5 +1,6 @@
 import type { Usage } from "../schema/content.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
+import { groupBy } from "../schema/group-by.ts";
 import { dollarsOf, nothingSpent, type Spent } from "../view/spent.ts";
 import { modelName } from "../view/usage.ts";
 import type { ModelNames } from "../view/usage-tally.ts";
@@ -230,12 +231,7 @@ class Grouping {
   }
 
   get groups(): UsageGroup[] {
-    const byParent = new Map<string | undefined, [string, GrowingGroup][]>();
-    for (const [key, group] of this.#groups) {
-      const siblings = byParent.get(group.parentKey);
-      if (siblings === undefined) byParent.set(group.parentKey, [[key, group]]);
-      else siblings.push([key, group]);
-    }
+    const byParent = groupBy(this.#groups, ([, { parentKey }]) => parentKey);
     const withChildren = (key: string | undefined): UsageGroup[] =>
       (byParent.get(key) ?? [])
         .sort(([, a], [, b]) => this.#compare(a, b))

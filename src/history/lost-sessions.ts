@@ -5,6 +5,7 @@ import { importPrompts, textOfPrompt, timeOfPrompt } from "../import/claude-code
 import { sessionIdOf } from "../import/session-builder.ts";
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { isoTimeOf, textOf } from "../import/source-values.ts";
+import { addTo } from "../schema/group-by.ts";
 import { cacheFor, type ImportSessionsOptions } from "./import-sessions.ts";
 import { importTarget } from "./import-target.ts";
 import { SideFiles } from "./source-file.ts";
@@ -49,8 +50,7 @@ function sessionsIn(text: string, path: string): LostSession[] {
   const groups = new Map<string, SourceRecord[]>();
   for (const record of readSourceText(text).records) {
     const id = textOf(record.value["sessionId"]) ?? textOf(record.value["session_id"]);
-    if (id === undefined || textOfPrompt(record) === "") continue;
-    groups.set(id, [...(groups.get(id) ?? []), record]);
+    if (id !== undefined && textOfPrompt(record) !== "") addTo(groups, id, record);
   }
   return Array.from(groups, ([sessionId, prompts]) => ({
     sessionId,

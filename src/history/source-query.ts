@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { projectKeyOf } from "../catalog/session-files.ts";
 import { defaultCacheFolder } from "../catalog/user-folders.ts";
+import { hasErrorCode } from "../fs/file-system.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { fileError } from "../log/file-errors.ts";
 import { absolutePath } from "../log/session-paths.ts";
@@ -83,9 +85,13 @@ export function withCopies(session: SourceSession, copies: DatabaseCopies): Sour
   return { ...session, files: files.map(copied), others: others.map(copied), origins: origins.map(copied) };
 }
 
-/** Returns what takes files and folders that are left out: it tells the caller, or throws if nobody listens. */
+/**
+ * Returns what takes files and folders that are left out: it tells the caller, or throws if nobody listens. One that its program has
+ * removed since it was found is not missed.
+ */
 export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   return (path, error) => {
+    if (hasErrorCode(error, "ENOENT") && !existsSync(path)) return;
     const told = fileError(path, "read", error);
     if (onSkipped === undefined) throw told;
     onSkipped(path, told);

@@ -329,8 +329,15 @@ export function strayLeaf(
   const last = added.at(-1);
   let stray: UnknownEntry | undefined;
   for (const { entry } of knownEntries(session)) {
-    if (entry.id === last?.id) return stray && stayMarker(stray, last);
-    if (!before.has(entry.id) && !ours.has(entry.id) && !isNote(entry)) stray = entry;
+    if (entry.id === last?.id) {
+      const isKept = entry.customType === LEAF_CUSTOM_TYPE && entry.parentId === stray?.id;
+      return stray === undefined || isKept ? undefined : stayMarker(stray, last);
+    }
+    if (before.has(entry.id) || ours.has(entry.id)) continue;
+    // Another import may have left the leaf where it was.
+    if (entry.customType === LEAF_CUSTOM_TYPE && entry.parentId !== null)
+      stray = { ...entry, id: entry.parentId };
+    else if (!isNote(entry)) stray = entry;
   }
   return undefined;
 }

@@ -10,8 +10,8 @@ const PAIR = 2;
  * A sequence of byte classes to search for in bytes.
  *
  * In any occurrence of 17 bytes, one pair of bytes begins at a multiple of 16. So the hot loop of opening and
- * searching looks up only one pair in sixteen bytes in a table. Short sequences, and buffers at an odd offset, are
- * searched by Horspool's method: the byte under the end of the pattern tells how far to move it.
+ * searching looks up only one pair in sixteen bytes in a table. Short sequences are searched by Horspool's method: the
+ * byte under the end of the pattern tells how far to move it.
  */
 export class BytePattern {
   /** Length of a match in bytes. */
@@ -53,14 +53,16 @@ export class BytePattern {
 
   /** Returns the start of the first match in `bytes[from, end)`, or -1. */
   find(bytes: Uint8Array, from: number, end: number): number {
-    return this.#stride > 1 && bytes.byteOffset % PAIR === 0
+    return this.#stride > 1
       ? this.#findByPairs(bytes, this.#pairsOf(bytes), from, end)
       : this.#scan(bytes, from + this.length - 1, end);
   }
 
+  /** Views bytes as pairs, which begin at even offsets of their buffer: of odd ones with the byte before. */
   #pairsOf(bytes: Uint8Array): Uint16Array {
     if (bytes === this.#viewed) return this.#pairs;
-    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
+    const before = bytes.byteOffset % PAIR;
+    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset - before, (before + bytes.length) >> 1);
     if (bytes.buffer.byteLength > MAX_HELD_BYTES) return pairs;
     this.#viewed = bytes;
     this.#pairs = pairs;
@@ -71,13 +73,14 @@ export class BytePattern {
     this.#starts ??= this.#startsOfPairs();
     const starts = this.#starts;
     const stride = this.#stride;
-    const lastPair = (end - PAIR) >> 1;
-    for (let i = (from + 1) >> 1; i <= lastPair; i += stride) {
+    const before = bytes.byteOffset % PAIR;
+    const lastPair = (before + end - PAIR) >> 1;
+    for (let i = (before + from + 1) >> 1; i <= lastPair; i += stride) {
       let places = starts[pairs[i] ?? 0] ?? 0;
       // The earliest match is the one in which the pair comes last.
       while (places !== 0) {
         const place = 31 - Math.clz32(places);
-        const start = i * PAIR - place;
+        const start = i * PAIR - before - place;
         if (start >= from && start + this.length <= end && this.#fits(bytes, start)) return start;
         places &= ~(1 << place);
       }

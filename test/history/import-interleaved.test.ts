@@ -4,12 +4,13 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport, markDeletedImport } from "../../src/catalog/deleted-imports.ts";
 import { deleteSession } from "../../src/catalog/trash.ts";
 import { ImportCache } from "../../src/history/import-cache.ts";
-import { FileTarget } from "../../src/history/import-target.ts";
+import { FileTarget, importTarget } from "../../src/history/import-target.ts";
 import { findLost, keepLost } from "../../src/history/lost-sessions.ts";
 import { syncSession } from "../../src/history/sync-session.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { fileStore } from "../../src/stores/file-store.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
+import type { SessionStore } from "../../src/stores/session-store.ts";
 import {
   type ClaudeRecord,
   importAll,
@@ -22,7 +23,7 @@ import {
 import { beforeCall } from "../support/before-call.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
-import { forget, put, RECORDS, SECRET } from "./support/transcript.ts";
+import { CLAUDE_PATH, forget, put, RECORDS, SECRET } from "./support/transcript.ts";
 
 const ORIGIN = { source: "claude-code", sourceId: SESSION_ID };
 
@@ -98,6 +99,35 @@ describe("an import that has read a session", () => {
     expect(session.buildSessionContext().messages.at(-1)).toMatchObject({ content: "mine" });
     expect(session.getEntries().filter((entry) => JSON.stringify(entry).includes('"done"'))).toHaveLength(1);
     expect(session.getEntry(mine)).toBeDefined();
+  });
+
+  test("in a store leaves the leaf with whoever went on, although another import knows more", async () => {
+    const store = memoryStore();
+    const into = (kept: SessionStore, records: readonly ClaudeRecord[]) => {
+      const [imported] = importAll(records);
+      if (imported === undefined) throw new Error("The records hold no session.");
+      const target = importTarget({ store: kept, storeName: "memory" });
+      return syncSession(target, SESSION_ID, imported.header, imported, () => true);
+    };
+    await into(store, RECORDS.slice(0, 4));
+    const session = await store.open(SESSION_ID);
+    session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
+    await session.close();
+    let isBeside = true;
+    const beside = new Proxy(store, {
+      get: (target, name) =>
+        name === "appendEntries"
+          ? async (...given: Parameters<SessionStore["appendEntries"]>) => {
+              if (isBeside) await into(store, RECORDS);
+              isBeside = false;
+              await store.appendEntries(...given);
+            }
+          : Reflect.get(target, name).bind?.(target),
+    });
+    await into(beside, RECORDS.slice(0, 5));
+    const after = await store.open(SESSION_ID);
+    expect(after.buildSessionContext().messages.at(-1)).toMatchObject({ content: "mine" });
+    await store.close();
   });
 
   test("takes one in a store as deleted if it is deleted then", async () => {
@@ -200,4 +230,18 @@ describe("the cache of imports", () => {
     const after = new ImportCache("there", folder);
     expect([after.factsOf(file("/a")), after.factsOf(file("/b"))]).toEqual([undefined, facts("b")]);
   });
+});
+
+test("a source that its program removes once it was found is not reported", async () => {
+  const places = new Places();
+  put(places);
+  const path = join(places.home, CLAUDE_PATH);
+  beforeCall(
+    "openSync",
+    (file) => file === path,
+    () => rmSync(path),
+  );
+  const skipped: string[] = [];
+  expect(await places.import({ onSkipped: (file) => skipped.push(file) })).toEqual([]);
+  expect(skipped).toEqual([]);
 });

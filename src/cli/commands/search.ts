@@ -7,6 +7,7 @@ import {
 } from "../../catalog/search.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { addTo } from "../../schema/group-by.ts";
 import { SEARCHED_ROLES } from "../../search/search-filters.ts";
 import { parseQuery } from "../../search/search-query.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
@@ -182,10 +183,7 @@ function limitOf(call: CommandCall): number | undefined {
 async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<FoundEntry, void, undefined> {
   const sessions = new Map<string, FoundEntry[]>();
   for await (const hit of hits) {
-    const key = hit.session.path ?? hit.session.id;
-    const known = sessions.get(key);
-    if (known === undefined) sessions.set(key, [hit]);
-    else known.push(hit);
+    addTo(sessions, hit.session.path ?? hit.session.id, hit);
   }
   for (const found of sessions.values()) yield* found;
 }

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { unlessRefused } from "../../catalog/skipping.ts";
 import { textOf } from "../../context/message-parts.ts";
 import { BytePattern } from "../../jsonl/byte-pattern.ts";
 import { parseJson } from "../../jsonl/decode.ts";
@@ -72,23 +73,14 @@ function textAt(bytes: Buffer, start: number): string {
 }
 
 function sessionFilesIn(folder: string): string[] {
-  const names = ifReachable(() => readdirSync(folder)) ?? [];
+  const names = unlessRefused(() => readdirSync(folder)) ?? [];
   return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
 }
 
 function fileAt(path: string | undefined): string | undefined {
   if (!path?.endsWith(".jsonl")) return undefined;
-  return ifReachable(() => statSync(path))?.isFile() ? path : undefined;
-}
-
-/** Looks at a path that a session names, which may be missing, forbidden, or no path at all: then it is no link. */
-function ifReachable<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (error instanceof Error && "code" in error) return undefined;
-    throw error;
-  }
+  // What a session names may be missing, forbidden, or no path at all: then it is no link.
+  return unlessRefused(() => statSync(path))?.isFile() ? path : undefined;
 }
 
 /** Names of session files end in their id, behind the time of their making. */

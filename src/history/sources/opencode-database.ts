@@ -6,6 +6,7 @@ import { leftOut } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
 import { parseRecord } from "../../jsonl/decode.ts";
 import { SessionError } from "../../schema/errors.ts";
+import { addTo } from "../../schema/group-by.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { FileFacts } from "../source-program.ts";
@@ -69,9 +70,7 @@ export function readRows(copy: string, sessionId: string): StoredSession {
     const parts = new Map<unknown, JsonRecord[]>();
     for (const one of database.rows("SELECT * FROM part WHERE session_id = ? ORDER BY id", sessionId)) {
       const part = read("part", one);
-      const known = parts.get(one["message_id"]);
-      if (part !== undefined && known === undefined) parts.set(one["message_id"], [part]);
-      else if (part !== undefined) known?.push(part);
+      if (part !== undefined) addTo(parts, one["message_id"], part);
     }
     const rows = database.rows(
       "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id",

@@ -1,3 +1,4 @@
+import { addTo } from "../../schema/group-by.ts";
 import { subagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { SessionBuilder, subagentSessionId, subagentSourceId } from "../session-builder.ts";
@@ -150,9 +151,7 @@ function splitByAgent({ nodes }: RecordGraph): {
       }
     }
     for (const one of path) names.set(one, name);
-    const lane = lanes.get(name) ?? [];
-    lane.push(start);
-    lanes.set(name, lane);
+    addTo(lanes, name, start);
   }
   return { own, lanes };
 }

@@ -1,4 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { addTo } from "../../schema/group-by.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceText } from "../source-text.ts";
@@ -125,8 +126,7 @@ class SubagentCalls {
       const prompt = textOf(member(block, "input")["prompt"]);
       if (id === undefined || this.#callers.has(id)) continue;
       this.#callers.set(id, agentId);
-      if (prompt === undefined) continue;
-      this.#byPrompt.set(prompt, [...(this.#byPrompt.get(prompt) ?? []), id]);
+      if (prompt !== undefined) addTo(this.#byPrompt, prompt, id);
     }
   }
 

@@ -1,3 +1,4 @@
+import { addTo } from "../../schema/group-by.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { textOf } from "../source-values.ts";
 import {
@@ -160,9 +161,7 @@ class Grouping {
       const id = textOf(block["id"]);
       if (id === undefined) continue;
       this.#toolNames.set(id, textOf(block["name"]) ?? "unknown");
-      const callers = this.#callers.get(id) ?? [];
-      if (!callers.includes(unit)) callers.push(unit);
-      this.#callers.set(id, callers);
+      if (this.#callers.get(id)?.includes(unit) !== true) addTo(this.#callers, id, unit);
     }
   }
 
@@ -171,11 +170,9 @@ class Grouping {
     const caller = this.#callerFor(unit);
     if (caller === undefined) return;
     this.#callerOf.set(unit, caller);
-    const row = this.#results.get(caller) ?? [];
-    const answered = new Set(row.flatMap(resultIds));
+    const answered = new Set(this.#results.get(caller)?.flatMap(resultIds));
     const isSecond = resultIds(unit).some((id) => answered.has(id));
-    if (!isSecond) row.push(unit);
-    this.#results.set(caller, row);
+    if (!isSecond) addTo(this.#results, caller, unit);
   }
 
   #callerFor(unit: Unit): Unit | undefined {

@@ -1,4 +1,5 @@
 import { SessionError } from "../../schema/errors.ts";
+import { addTo } from "../../schema/group-by.ts";
 import { isSidechain, linkRecords, type RecordNode } from "../claude-code/record-graph.ts";
 import { subagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
@@ -62,9 +63,7 @@ class QwenImport {
     this.#graph = linkRecords(input.records);
     for (const node of this.#graph.nodes) {
       const agentId = isSidechain(node) ? (textOf(node.value["agentId"]) ?? "unknown") : MAIN;
-      const lane = this.#lanes.get(agentId);
-      if (lane === undefined) this.#lanes.set(agentId, [node]);
-      else lane.push(node);
+      addTo(this.#lanes, agentId, node);
     }
   }
 

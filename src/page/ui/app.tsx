@@ -124,8 +124,8 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
       unfold("search");
       searchField.current?.focus();
     },
-    nextHit: () => search.choose(search.current + 1),
-    previousHit: () => search.choose(search.current - 1),
+    nextHit: () => search.step(1),
+    previousHit: () => search.step(-1),
     toggleModelView: () => {
       if (subject !== position.asked) go({ go: "context", ordinal: subject });
       else go(view === "model" ? { go: "whole" } : { go: "view", view: "model" });

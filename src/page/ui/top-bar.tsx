@@ -165,7 +165,7 @@ function SessionFacts() {
 }
 
 function SearchField({ search, field }: { search: Search; field: RefObject<HTMLInputElement | null> }) {
-  const { text, isActive, hits, isSearching, current, setText, choose } = search;
+  const { text, isActive, hits, isSearching, current, setText, step } = search;
   return (
     <SearchBox
       field={field}
@@ -176,7 +176,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
       onKeyDown={(event) => {
         if (event.key !== "Enter") return;
         event.preventDefault();
-        choose(event.shiftKey ? (current === -1 ? -1 : current - 1) : current + 1);
+        step(event.shiftKey ? -1 : 1);
       }}
     >
       {isActive && (
@@ -186,12 +186,8 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
               ? `${count(hits.length)} found${isSearching ? "…" : ""}`
               : `${count(current + 1)} of ${count(hits.length)}`}
           </span>
-          <IconButton
-            icon={UpIcon}
-            label="Previous hit"
-            onClick={() => choose(current === -1 ? -1 : current - 1)}
-          />
-          <IconButton icon={DownIcon} label="Next hit" onClick={() => choose(current + 1)} />
+          <IconButton icon={UpIcon} label="Previous hit" onClick={() => step(-1)} />
+          <IconButton icon={DownIcon} label="Next hit" onClick={() => step(1)} />
         </>
       )}
     </SearchBox>

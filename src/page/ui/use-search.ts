@@ -37,8 +37,10 @@ export interface Search {
   readonly setText: (text: string) => void;
   readonly toggle: (choice: FilterChoice) => void;
   readonly clearFilter: () => void;
-  /** Goes to a hit, around the ends, and opens what hides it. */
+  /** Goes to a hit, around the ends, and opens what hides it; waits for one that may still be found. */
   readonly choose: (index: number) => void;
+  /** Goes to the next hit, or to the one before: the last one if none is looked at. */
+  readonly step: (direction: 1 | -1) => void;
 }
 
 /** Milliseconds that a search for words that few entries hold takes in a very large session. */
@@ -69,8 +71,8 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     const unfiltered = query === "" ? allOf(session) : found?.query === query ? found.hits : NO_HITS;
     return unfiltered.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
   }, [isActive, session, found, query, filters, filter]);
-  /** Whether the reader wants to go to the first hit, which is not found yet. */
-  const isFirstAwaited = useRef(false);
+  /** The hit that the reader wants to go to, as long as it is not found. */
+  const awaited = useRef<number | undefined>(undefined);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
   /** Tells whether that is another search. */
   const searchFor = (wanted: string): boolean => {
@@ -78,7 +80,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     searched.current = wanted;
     setQuery(wanted);
     setCurrent(-1);
-    isFirstAwaited.current = false;
+    awaited.current = undefined;
     return true;
   };
   useEffect(() => {
@@ -102,14 +104,17 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     const isNew = searchFor(text.trim());
     // Without a search every entry is left, which is no result.
     if (text.trim() === "" && filter.length === 0) return;
-    isFirstAwaited.current = isNew || (isSearching && hits.length === 0);
-    if (!isFirstAwaited.current) goTo(wanted);
+    awaited.current = isNew ? 0 : wanted;
+    if (!isNew) goToAwaited();
   };
-  useEffect(() => {
-    if (!isFirstAwaited.current || (isSearching && hits.length === 0)) return;
-    isFirstAwaited.current = false;
-    goTo(0);
-  }, [hits, isSearching]);
+  const goToAwaited = () => {
+    const wanted = awaited.current;
+    // Behind the hits that were found so far there may be more.
+    if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
+    awaited.current = undefined;
+    goTo(wanted);
+  };
+  useEffect(goToAwaited, [hits, isSearching]);
   return {
     text,
     query,
@@ -124,6 +129,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     toggle: (choice) => changeFilter(toggleChoice(filter, choice)),
     clearFilter: () => changeFilter([]),
     choose,
+    step: (direction) => choose(current === -1 && direction === -1 ? -1 : current + direction),
   };
 }
 
