@@ -98,9 +98,13 @@ export class UnreadableMarks extends SessionError {
  * A mark that cannot be written becomes a process warning: the deletion matters more. Must come before the deletion: a mark of a
  * session that is still there means nothing.
  *
+ * @param onError - Called instead of that warning.
  * @returns Whether it was not marked before.
  */
-export function markDeletedImport(origin: ImportOrigin): boolean {
+export function markDeletedImport(
+  origin: ImportOrigin,
+  onError: (error: unknown) => void = (error) => warnUnmarked(origin, error),
+): boolean {
   try {
     makeFolder(realFileSystem, marksFolder());
     const { source, sourceId } = origin;
@@ -112,11 +116,15 @@ export function markDeletedImport(origin: ImportOrigin): boolean {
     return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;
-    warn(
-      `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since its mark cannot be written: ${messageOf(error)}.`,
-    );
+    onError(error);
     return false;
   }
+}
+
+function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void {
+  warn(
+    `The next import will bring back the session ${sourceId} of ${source}, since its mark cannot be written: ${messageOf(error)}.`,
+  );
 }
 
 /**
@@ -149,8 +157,8 @@ export async function deleteMarked(
     if (isMarked && !mayBeGone) unmarkDeletedImport(origin);
     throw error;
   }
-  // Who restored it a moment ago may have removed the mark meanwhile.
-  if (origin !== undefined) markDeletedImport(origin);
+  // Who restored it a moment ago may have removed the mark meanwhile. What cannot be written was told above.
+  if (origin !== undefined) markDeletedImport(origin, () => undefined);
 }
 
 const warnedOf = new Set<string>();

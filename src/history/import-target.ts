@@ -16,7 +16,9 @@ import {
   realFileSystem,
 } from "../fs/file-system.ts";
 import { writeWhole } from "../fs/write-whole.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
 import { type LineSource, sourceOf } from "../jsonl/line-source.ts";
+import { AppendFile } from "../log/append-file.ts";
 import { fileError, untilUnchanged } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import { logLineOf } from "../log/log-lines.ts";
@@ -31,6 +33,7 @@ import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "..
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { FileStore } from "../stores/file-store.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { entryIdsOf, strayLeaf } from "./sync-plan.ts";
@@ -42,6 +45,9 @@ export interface WrittenSession {
   /** Unix milliseconds at which it was written, or found whole. */
   readonly writtenMs?: number | undefined;
 }
+
+/** The bytes of a session. */
+export type SessionBytes = Pick<AppendFile, "readRange">;
 
 /** What an import needs of the store that it writes to. A location is the path of a session, or its id. */
 export interface ImportTarget {
@@ -74,6 +80,18 @@ export interface ImportTarget {
   grow(
     location: string,
     entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
+  ): Promise<boolean>;
+  /**
+   * Appends entries to a session that is as the last import left it, without indexing it; absent if the store cannot do that.
+   *
+   * @param size - Bytes that the last import left.
+   * @param entriesFor - Returns the entries for the file; undefined leaves it.
+   * @returns False if nothing was appended.
+   */
+  extend?(
+    location: string,
+    size: number,
+    entriesFor: (file: SessionBytes) => readonly AnySessionEntry[] | undefined,
   ): Promise<boolean>;
   /**
    * Replaces a session by other lines; absent if the store cannot do that.
@@ -225,6 +243,16 @@ export class FileTarget implements ImportTarget {
     return writing(fs, path, () => exclusively(fs, path, () => growFile(fs, path, entriesFor))) ?? false;
   }
 
+  async extend(
+    path: string,
+    size: number,
+    entriesFor: (file: SessionBytes) => readonly AnySessionEntry[] | undefined,
+  ): Promise<boolean> {
+    const fs = this.#fs;
+    const extend = () => extendFile(fs, path, size, entriesFor);
+    return writing(fs, path, () => exclusively(fs, path, extend)) ?? false;
+  }
+
   async replace(
     path: string,
     linesFor: (bytes: Uint8Array) => Iterable<string> | undefined,
@@ -259,6 +287,47 @@ function growFile(
     const stray = isAlone ? undefined : strayLeaf(log, before, entries);
     if (stray !== undefined) log.append([logLineOf(stray)], true);
     return true;
+  } finally {
+    log.release();
+  }
+}
+
+function extendFile(
+  fs: FileSystem,
+  path: string,
+  size: number,
+  entriesFor: (file: SessionBytes) => readonly AnySessionEntry[] | undefined,
+): boolean {
+  const file = new AppendFile(fs, path);
+  try {
+    const { header, version } = sourceOf(readFront(path) ?? "").index;
+    const isOurs = header !== undefined && version === CURRENT_SESSION_VERSION && file.state().size === size;
+    const entries = isOurs ? file.read(() => entriesFor(file)) : undefined;
+    if (entries === undefined || entries.length === 0) return false;
+    const bytes = Buffer.from(entries.map((entry) => `${encodeRecord(entry)}\n`).join(""));
+    // As for a new file: what a power cut takes, another import completes.
+    if (!file.append(bytes, bytes.length, size, false)) return false;
+    if (file.state().size !== size + bytes.length) keepStrayLeaf(fs, path, size, entries);
+    return true;
+  } finally {
+    file.release();
+  }
+}
+
+/** Keeps the leaf of a writer who went on with a file that had a size, before entries were appended. */
+function keepStrayLeaf(
+  fs: FileSystem,
+  path: string,
+  size: number,
+  entries: readonly AnySessionEntry[],
+): void {
+  const log = FileLog.open(path, { fs });
+  if (log === undefined) return;
+  try {
+    const { tree, spans } = log.index;
+    const before = Array.from(tree.ordinals()).filter((ordinal) => spans.offsetAt(ordinal) < size);
+    const stray = strayLeaf(log, new Set(before.map((ordinal) => tree.idAt(ordinal))), entries);
+    if (stray !== undefined) log.append([logLineOf(stray)], true);
   } finally {
     log.release();
   }

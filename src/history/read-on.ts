@@ -1,12 +1,11 @@
+import { PIECE_BYTES } from "../fs/file-system.ts";
 import type { ImportCounts, ImportedSession } from "../import/imported-session.ts";
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import type { LineSource } from "../jsonl/line-source.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { NONE } from "../tree/entry-tree.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
-import type { ImportTarget } from "./import-target.ts";
+import type { ImportTarget, SessionBytes } from "./import-target.ts";
 import { readSourceRange, stampOf } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
@@ -33,7 +32,7 @@ function mainOf(files: readonly KnownFile[]): KnownFile | undefined {
  * nothing that is new depends on what is further back: else the caller reads all of it.
  *
  * @returns What is known of the session now; undefined if nothing was done.
- * @remarks Cost: O(new bytes), and indexing the session here.
+ * @remarks Cost: O(new bytes), and looking for their ids in the session here.
  */
 export async function readOn(
   session: SourceSession,
@@ -46,10 +45,10 @@ export async function readOn(
   const now = readStateOf(session);
   const main = mainOf(session.files);
   if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
-  if (size === undefined || target.sizeOf(location) !== size) return undefined;
+  if (size === undefined || target.extend === undefined) return undefined;
   if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
   let added: Tail | undefined;
-  const isGrown = await target.grow(location, (existing) => {
+  const isGrown = await target.extend(location, size, (existing) => {
     for (const overlap of OVERLAPS) {
       if (overlap >= read.size) return undefined;
       const [old, fresh] = recordsAround(main, read.size - overlap, read.size);
@@ -58,7 +57,7 @@ export async function readOn(
       const [oldTail, newTail] = [{ records: old, issues: [] }, all].map((text) =>
         tail.read(text, session, options),
       );
-      added = oldTail && newTail && tailBehind(existing, oldTail, newTail);
+      added = oldTail && newTail && tailBehind(existing, size, oldTail, newTail);
       if (added !== undefined && tail.isAlone(fresh, old, added.sharedIds)) return added.entries;
     }
     return undefined;
@@ -106,7 +105,8 @@ type Counts = { readonly [name: string]: number };
 
 /** Returns what a longer end of a file yields beyond a shorter one, if that is the end of a session here. */
 function tailBehind(
-  existing: LineSource,
+  existing: SessionBytes,
+  size: number,
   shorter: ImportedSession,
   longer: ImportedSession,
 ): Tail | undefined {
@@ -116,25 +116,48 @@ function tailBehind(
   const old = shorter.entries.slice(1);
   const entries = longer.entries.slice(old.length + 1);
   if (isOdd || entries.length === 0) return undefined;
-  const { tree, spans } = existing.index;
-  const ordinals = spans.allInFileOrder(tree.size).slice(-old.length);
-  const lines: string[] = [];
-  existing.readLines(ordinals, (_, bytes) => lines.push(decodeText(bytes)));
+  const wanted = old.map(encodeRecord);
+  const length = wanted.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+  const from = Math.max(0, size - length);
+  const lines = decodeText(existing.readRange(from, size - from)).split("\n");
+  if (lines.pop() !== "") return undefined;
   const sharedIds = new Set<string>();
   for (let back = 1; back <= Math.min(lines.length, old.length); back++) {
     const [one, other] = [old.at(-back), longer.entries[old.length + 1 - back]];
     const line = lines.at(-back);
-    if (one === undefined || encodeRecord(one) !== line || encodeRecord(other ?? one) !== line) break;
+    if (one === undefined || wanted.at(-back) !== line || encodeRecord(other ?? one) !== line) break;
     sharedIds.add(one.id);
   }
   // One that is here already has another meaning, or was written here by another program.
-  const isKnown = entries.some(({ id }) => tree.find(id) !== NONE);
-  if (isKnown || sharedIds.size === 0) return undefined;
+  if (sharedIds.size === 0 || mayHold(existing, size, new Set(entries.map(({ id }) => id)))) return undefined;
   const [counts, dropped] = [
     differenceOf(longer.counts, shorter.counts),
     differenceOf(longer.dropped, shorter.dropped),
   ];
   return { entries, sharedIds, counts, dropped };
+}
+
+/** How the line of an entry begins, and so many bytes of it. */
+const HEAD = /^\{"type":"[^"]*","id":"([^"]*)"/;
+const HEAD_BYTES = 160;
+
+/** Tells whether a session may have one of these ids: one whose lines begin otherwise may. */
+function mayHold(existing: SessionBytes, size: number, ids: ReadonlySet<string>): boolean {
+  for (let at = 0; at < size; at += PIECE_BYTES) {
+    const bytes = bufferOf(existing.readRange(at, Math.min(PIECE_BYTES + HEAD_BYTES, size - at)));
+    const last = Math.min(PIECE_BYTES, size - at - 1);
+    let start = bytes.indexOf(LINE_FEED) + 1;
+    while (start > 0 && start <= last) {
+      const id = HEAD.exec(bytes.toString("latin1", start, start + HEAD_BYTES))?.[1];
+      if (id === undefined || ids.has(id)) return true;
+      start = bytes.indexOf(LINE_FEED, start) + 1;
+    }
+  }
+  return false;
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 function differenceOf(more: ImportCounts | Counts, less: ImportCounts | Counts): Counts {

@@ -30,7 +30,9 @@ function story(folder = temporaryFolder()): Scribe {
 }
 
 /** What the page of a session that a server has says of it. */
-function sessionIn(page: string): { server: { bytesUrl: string; knownUrl: string; eventsUrl: string } } {
+function sessionIn(page: string): {
+  server: { bytesUrl: string; knownUrl: string; eventsUrl: string; usageUrl?: string };
+} {
   return dataIn(page, "session") as ReturnType<typeof sessionIn>;
 }
 
@@ -222,14 +224,20 @@ test("the list of a folder, or of all projects, leads to each session, and searc
   }
 });
 
-test("a list tells on demand what its sessions used, by day and model, and which are those of subagents", async () => {
-  const folder = temporaryFolder();
+/** A session and that of its subagent, with a damaged line. */
+function family(folder: string): { scribe: Scribe; child: Scribe } {
   const scribe = story(folder);
   scribe.session.appendCustomEntry("note");
   const child = new Scribe(folder, CHILD_ID, folder, scribe.path);
   child.session.appendCustomEntry("sessiontree.subagent", { toolCallId: "call-1" });
   child.assistant("Something.", { model: "acorn-2" });
   appendFileSync(child.path, "{ damaged\n");
+  return { scribe, child };
+}
+
+test("a list tells on demand what its sessions used, by day and model, and which are those of subagents", async () => {
+  const folder = temporaryFolder();
+  const { scribe, child } = family(folder);
   const { url } = await serve([folder]);
   const page = await (await fetch(url)).text();
   const { sessions, usageUrl } = dataIn(page, "sessions") as {
@@ -260,6 +268,24 @@ test("a list tells on demand what its sessions used, by day and model, and which
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("has no prices")]);
   const alone = await cli(["view", scribe.path, "--prices", prices]);
   expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("--prices is for a list")]);
+});
+
+test("the page of a listed session tells what it used with its subagents, and what prices say of its answers", async () => {
+  const folder = temporaryFolder();
+  const { scribe } = family(folder);
+  const prices = join(folder, "prices.json");
+  writeFileSync(prices, JSON.stringify({ claude: { input: 1_000_000, output: 2_000_000 } }));
+  const { url } = await serve([folder, "--prices", prices]);
+  const { sessions } = dataIn(await (await fetch(url)).text(), "sessions") as {
+    sessions: { href: string; path: string }[];
+  };
+  const href = sessions.find(({ path }) => path === scribe.path)?.href ?? "";
+  const { usageUrl = "" } = sessionIn(await (await fetch(new URL(href, url))).text()).server;
+  const answer = scribe.session.getEntries().find((entry) => JSON.stringify(entry).includes("Nothing."));
+  expect(await (await fetch(new URL(usageUrl, url))).json()).toEqual({
+    spent: expect.objectContaining({ calls: 2, total: 30, cost: null, estimated: 20, unpriced: 15 }),
+    estimates: { [answer?.id ?? ""]: 20 },
+  });
 });
 
 test("--live ends at an entry that is named, and --json gives the address", async () => {

@@ -114,6 +114,17 @@ describe.skipIf(process.platform === "win32")("marks that cannot be read", () =>
   });
 });
 
+test.skipIf(process.platform === "win32")(
+  "a mark that cannot be written is told once for each deletion",
+  async () => {
+    const warnings = vi.spyOn(process, "emitWarning").mockReturnValue();
+    breakMarks();
+    await deleteMarked(ORIGIN, () => undefined);
+    expect(warnings).toHaveBeenCalledTimes(1);
+    warnings.mockRestore();
+  },
+);
+
 test("a session file that cannot be read is reported, and the rest is imported", async () => {
   const places = await twoSources();
   const [one] = (await places.import()).filter(({ sourceId }) => sourceId === SESSION_ID);

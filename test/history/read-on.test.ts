@@ -1,4 +1,12 @@
-import { appendFileSync, closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import {
@@ -13,6 +21,7 @@ import {
   user,
   uuid,
 } from "../import/support/claude-records.ts";
+import { beforeCall } from "../support/before-call.ts";
 import { assistant } from "../support/messages.ts";
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH } from "./support/transcript.ts";
@@ -138,6 +147,45 @@ test("what was changed here makes the import read everything, and stays", async 
   expect(SessionManager.open(one?.path ?? "").getLeafId()).not.toBe(null);
   expect(bodyOf(one?.path)).toContain(id);
 });
+
+test("whoever goes on while the end is imported keeps the leaf", async () => {
+  const { importAfter } = await importedLong();
+  const more = turns(TURNS, TURNS + 2);
+  const path = (await importAfter(more.slice(0, 8)))?.path ?? "";
+  const closed: Promise<void>[] = [];
+  const isAppend = (at: unknown, flags: unknown) =>
+    at === path && typeof flags === "number" && (flags & constants.O_APPEND) !== 0;
+  beforeCall("openSync", isAppend, () => {
+    const mine = SessionManager.open(path);
+    mine.appendMessage({ role: "user", content: "mine", timestamp: 0 });
+    closed.push(mine.close());
+  });
+  expect(await importAfter(more.slice(8))).toMatchObject({ status: "grown", issues: [] });
+  expect(closed).toHaveLength(1);
+  await Promise.all(closed);
+  const session = SessionManager.open(path, { mode: "read-only" });
+  expect(session.buildSessionContext().messages.at(-1)).toMatchObject({ content: "mine" });
+  expect(readFileSync(path, "utf8")).toContain(`done ${TURNS + 1}`);
+  expect(session.issues).toEqual([]);
+});
+
+test.each([
+  ["an entry has the id of a new one", (text: string) => text.replaceAll(idOf("q2"), idOf(`q${TURNS + 1}`))],
+  ["a line begins otherwise", (text: string) => text.replace('{"type":"custom"', '{ "type":"custm"')],
+])("all is read if %s in the session", async (_, change) => {
+  const { importAfter } = await importedLong();
+  const more = turns(TURNS, TURNS + 2);
+  const path = (await importAfter(more.slice(0, 8)))?.path ?? "";
+  const before = readFileSync(path, "utf8");
+  const after = change(before);
+  writeFileSync(path, after);
+  expect(after).not.toBe(before);
+  expect((await importAfter(more.slice(8)))?.issues).not.toEqual([]);
+});
+
+function idOf(name: string): string {
+  return uuid(name).slice(0, 8);
+}
 
 test("a torn line is read once it is whole", async () => {
   const { places, source, importAfter } = await importedLong();
