@@ -31,9 +31,9 @@ export function isUnchangedAt(path: string, mark: FileMark): boolean {
 export function isKeptAt(path: string, mark: FileMark): boolean {
   const stats = ifPresent(() => statSync(path));
   if (stats === undefined) return false;
-  // Some systems number no files.
-  const hasGrown = stats.size > mark.size && stats.ino === mark.ino && mark.ino !== 0;
-  return hasGrown || isUnchanged(stats, mark);
+  // Some systems number no files, and others give the number of a removed one to the file that replaces it.
+  const isSame = stats.ino === mark.ino && mark.ino !== 0 && stats.birthtimeMs === mark.birthtimeMs;
+  return isUnchanged(stats, mark) || (isSame && stats.size > mark.size);
 }
 
 /** A file that is open for reading, with its state when it was opened. */

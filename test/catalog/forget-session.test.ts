@@ -1,10 +1,20 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession, type FileRow, type IterateOptions, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { summarizeFile } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
+import { isKeptAt, markOf } from "../../src/catalog/scanned-file.ts";
 import { sessionFilesIn } from "../../src/catalog/session-files.ts";
 import { SummaryCache } from "../../src/catalog/summary-cache.ts";
 import { beforeCall } from "../support/before-call.ts";
@@ -201,3 +211,10 @@ test.each([
     expect(cached()).not.toContain(SECRET);
   },
 );
+
+test("what is known of a file is not kept for a larger one that got its number", () => {
+  const stats = statSync(path);
+  const shorter = { ...markOf(stats), size: stats.size - 1 };
+  expect(isKeptAt(path, shorter)).toBe(stats.ino !== 0);
+  expect(isKeptAt(path, { ...shorter, birthtimeMs: stats.birthtimeMs - 1 })).toBe(false);
+});
