@@ -8,6 +8,7 @@ import { readSource } from "./read-entries.ts";
 import {
   closeFile,
   type FileMark,
+  isSameFile,
   isUnchanged,
   markOf,
   openToScan,
@@ -128,9 +129,9 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
 }
 
 /** Whether the file has grown behind the known bytes, judged by the last of them. */
-function hasGrown(file: ScannedFile, { ino, birthtimeMs, size, end }: FileSummary): boolean {
-  if (end === undefined || file.ino !== ino || file.birthtimeMs !== birthtimeMs || file.size <= size)
-    return false;
+function hasGrown(file: ScannedFile, known: FileSummary): boolean {
+  const { size, end } = known;
+  if (end === undefined || !isSameFile(file, known) || file.size <= size) return false;
   return tailBefore(file, size, end.tail.length) === end.tail;
 }
 

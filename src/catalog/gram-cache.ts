@@ -53,8 +53,7 @@ export class GramCache {
   /** Returns the filter of a file as it is now; undefined if there is none. */
   get(file: SessionFile, mark: FileMark): Uint8Array | undefined {
     const known = this.#known.of(file.folder)?.files.get(file.name);
-    const isCurrent = known !== undefined && isUnchanged(known, mark);
-    return isCurrent && known.birthtimeMs === mark.birthtimeMs ? known.filter : undefined;
+    return known !== undefined && isUnchanged(known, mark) ? known.filter : undefined;
   }
 
   put(file: SessionFile, mark: FileMark, filter: Uint8Array): void {

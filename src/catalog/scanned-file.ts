@@ -16,9 +16,14 @@ export function markOf({ size, mtimeMs, ino, birthtimeMs }: FileMark): FileMark 
   return { size, mtimeMs, ino, birthtimeMs };
 }
 
-/** Tells whether two looks at a file saw the same one, as far as size, time and inode tell. */
+/** Tells whether two looks saw the same file, which may have grown, as far as its number and birth tell. */
+export function isSameFile(a: FileMark, b: FileMark): boolean {
+  return a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
+}
+
+/** Tells whether two looks saw the same file in the same state, as far as its mark tells. */
 export function isUnchanged(a: FileMark, b: FileMark): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && isSameFile(a, b);
 }
 
 /** Whether a file is unchanged since its filter was made. */
@@ -31,9 +36,9 @@ export function isUnchangedAt(path: string, mark: FileMark): boolean {
 export function isKeptAt(path: string, mark: FileMark): boolean {
   const stats = ifPresent(() => statSync(path));
   if (stats === undefined) return false;
-  // Some systems number no files, and others give the number of a removed one to the file that replaces it.
-  const isSame = stats.ino === mark.ino && mark.ino !== 0 && stats.birthtimeMs === mark.birthtimeMs;
-  return isUnchanged(stats, mark) || (isSame && stats.size > mark.size);
+  // Some systems number no files.
+  const hasGrown = stats.size > mark.size && mark.ino !== 0 && isSameFile(stats, mark);
+  return hasGrown || isUnchanged(stats, mark);
 }
 
 /** A file that is open for reading, with its state when it was opened. */

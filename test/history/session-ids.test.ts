@@ -52,6 +52,12 @@ function idsOf(found: readonly SessionImport[]): Map<string, string> {
   return new Map(found.map(({ source, sourceId, id }) => [`${source} ${sourceId}`, id]));
 }
 
+/** Chooses ids as a run does that knows no other session. */
+function idsFor(target: FileTarget): SessionIds {
+  const flags = { isDryRun: false, isFresh: false, isAgain: false };
+  return new SessionIds(target, { importedAt: "", cacheDir: "", beginnings: new Map(), ...flags });
+}
+
 function forget({ cacheDir }: Places): void {
   rmSync(cacheDir, { recursive: true, force: true });
 }
@@ -250,14 +256,7 @@ test("a session that another import makes while its id is chosen keeps that id",
     }
   }
   const target = new Beside({ folder: places.sessions, root: "" }, () => new Map());
-  const facts = {
-    importedAt: "",
-    cacheDir: places.cacheDir,
-    isDryRun: false,
-    isFresh: false,
-    isAgain: false,
-  };
-  const ids = new SessionIds(target, { ...facts, beginnings: new Map() });
+  const ids = idsFor(target);
   const header = {
     type: "session",
     version: 3,
@@ -283,14 +282,7 @@ test("a session that got another id keeps it, although the one with the plain id
   const byId = () =>
     new Map([plain, other].flatMap((one) => (one ? [[one.id, one.path ?? ""] as const] : [])));
   const target = new Beside({ folder: places.sessions, root: "" }, byId);
-  const facts = {
-    importedAt: "",
-    cacheDir: places.cacheDir,
-    isDryRun: false,
-    isFresh: false,
-    isAgain: false,
-  };
-  const ids = new SessionIds(target, { ...facts, beginnings: new Map() });
+  const ids = idsFor(target);
   const header = { type: "session", version: 3, id: "x-y", timestamp: "", cwd: "" } as const;
   expect(other?.id).toMatch(/^[0-9a-f]{8}\.x-y$/);
   expect(await ids.baseOf({ source: "gemini", sourceId: "x/y" }, header)).toBe(other?.id);
