@@ -42,6 +42,9 @@ const ALONE = [
   "test/redaction/*.test.ts",
 ];
 
+/** Of these, what `.ci/run` tries on a real server as well, and with the build. */
+const ON_SERVER = ["test/postgres/**"];
+
 /** What other projects test. */
 const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**"];
 
@@ -79,33 +82,37 @@ const MOST_SEED = 1_000_000_000;
  * Decides how much is tested, and returns whether all is.
  *
  * `--mode full` runs every test with all of its cases and a fixed seed; otherwise long tests try a tenth of theirs, with another
- * seed at every run, and ONLY_FULL is left out. `--mode dist` runs all of them on the build, as Node itself loads it. Variables
- * set by the caller win. Vitest evaluates this file again for each project, without the mode, so the first decision is kept in
- * the environment.
+ * seed at every run, and ONLY_FULL is left out. `--mode rest` runs what was left out, but for ON_SERVER. `--mode dist` runs all
+ * tests on the build, as Node itself loads it. Variables set by the caller win. Vitest evaluates this file again for each
+ * project, without the mode, so the first decision is kept in the environment.
  */
-function decideExtent(mode: string): boolean {
+function decideExtent(mode: string): string {
   const { env } = process;
   const isFirst = env["SESSIONTREE_TESTS"] === undefined;
-  env["SESSIONTREE_TESTS"] ??= mode === "full" || mode === "dist" ? "full" : "short";
+  env["SESSIONTREE_TESTS"] ??= mode === "dist" ? "full" : ["full", "rest"].includes(mode) ? mode : "short";
   env["SESSIONTREE_TEST_TARGET"] ??= mode === "dist" ? "dist" : "src";
-  const isFull = env["SESSIONTREE_TESTS"] === "full";
-  env["SESSIONTREE_TEST_SHARE"] ??= isFull ? "1" : "0.1";
-  env["SESSIONTREE_TEST_SEED"] ??= String(isFull ? FULL_SEED : Math.floor(Math.random() * MOST_SEED));
+  const extent = env["SESSIONTREE_TESTS"];
+  const isShort = extent === "short";
+  env["SESSIONTREE_TEST_SHARE"] ??= isShort ? "0.1" : "1";
+  env["SESSIONTREE_TEST_SEED"] ??= String(isShort ? Math.floor(Math.random() * MOST_SEED) : FULL_SEED);
   const { SESSIONTREE_TEST_SHARE: share, SESSIONTREE_TEST_SEED: seed } = env;
   if (isFirst)
     console.info(`Share of the cases of long tests: ${share}; SESSIONTREE_TEST_SEED=${seed} repeats them.`);
-  return isFull;
+  return extent;
 }
 
 /**
  * `library` and `alone` need Node alone, as `windows` does on Windows; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL; `browser-firefox` is there if Firefox is.
  */
 export default defineConfig(({ mode }) => {
-  const isFull = decideExtent(mode);
+  const extent = decideExtent(mode);
   const target = process.env["SESSIONTREE_TEST_TARGET"] === "dist" ? "dist" : "src";
   const extension = target === "dist" ? "js" : "ts";
   const file = (name: string) => fileURLToPath(new URL(`./${target}/${name}.${extension}`, import.meta.url));
-  const left = [...(target === "dist" ? OF_SOURCES : []), ...(isFull ? [] : ONLY_FULL)];
+  const left = [
+    ...(target === "dist" ? OF_SOURCES : []),
+    ...(extent === "short" ? ONLY_FULL : extent === "rest" ? ON_SERVER : []),
+  ];
   return {
     resolve: {
       alias: [
@@ -131,6 +138,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             ...LIBRARY,
+            ...(extent === "rest" && { include: ONLY_FULL }),
             name: "library",
             exclude: [...NOT_LIBRARY, ...left, ...ALONE],
             isolate: false,
