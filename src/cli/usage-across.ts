@@ -26,7 +26,7 @@ import { sessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
 import { spanOf } from "./span-options.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
-import { column, widthOf } from "./text/width.ts";
+import { column, truncateStart, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 import { shortId } from "./view/short-ids.ts";
 import { writeUsageTable } from "./view/usage-table.ts";
@@ -202,6 +202,8 @@ function writeTable(
     [by.join(", "), ...titles],
     [...rows, { name: "total", numbers: cells(total), isTotal: true }],
     out,
+    // The end of a path tells projects apart.
+    by.length === 1 && by[0] === "project" ? truncateStart : undefined,
   );
   if (left > 0) note(`${counted(left, "more group")}; the total is that of all.`);
   if (!hasEstimates && total.unpriced > 0)

@@ -1,4 +1,5 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import type { ToolCall, Usage } from "../schema/content.ts";
 import { isJsonRecord, type JsonObject } from "../schema/json.ts";
 import {
@@ -98,10 +99,20 @@ export class History {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
 
-  /** Reports parts of instructions that were dropped, by their types: a session holds the texts. */
+  /** Adds instructions from a text or blocks; reports the blocks that are no texts. */
+  instructions(index: number, content: unknown): void {
+    this.system(index, textsOf(content).join("\n"));
+    this.dropFromSystem(
+      index,
+      listOf(content).map((block) => fieldsOf(block)["type"]),
+    );
+  }
+
+  /** Reports the parts of instructions that are dropped, by the types of all: a session holds the texts. */
   dropFromSystem(index: number, types: readonly unknown[]): void {
-    if (types.length === 0) return;
-    const what = types.map(String).join(", ");
+    const dropped = types.filter((type) => type !== "text");
+    if (dropped.length === 0) return;
+    const what = dropped.map(String).join(", ");
     this.report("BLOCK_DROPPED", index, `Dropped ${what} of a system message, of which only texts are kept.`);
   }
 

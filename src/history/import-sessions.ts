@@ -221,7 +221,7 @@ export interface ImportPreview {
 export async function previewImport(options: ImportSessionsOptions): Promise<ImportPreview[]> {
   assertOptions(options, IMPORT_RULES);
   const target = importTarget(options);
-  const cache = new ImportCache(target.name, options.cacheDir);
+  const cache = cacheFor(options);
   const report = reportOf(options);
   const groups = new Map<string, ImportPreview>();
   for (const session of selectSessions(foundIn(options, cache), options)) {
@@ -238,8 +238,8 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Finds sessions without reading them. */
-function foundIn(options: ImportSessionsOptions, cache: ImportCache): SourceSession[] {
+/** Finds sessions without reading them; leaves no copies of databases. */
+export function foundIn(options: ImportSessionsOptions, cache: ImportCache): SourceSession[] {
   const copies = copiesFor(options);
   try {
     return findSourceSessions(options, cache, copies);

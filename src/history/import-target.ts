@@ -49,6 +49,12 @@ export interface WrittenSession {
 /** The bytes of a session. */
 export type SessionBytes = Pick<AppendFile, "readRange">;
 
+/** Returns the entries to append to a session as it is; undefined leaves it. */
+type EntriesFor<Session> = (session: Session) => readonly AnySessionEntry[] | undefined;
+
+/** Returns the lines to put in place of the bytes that are there; undefined leaves them. */
+type LinesFor = (bytes: Uint8Array) => Iterable<string> | undefined;
+
 /** What an import needs of the store that it writes to. A location is the path of a session, or its id. */
 export interface ImportTarget {
   /** Name of the store, for the cache. */
@@ -74,32 +80,22 @@ export interface ImportTarget {
   /**
    * Appends entries to a session. A writer who goes on with it meanwhile keeps its leaf.
    *
-   * @param entriesFor - Returns the entries for the session as it is; undefined leaves it.
    * @returns False if nothing was appended, because nothing was asked for or the session is gone.
    */
-  grow(
-    location: string,
-    entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
-  ): Promise<boolean>;
+  grow(location: string, entriesFor: EntriesFor<LineSource>): Promise<boolean>;
   /**
    * Appends entries to a session that is as the last import left it, without indexing it; absent if the store cannot do that.
    *
    * @param size - Bytes that the last import left.
-   * @param entriesFor - Returns the entries for the file; undefined leaves it.
    * @returns False if nothing was appended.
    */
-  extend?(
-    location: string,
-    size: number,
-    entriesFor: (file: SessionBytes) => readonly AnySessionEntry[] | undefined,
-  ): Promise<boolean>;
+  extend?(location: string, size: number, entriesFor: EntriesFor<SessionBytes>): Promise<boolean>;
   /**
    * Replaces a session by other lines; absent if the store cannot do that.
    *
-   * @param linesFor - Returns the lines for the bytes that are there; undefined leaves them.
    * @returns False if nothing was replaced, because the session has changed or is gone.
    */
-  replace?(location: string, linesFor: (bytes: Uint8Array) => Iterable<string> | undefined): Promise<boolean>;
+  replace?(location: string, linesFor: LinesFor): Promise<boolean>;
   /** What other threads need to write to the same files; absent if only this thread can. */
   readonly layout?: FileLayout;
 }
@@ -235,28 +231,18 @@ export class FileTarget implements ImportTarget {
     }
   }
 
-  async grow(
-    path: string,
-    entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
-  ): Promise<boolean> {
+  async grow(path: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
     const fs = this.#fs;
     return writing(fs, path, () => exclusively(fs, path, () => growFile(fs, path, entriesFor))) ?? false;
   }
 
-  async extend(
-    path: string,
-    size: number,
-    entriesFor: (file: SessionBytes) => readonly AnySessionEntry[] | undefined,
-  ): Promise<boolean> {
+  async extend(path: string, size: number, entriesFor: EntriesFor<SessionBytes>): Promise<boolean> {
     const fs = this.#fs;
     const extend = () => extendFile(fs, path, size, entriesFor);
     return writing(fs, path, () => exclusively(fs, path, extend)) ?? false;
   }
 
-  async replace(
-    path: string,
-    linesFor: (bytes: Uint8Array) => Iterable<string> | undefined,
-  ): Promise<boolean> {
+  async replace(path: string, linesFor: LinesFor): Promise<boolean> {
     const fs = this.#fs;
     const replace = (fd: number) => {
       const copied = fs.fstatSync(fd).size;
@@ -270,11 +256,7 @@ export class FileTarget implements ImportTarget {
   }
 }
 
-function growFile(
-  fs: FileSystem,
-  path: string,
-  entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
-): boolean {
+function growFile(fs: FileSystem, path: string, entriesFor: EntriesFor<LineSource>): boolean {
   const log = FileLog.open(path, { fs });
   if (log === undefined) return false;
   try {
@@ -296,7 +278,7 @@ function extendFile(
   fs: FileSystem,
   path: string,
   size: number,
-  entriesFor: (file: SessionBytes) => readonly AnySessionEntry[] | undefined,
+  entriesFor: EntriesFor<SessionBytes>,
 ): boolean {
   const file = new AppendFile(fs, path);
   try {
@@ -436,10 +418,7 @@ class StoreTarget implements ImportTarget {
     }
   }
 
-  async grow(
-    id: string,
-    entriesFor: (session: LineSource) => readonly AnySessionEntry[] | undefined,
-  ): Promise<boolean> {
+  async grow(id: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
     const bytes = await this.read(id);
     const session = bytes && sourceOf(bytes);
     const entries = session && entriesFor(session);

@@ -6,10 +6,10 @@ import { sessionIdOf } from "../import/session-builder.ts";
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { isoTimeOf, textOf } from "../import/source-values.ts";
 import { addTo } from "../schema/group-by.ts";
-import { cacheFor, type ImportSessionsOptions } from "./import-sessions.ts";
+import { cacheFor, foundIn, type ImportSessionsOptions } from "./import-sessions.ts";
 import { importTarget } from "./import-target.ts";
 import { SideFiles } from "./source-file.ts";
-import { copiesFor, findSourceSessions, reportTo } from "./source-query.ts";
+import { reportTo } from "./source-query.ts";
 import { programOf } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";
 
@@ -28,9 +28,7 @@ export interface LostSession {
 /** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
 export function findLost(options: ImportSessionsOptions): LostSession[] {
   const { env = process.env, project } = options;
-  const copies = copiesFor(options);
-  const found = findSourceSessions({ ...options, sources: ["claude-code"] }, cacheFor(options), copies);
-  copies.remove();
+  const found = foundIn(options, cacheFor(options));
   const known = new Set(found.map(({ sourceId }) => sourceId));
   const target = importTarget(options);
   const beside = new SideFiles(reportTo(options));

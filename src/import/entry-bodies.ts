@@ -3,7 +3,7 @@ import type { Usage } from "../schema/content.ts";
 import { defined, type JsonRecord } from "../schema/json.ts";
 import type { ToolResultMessage } from "../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "./imported-session.ts";
-import { isJsonValue } from "./source-values.ts";
+import { isPresent } from "./source-values.ts";
 
 /** The body of an entry. */
 export interface EntryBody {
@@ -65,7 +65,7 @@ interface ToolOutput {
 /** Makes the message of a tool result; details that are no JSON are left out. */
 export function toolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
   const { toolCallId, toolName, content, details, isError } = output;
-  const told = isJsonValue(details) ? { details } : {};
+  const told = isPresent(details) ? { details } : {};
   return { role: "toolResult", toolCallId, toolName, content, ...told, isError };
 }
 

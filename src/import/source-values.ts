@@ -12,8 +12,8 @@ export function textIn(content: unknown): string {
   return parts.map((part) => textOf(part) ?? textOf(fieldsOf(part)["text"]) ?? "").join("");
 }
 
-/** Narrows a value that was parsed from JSON to a JSON value. */
-export function isJsonValue(value: unknown): value is JsonValue {
+/** Narrows what was parsed from JSON to a value: a field that is missing is undefined. */
+export function isPresent(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 

@@ -1,5 +1,6 @@
 import { factsAfter, type SessionFacts } from "../catalog/session-facts.ts";
 import { COMMUTING_TYPES, staleLeaf } from "../log/expected-leaf.ts";
+import { addTo } from "../schema/group-by.ts";
 import { holdsWord } from "../search/search-query.ts";
 import { selectSessions } from "./select-sessions.ts";
 import type {
@@ -173,11 +174,7 @@ function add(session: HeldSession, lines: readonly NewLine[]): void {
 }
 
 function noteEntry({ byEntryId }: HeldSession, line: HeldLine): void {
-  if (line.entry === undefined) return;
-  const { id } = line.entry;
-  const bearers = byEntryId.get(id);
-  if (bearers === undefined) byEntryId.set(id, [line]);
-  else bearers.push(line);
+  if (line.entry !== undefined) addTo(byEntryId, line.entry.id, line);
 }
 
 function notify({ listeners }: HeldSession): void {

@@ -7,6 +7,15 @@ export interface ContextSize {
   readonly trailingTokens: number;
 }
 
+/** Returns the size of the context before an answer: as the model counted its input, if it did. */
+export function sizeBefore(
+  answer: { readonly input: number; readonly cacheRead: number; readonly cacheWrite: number } | undefined,
+  size: ContextSize,
+): ContextSize {
+  const tokens = answer === undefined ? 0 : answer.input + answer.cacheRead + answer.cacheWrite;
+  return tokens === 0 ? size : { tokens, usageTokens: tokens, trailingTokens: 0 };
+}
+
 /** Writes how large a context is, and how that is known. */
 export function contextSizeText(size: ContextSize): string {
   const { tokens, usageTokens, trailingTokens } = size;

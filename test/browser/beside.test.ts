@@ -33,6 +33,8 @@ test("two branches stand side by side from where they part, at an address of the
       columns.evaluateAll((all) => all.map((one) => one.querySelector(".entry-body")?.textContent?.trim()));
     await expect.poll(said).toEqual(["With a cache.", "With an index."]);
     expect(await columns.first().locator("p").first().textContent()).toMatch(/4 entries · \$[\d.]+ · 1 min$/);
+    // Both say what a turn took.
+    expect(await columns.locator(".entry-facts:text-matches('^turn: ')").count()).toBe(2);
     // The time of an entry stands on one line.
     const times = page.locator(".beside .entry-end time");
     for (const height of await times.evaluateAll((all) =>

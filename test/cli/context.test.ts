@@ -80,6 +80,8 @@ test("--before shows what the model had when it wrote an answer, or the call of 
     expect(lines[2]).toBe(
       `before assistant ${call}: anthropic/claude, tokens: 9,000 in (8,000 from the cache, 100 written to it), 40 out, $0.0120`,
     );
+    // What was sent beside the messages counts as well.
+    expect(lines[1]).toBe("context: 9,000 tokens, counted by the model");
     expect(lines[3]).toBe("2 messages; the tokens of each are estimated");
     expect(stdout).toContain("Run the tests.");
     expect(stdout).toContain("→ bash npm test");

@@ -156,6 +156,20 @@ describe("stats across sessions", () => {
     expect((await cli(["stats", "--all", "--project"], { env })).code).toBe(2);
   });
 
+  test("keeps the ends of the folders of projects, which tell them apart", async () => {
+    const folder = temporaryFolder();
+    for (const [i, name] of ["till", "shop"].entries()) {
+      const chain = new Chain(header({ id: name, cwd: `/home/ada/code/company/${name}` }), 20 * i).user(
+        "Hello",
+      );
+      put(join(folder, `${name}.jsonl`), chain.assistant("a", { usage: usage(1000, 1.5) }).text);
+    }
+    const result = await cli(["stats", "--dir", folder, "--by", "project"], { ...TERMINAL, columns: 40 });
+    expect(result.stdout).toMatch(/^…\S*\/till /m);
+    expect(result.stdout).toMatch(/^…\S*\/shop /m);
+    expect(widest(result)).toBeLessThanOrEqual(40);
+  });
+
   test("says what is damaged, and what has no price", async () => {
     const { folder, stats } = makeWorld();
     const path = join(folder, "other.jsonl");

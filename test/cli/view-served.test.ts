@@ -246,6 +246,7 @@ test("a list tells on demand what its sessions used, by day and model, and which
   };
   const hrefOf = (path: string) => sessions.find((one) => one.path === path)?.href ?? "";
   const [parentHref, childHref] = [hrefOf(scribe.path), hrefOf(child.path)];
+  expect(sessions).toContainEqual(expect.objectContaining({ href: childHref, startedBy: parentHref }));
   const told: unknown = await (await fetch(new URL(usageUrl, url))).json();
   const sums = { calls: 1, total: 15, cost: null, estimated: null, unpriced: 15 };
   const groupOf = (session: string, model: string) =>

@@ -17,6 +17,7 @@ import { purgeCache } from "../../src/catalog/cache-files.ts";
 import { temporaryPath } from "../../src/fs/temporary-files.ts";
 import { ImportCache } from "../../src/history/import-cache.ts";
 import type { SessionImport } from "../../src/history/import-sessions.ts";
+import { findLost } from "../../src/history/lost-sessions.ts";
 import { copiesFor, findSourceSessions } from "../../src/history/source-query.ts";
 import { canReadDatabases } from "../../src/history/sqlite.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
@@ -460,6 +461,16 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     const all = findSourceSessions(query, cache, copies);
     expect(all.map(({ files }) => files[0]?.path)).toEqual([expect.stringMatching(/opencode\.db$/)]);
     expect(findSourceSessions(query, cache, copies, (path) => !path.endsWith(".db"))).toEqual(all);
+  });
+
+  test("leaves no copy behind if looking for lost sessions fails", () => {
+    const places = new Places();
+    new ProgramsDatabase(places).put(ORIGINAL);
+    const paths = [`${places.home}/${DATA}/opencode.db`, places.put("none.jsonl", "{}\n")];
+    expect(() => findLost({ paths, env: { HOME: places.home }, cacheDir: places.cacheDir })).toThrow(
+      expect.objectContaining({ code: "NOT_A_SESSION" }),
+    );
+    expect(readdirSync(places.cacheDir)).toEqual([]);
   });
 
   test("that another program has locked is read", async () => {

@@ -15,6 +15,7 @@ function listed(href: string, fields: Partial<ListedSession> = {}): ListedSessio
     messageCount: 1,
     issueCount: 0,
     isFork: false,
+    startedBy: undefined,
     ...times,
     ...fields,
   };
@@ -82,7 +83,7 @@ test("spans between two with calls are there; very many days become months", () 
 });
 
 test("subagents stand below the session that started them, found or not, and sums order them", () => {
-  const sessions = ["a", "b", "c", "d"].map((href) => listed(href));
+  const sessions = ["a", "b", "c", "d"].map((href) => listed(href, { startedBy: { b: "a" }[href] }));
   const usage = readIndexUsage({
     sessions: { b: { startedBy: "a" }, c: { startedBy: "b" }, d: { startedBy: "gone" } },
     groups: [
@@ -113,7 +114,7 @@ test("subagents stand below the session that started them, found or not, and sum
         sort: "cost",
       }),
     ),
-  ).toEqual(["a", "b", "c", "d"]);
+  ).toEqual([["a", "b"], "c", "d"]);
   const later = { isFound: () => true, period: { from: "2026-03-03" }, spent, sort: "latest" } as const;
   expect(chooseSessions(sessions, usage, later)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import type { Checkpoint as LangGraphCheckpoint } from "@langchain/langgraph-checkpoint";
 import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
+import { addTo } from "../../schema/group-by.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { OpenSession } from "../open-sessions.ts";
 import { checkpointDraft } from "./checkpoint-entries.ts";
@@ -130,7 +131,7 @@ class Lists {
     const pool = new Map<string, Element[]>();
     const ids = new Set([...before, ...[...this.#before.values()].flat()]);
     const put = (digest: string | undefined, element: Element) => {
-      if (digest !== undefined) pool.set(digest, [...(pool.get(digest) ?? []), element]);
+      if (digest !== undefined) addTo(pool, digest, element);
     };
     for (const entryId of ids) put(this.#state.digestOf(entryId), { entryId });
     for (const made of this.#made) put(made.listed.digest, { made });

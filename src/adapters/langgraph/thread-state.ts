@@ -1,6 +1,7 @@
 import { makeIssue } from "../../jsonl/issue-log.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
+import { addTo } from "../../schema/group-by.ts";
 import { redactedIdsOf } from "../../schema/redaction.ts";
 import type { EntryTaker } from "../open-sessions.ts";
 import {
@@ -80,8 +81,7 @@ export class ThreadState implements EntryTaker {
       this.#nearest.set(entry.id, checkpoint);
       this.#tails.set(checkpoint, entry.id);
     } else if (writes !== undefined) {
-      const key = keyOf(writes.ns, writes.checkpointId);
-      this.#writes.set(key, [...(this.#writes.get(key) ?? []), writes]);
+      addTo(this.#writes, keyOf(writes.ns, writes.checkpointId), writes);
       if (above !== undefined) this.#tails.set(above, entry.id);
     } else {
       const about = `entry ${entry.id} of LangGraph is no checkpoint and no writes as this version knows them, and is left out`;

@@ -1,4 +1,4 @@
-import { type ContextUsageEstimate, estimateTokens } from "../../compaction/tokens.ts";
+import { estimateTokens } from "../../compaction/tokens.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
 import { type ModelChoice, modelSetBy } from "../../context/path-settings.ts";
 import type { SessionProjection } from "../../context/session-context.ts";
@@ -9,13 +9,14 @@ import { type SessionManager, sessionOverLog } from "../../manager/session-manag
 import type { SessionView } from "../../manager/session-view.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { NONE } from "../../tree/entry-tree.ts";
-import { contextSizeText } from "../../view/context-size.ts";
+import { type ContextSize, contextSizeText, sizeBefore } from "../../view/context-size.ts";
 import { kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { excerptOfMessage } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
 import { shortIdLength } from "../../view/short-id-length.ts";
 import { callOf } from "../../view/tool-calls.ts";
-import { answerText } from "../../view/usage.ts";
+import { answerText, usageOf } from "../../view/usage.ts";
+import type { UsageTotals } from "../../view/usage-tally.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
@@ -55,7 +56,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
   /** Ids of answers that no provider gets, because they failed or were aborted. */
   readonly leftOut: readonly string[] | undefined;
   /** Size of the context, as `stats` and the page tell it. */
-  readonly size: ContextUsageEstimate;
+  readonly size: ContextSize;
   /** Says before which answer the context stands, and what that used; undefined if it stands at an entry. */
   readonly answer: string | undefined;
 }
@@ -64,7 +65,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 export const command: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone.
 
-Above them stands the size of the context, the number that stats and the page show. If a model counted it, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
+Above them stands the size of the context, the number that stats and the page show. If a model counted it, as before an answer whose record tells its input, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
 
 --leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
   parameters: [SESSION, LEAF, BEFORE, TAIL, LLM],
@@ -100,7 +101,7 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
     // The path before an answer names the model of the answer before it.
     model: answer?.model ?? model,
     thinkingLevel,
-    size: contextUsage(session),
+    size: sizeBefore(answer?.used, contextUsage(session)),
     answer: answer?.text,
   };
 }
@@ -112,6 +113,8 @@ interface AskedAnswer {
   readonly text: string;
   /** The model that wrote it; undefined if it is no answer, or does not say. */
   readonly model: ModelChoice | undefined;
+  /** What it used, if that is known. */
+  readonly used: UsageTotals | undefined;
 }
 
 /** Goes to the entry of which the call speaks; returns the answer before which that is, undefined if it is at an entry. */
@@ -130,7 +133,7 @@ function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView
   const used = answerText(entry);
   const id = view.tree.idAt(ordinal);
   const text = `before ${kindOf(entry).word} ${id}${used === "" ? "" : `: ${used}`}`;
-  return { text, model: entry && modelSetBy(entry) };
+  return { text, model: entry && modelSetBy(entry), used: usageOf(entry) };
 }
 
 function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs" | "leftOut"> {
@@ -151,10 +154,11 @@ function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | 
 
 function writeJson({ out }: CommandCall, shown: ShownContext): void {
   const { model, thinkingLevel, lines, count: total, repairs, leftOut, size } = shown;
+  const { tokens, usageTokens, trailingTokens } = size;
   const messages = lines.map(({ message }) => message);
   // In the order of the messages; null for one that was made to repair a tool pair.
   const entries = lines.map(({ entryId = null }) => entryId);
-  const { lastUsageIndex: _, ...context } = size;
+  const context = { tokens, usageTokens, trailingTokens };
   out.json({ model, thinkingLevel, context, total, messages, entries, repairs, leftOut });
 }
 

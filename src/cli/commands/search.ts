@@ -393,5 +393,5 @@ function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): v
     note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
-  if (isOfProject) note("sessiontree search --all looks into the sessions of all projects.");
+  if (isOfProject) note("Add --all to look into the sessions of all projects.");
 }

@@ -8,7 +8,7 @@ import type { PriceFunction } from "../../catalog/usage-groups.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { type FileChange, FileFollower, fileIdentity } from "./file-follower.ts";
 import { FailureCounter, indexPage, indexUsage, searchIndex, sessionUsage } from "./session-index.ts";
-import { knownSessions, sessionPage } from "./session-page.ts";
+import { linkedSessions, sessionPage } from "./session-page.ts";
 
 /** Only this machine can reach it. */
 const HOST = "127.0.0.1";
@@ -116,7 +116,7 @@ export class PageServer {
           writeJson(response, await sessionUsage(index.scope, countingFor(request, index), path));
       if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
       if (part === "known")
-        return (_, response) => writeJson(response, Object.fromEntries(knownSessions(path, this.#hrefOf)));
+        return (_, response) => writeJson(response, Object.fromEntries(linkedSessions(path, this.#hrefOf)));
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { collectCalls } from "../../catalog/collect-usage.ts";
+import { Descent } from "../../catalog/descent.ts";
 import { kinshipOf } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { type FileHit, searchSessions } from "../../catalog/search.ts";
@@ -28,11 +29,15 @@ export async function indexPage(
   { hrefOf, ...urls }: IndexAddresses,
 ): Promise<string> {
   const sessions = await listSessions(scope);
+  const descent = new Descent(sessions);
   const rows = sessions.map((session) => {
     const { path, id, cwd, created, modified, messageCount, issueCount = 0 } = session;
     const title = titleOf(session);
     const known = { path, id, cwd, title, created, modified, messageCount, issueCount };
-    return { href: hrefOf(path), ...known, isFork: kinshipOf(session) === "fork" };
+    const kinship = kinshipOf(session);
+    const [starter] = kinship === "subagent" ? descent.parentsOf(session) : [];
+    const startedBy = starter && hrefOf(starter.path);
+    return { href: hrefOf(path), ...known, isFork: kinship === "fork", startedBy };
   });
   return htmlIndex({ name, ...urls, sessions: rows });
 }

@@ -56,7 +56,7 @@ function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
  * @returns By the name that the session uses.
  * @remarks Cost: O(bytes).
  */
-export function knownSessions(path: string, hrefOf: (path: string) => string): Map<string, KnownSession> {
+export function linkedSessions(path: string, hrefOf: (path: string) => string): Map<string, KnownSession> {
   const file = openToScan(path);
   try {
     return knownOf(namedSessions(path, piecesOf(file, 0, NAME_BYTES)), hrefOf);

@@ -1,5 +1,5 @@
 import type { Output } from "../output.ts";
-import { column, widthOf } from "../text/width.ts";
+import { column, truncate, widthOf } from "../text/width.ts";
 
 const GAP = 2;
 const LEAST_NAME_WIDTH = 12;
@@ -23,11 +23,14 @@ export interface UsageRow {
  * Writes a table: names, columns of numbers, and where a person reads it a bar for each row with a size.
  *
  * Columns that do not fit are left out, the first ones first.
+ *
+ * @param cut - Shortens a name to a width.
  */
 export function writeUsageTable(
   titles: readonly [name: string, ...numbers: string[]],
   rows: readonly UsageRow[],
   out: Output,
+  cut = truncate,
 ): void {
   const { colours } = out;
   const [nameTitle, ...numberTitles] = titles;
@@ -43,7 +46,7 @@ export function writeUsageTable(
   const room = out.isLaidOut ? Math.min(MOST_BAR_WIDTH, out.width - shownWidth - taken - GAP) : 0;
   const largest = Math.max(0, ...rows.map(({ size = 0 }) => size));
   const lineOf = (name: string, numbers: readonly string[]) =>
-    column(name, shownWidth) +
+    column(cut(name, shownWidth), shownWidth) +
     numbers
       .slice(first)
       .map((number, i) => number.padStart(GAP + (widths[first + i] ?? 0)))

@@ -106,10 +106,9 @@ class UIMessageReader {
     this.history.dropFields(index, others, "a system message");
     for (const text of texts)
       this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]), "a system message");
-    const types = parts.map(({ type }) => type);
     this.history.dropFromSystem(
       index,
-      types.filter((type) => type !== "text"),
+      parts.map(({ type }) => type),
     );
   }
 

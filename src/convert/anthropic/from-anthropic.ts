@@ -1,5 +1,5 @@
 import { textsOf } from "../../context/content-text.ts";
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
@@ -46,7 +46,7 @@ export function fromAnthropic(
 ): ConvertedMessages {
   const history = new History(options, FORM);
   const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
-  if (textsOf(system).join("") !== "") addSystem(history, system, -1);
+  if (textsOf(system).join("") !== "") history.instructions(-1, system);
   assertMessages(messages);
   messages.forEach((message, index) => {
     addMessage(history, message, index);
@@ -58,7 +58,7 @@ function addMessage(history: History, message: AnthropicMessageLike, index: numb
   const { role, content, ...others } = message;
   switch (role) {
     case "system":
-      addSystem(history, content, index);
+      history.instructions(index, content);
       break;
     case "user":
       addUser(history, content, index);
@@ -82,15 +82,6 @@ function addMessage(history: History, message: AnthropicMessageLike, index: numb
 function isResponse(message: object): message is AnthropicResponseLike {
   const { usage, model } = fieldsOf(message);
   return typeof model === "string" && isJsonRecord(usage);
-}
-
-function addSystem(history: History, content: unknown, index: number): void {
-  history.system(index, textsOf(content).join("\n"));
-  const types = listOf(content).map((block) => fieldsOf(block)["type"]);
-  history.dropFromSystem(
-    index,
-    types.filter((type) => type !== "text"),
-  );
 }
 
 function addUser(history: History, content: AnthropicMessageLike["content"], index: number): void {

@@ -44,8 +44,7 @@ export function fromBedrock(
   const texts = readUser(instructions) ?? [];
   const said = texts.flatMap((block) => (block.type === "text" ? [block.text] : []));
   if (said.join("") !== "") history.system(-1, said.join("\n"));
-  const others = instructions.flatMap((block) => Object.keys(block).filter((kind) => kind !== "text"));
-  history.dropFromSystem(-1, others);
+  history.dropFromSystem(-1, instructions.flatMap(Object.keys));
   assertMessages(messages);
   messages.forEach(({ role, content, ...others }, index) => {
     const blocks = listOf(toWire(content ?? [])).map(fieldsOf);

@@ -1,4 +1,3 @@
-import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import { type AnswerFields, STOP_REASONS, stopOrToolUse } from "../answer.ts";
@@ -99,13 +98,7 @@ function unknownType(index: number, type: unknown): TypeError {
 
 function addSystem(history: History, original: LangChainRecord, index: number): void {
   const { content, ...others } = original.data;
-  history.system(index, textsOf(content).join("\n"));
-  history.dropFromSystem(
-    index,
-    listOf(content)
-      .map((block) => fieldsOf(block)["type"])
-      .filter((type) => type !== "text"),
-  );
+  history.instructions(index, content);
   history.dropFields(index, others, "a system message");
 }
 

@@ -1,8 +1,7 @@
-import { usageOf } from "../../convert/answer.ts";
-import type { AnswerBlock } from "../../convert/dialect.ts";
+import { assistantMessage, usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../schema/message.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
 import type { ThreadState } from "../entry-thread.ts";
 import type { Draft } from "../session-builder.ts";
 
@@ -23,29 +22,12 @@ export interface AnsweringModel {
 
 /** Creates an answer without blocks. */
 export function emptyAnswer({ provider, model }: AnsweringModel, timestamp: number): AssistantMessage {
-  return {
-    role: "assistant",
-    content: [],
+  return assistantMessage([], {
     api: provider === undefined ? "openai-codex-responses" : "openai-responses",
     provider: provider ?? "openai-codex",
     model: model ?? UNKNOWN_NAME,
-    usage: usageOf(),
-    stopReason: "stop",
     timestamp,
-  };
-}
-
-/** Adds blocks; if a call is among them, the answer ends for a tool. */
-export function addBlocks(message: AssistantMessage, blocks: readonly AnswerBlock[]): void {
-  message.content.push(...blocks);
-  if (blocks.some(({ type }) => type === "toolCall")) message.stopReason = "toolUse";
-}
-
-/** Sets why an answer ended, unless it ended for a tool. */
-export function endAnswer(message: AssistantMessage, reason: StopReason, errorMessage?: string): void {
-  if (message.stopReason === "toolUse") return;
-  message.stopReason = reason;
-  if (errorMessage !== undefined) message.errorMessage = errorMessage;
+  });
 }
 
 /** Tells whether an answer contains only text. */

@@ -2,7 +2,8 @@ import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { AgentMessage, AssistantMessage } from "../../schema/message.ts";
-import { type AnsweringModel, addBlocks, emptyAnswer } from "./answer.ts";
+import { addBlocks } from "../open-answer.ts";
+import { type AnsweringModel, emptyAnswer } from "./answer.ts";
 import {
   answerBlocks,
   callId,

@@ -15,10 +15,11 @@ import {
   usageEntry,
 } from "../entry-bodies.ts";
 import { EntryThread, type ThreadState } from "../entry-thread.ts";
+import { addBlocks, endAnswer } from "../open-answer.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
-import { type Answer, addBlocks, emptyAnswer, endAnswer, isText, usageOfTokens } from "./answer.ts";
+import { type Answer, emptyAnswer, isText, usageOfTokens } from "./answer.ts";
 import { readReplacement } from "./replacement-history.ts";
 import {
   answerBlocks,

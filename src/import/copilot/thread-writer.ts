@@ -14,6 +14,7 @@ import {
   usageEntry,
 } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
+import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
@@ -234,8 +235,7 @@ export class ThreadWriter {
     // One response may stand in several events.
     const open = this.#answer;
     if (open !== undefined && callId !== undefined && open.callId === callId) {
-      open.message.content.push(...answer.content);
-      if (answer.calls.length > 0) open.message.stopReason = "toolUse";
+      addBlocks(open.message, answer.content);
     } else this.#beginAnswer(data, answer, record);
     if (answer.others !== undefined)
       this.#add(`${keyOf(record)} parts`, record, custom("copilot.parts", answer.others));

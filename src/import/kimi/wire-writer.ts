@@ -1,9 +1,9 @@
-import { countOf, usageOf } from "../../convert/answer.ts";
+import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
 import type { AnswerBlock } from "../../convert/dialect.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../schema/message.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
 import {
   customMessage,
   ifFilled,
@@ -14,6 +14,7 @@ import {
   usageEntry,
 } from "../entry-bodies.ts";
 import { EntryThread } from "../entry-thread.ts";
+import { addBlocks, endAnswer } from "../open-answer.ts";
 import { entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import { member, textOf } from "../source-values.ts";
 import { modelOf, resultParts, sentParts, usageOfTokens } from "./kimi-parts.ts";
@@ -109,25 +110,17 @@ export class WireWriter extends EntryThread {
     const step = this.#step;
     if (step === undefined) return;
     const message = step.message ?? this.#beginAnswer(step, time);
-    message.content.push(block);
-    if (block.type !== "toolCall") return;
-    message.stopReason = "toolUse";
-    this.#toolNames.set(block.id, block.name);
+    addBlocks(message, [block]);
+    if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
   }
 
   #beginAnswer(step: Step, time: unknown): AssistantMessage {
     const { usage } = step;
-    const message: AssistantMessage = {
-      role: "assistant",
-      content: [],
-      api: UNKNOWN_NAME,
-      provider: UNKNOWN_NAME,
-      model: UNKNOWN_NAME,
+    const message = assistantMessage([], {
       ...step.model,
       usage: usage?.usage ?? usageOf(),
-      stopReason: "stop",
       timestamp: 0,
-    };
+    });
     if (usage !== undefined) this.#claim(usage);
     step.usage = undefined;
     step.message = message;
@@ -155,23 +148,17 @@ export class WireWriter extends EntryThread {
     if (message === undefined) return;
     const responseId = textOf(messageId);
     if (responseId !== undefined) message.responseId = responseId;
-    if (finishReason === "interrupted") this.#end(message, "aborted");
-    if (finishReason === "max_tokens" || finishReason === "truncated") this.#end(message, "length");
+    if (finishReason === "interrupted") endAnswer(message, "aborted");
+    if (finishReason === "max_tokens" || finishReason === "truncated") endAnswer(message, "length");
   }
 
   endTurn(reason: unknown, error: string | undefined, record: JsonRecord): void {
     const message = this.#step?.message;
     this.#endStep();
-    if (reason === "cancelled" && message !== undefined) this.#end(message, "aborted");
+    if (reason === "cancelled" && message !== undefined) endAnswer(message, "aborted");
     if (reason !== "failed") return;
-    if (message !== undefined && message.stopReason !== "toolUse") this.#end(message, "error", error);
+    if (message !== undefined && message.stopReason !== "toolUse") endAnswer(message, "error", error);
     else this.keepRecord(record, "error");
-  }
-
-  #end(message: AssistantMessage, reason: StopReason, error?: string): void {
-    if (message.stopReason === "toolUse") return;
-    message.stopReason = reason;
-    if (error !== undefined) message.errorMessage = error;
   }
 
   /** Leaves the latest turns, which stay as a branch. */

@@ -9,6 +9,7 @@ import { type AssistantMessage, UNKNOWN_NAME } from "../../schema/message.ts";
 import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
 import { custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
 import { convertModelMessage, convertSentParts } from "../gemini/parts.ts";
+import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
 import { type CallReport, CallReports, identityOf, usageOfAnswer } from "./call-reports.ts";
@@ -149,8 +150,7 @@ class ThreadEmitter {
     const isRest = value["usageMetadata"] === undefined && answer.content.every(isCall);
     // Transcripts of subagents have the calls of an answer in a record of their own.
     if (isRest && answer.content.length > 0 && this.#answer !== undefined && this.#answer.draft === above) {
-      this.#answer.message.content.push(...answer.content);
-      this.#answer.message.stopReason = "toolUse";
+      addBlocks(this.#answer.message, answer.content);
       return whole(above);
     }
     const report = this.#reportOf(node);

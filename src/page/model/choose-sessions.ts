@@ -40,7 +40,7 @@ export interface SessionNode {
  * A session whose subagent was found is shown with the subagents that were; of one that was found itself, all are.
  *
  * @param sessions - Latest first.
- * @param usage - Undefined until it is known: then no session is known to be one of a subagent.
+ * @param usage - Undefined until it is known; then it tells who started whom, also where the list could not.
  * @remarks Cost: O(sessions · log sessions).
  */
 export function chooseSessions(
@@ -50,8 +50,8 @@ export function chooseSessions(
 ): SessionNode[] {
   const { project, source, period, spent, sort, ranked } = choice;
   const listed = new Set(sessions.map(({ href }) => href));
-  const starterOf = ({ href }: ListedSession) => {
-    const starter = usage?.starters.get(href);
+  const starterOf = ({ href, startedBy }: ListedSession) => {
+    const starter = usage === undefined ? startedBy : usage.starters.get(href);
     return starter !== undefined && listed.has(starter) ? starter : undefined;
   };
   const byStarter = groupBy(sessions, starterOf);

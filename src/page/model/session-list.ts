@@ -17,6 +17,8 @@ export interface ListedSession {
   readonly issueCount: number;
   /** Whether it was begun as a copy of another one. */
   readonly isFork: boolean;
+  /** Address of the session that started this one as a subagent's; undefined for others. */
+  readonly startedBy: string | undefined;
 }
 
 /** What a list of sessions is made of. */
@@ -52,7 +54,7 @@ export function readSessionList(json: string): SessionList {
     searchUrl: textOf(searchUrl),
     usageUrl: textOf(usageUrl),
     sessions: listOf(sessions).map((one) => {
-      const { href, path, id, cwd, title, created, modified, messageCount, issueCount, isFork } =
+      const { href, path, id, cwd, title, created, modified, messageCount, issueCount, isFork, startedBy } =
         fieldsOf(one);
       return {
         href: textOf(href),
@@ -65,6 +67,7 @@ export function readSessionList(json: string): SessionList {
         messageCount: numberOf(messageCount),
         issueCount: numberOf(issueCount),
         isFork: isFork === true,
+        startedBy: textOf(startedBy) || undefined,
       };
     }),
   };

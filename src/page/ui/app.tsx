@@ -5,7 +5,7 @@ import { counted } from "../../view/words.ts";
 import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
 import { viewPath } from "../model/path-items.ts";
 import { finderOf } from "../model/search.ts";
-import type { SessionModel } from "../model/session-model.ts";
+import { pathTo, type SessionModel } from "../model/session-model.ts";
 import { turnsOf } from "../model/turns.ts";
 import { BesideView } from "./beside-view.tsx";
 import { ChangesView } from "./changes-view.tsx";
@@ -61,7 +61,13 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const subject = subjectOf(position);
   const [copy, copied] = useCopy();
   const { query, isActive } = search;
-  const turns = useMemo(() => turnsOf(session, [...path.indices.keys()]), [session, path]);
+  const turns = useMemo(
+    () =>
+      new Map(
+        [position.beside ?? NONE, position.end].flatMap((end) => [...turnsOf(session, pathTo(session, end))]),
+      ),
+    [session, position.beside, position.end],
+  );
   const page = useMemo(
     () => ({ session, listed, path: file, go, find: finderOf(query), copy, turns }),
     [session, listed, file, go, query, copy, turns],

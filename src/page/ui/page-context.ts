@@ -18,7 +18,7 @@ export interface PageContextValue {
   /** Finds what is searched for; nothing if nothing is. */
   readonly find: Finder;
   readonly copy: Copy;
-  /** The turns of the path, by the ordinal of the user's message. */
+  /** The turns of the path and of the one beside it, by the ordinal of the user's message. */
   readonly turns: ReadonlyMap<number, Turn>;
 }
 

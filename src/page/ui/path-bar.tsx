@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
-import type { AnySessionEntry, ContextUsageEstimate } from "../../core.ts";
+import type { AnySessionEntry } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
-import { contextSizeText } from "../../view/context-size.ts";
+import { contextSizeText, type ContextSize as Size, sizeBefore } from "../../view/context-size.ts";
 import { costText, type Spent } from "../../view/spent.ts";
 import { answerOf } from "../../view/tool-calls.ts";
 import { usageTexts } from "../../view/usage.ts";
@@ -115,6 +115,8 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
   const { items, modelItems, model, thinkingLevel, contextSize } = path;
   const answerAt = answerOf(session, position.asked) ?? NONE;
   const answer = session.entryAt(answerAt);
+  const used = session.facts[answerAt]?.used;
+  const size = sideOf(position) === "before" ? sizeBefore(used, contextSize) : contextSize;
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const compacted = items.filter(({ state }) => state === "compacted").length;
   // The path before an answer names the model of the answer before it.
@@ -132,8 +134,8 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
   return (
     <span class="path-facts" title={rest.join(" · ")}>
       <span>{extent}</span>
-      <ContextSize size={contextSize} isShort={isModel} />
-      {answer !== undefined && <AnswerCost answer={answer} used={session.facts[answerAt]?.used} />}
+      <ContextSize size={size} isShort={isModel} />
+      {answer !== undefined && <AnswerCost answer={answer} used={used} />}
       {isModel && <Repairs path={path} />}
       {rest.map((fact) => (
         <span key={fact}>{fact}</span>
@@ -143,7 +145,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
 }
 
 /** The size of the context at the end of the path, and how it is known; short where all is about the context. */
-function ContextSize({ size, isShort }: { size: ContextUsageEstimate; isShort: boolean }) {
+function ContextSize({ size, isShort }: { size: Size; isShort: boolean }) {
   const { tokens: all, usageTokens, trailingTokens } = size;
   const isExact = usageTokens > 0 && trailingTokens === 0;
   return (
