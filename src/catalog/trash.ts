@@ -6,7 +6,7 @@ import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../fs/file-
 import { removeFile } from "../fs/temporary-files.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { LeaseSlot } from "../log/lease-slot.ts";
-import { awaitFile, isThere, removeOldFile } from "../log/replace-file.ts";
+import { awaitFile, finishInterrupted, isThere, removeOldFile, reserve } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
@@ -43,7 +43,7 @@ export interface DeletedSession {
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it is another
  *   program's, or would be removed for good and is no session, `LEASE_HELD` if a process has its lease, `WRITE_FAILED` if the system has no
- *   trash or refuses, `ABORTED`; the file is then where it was.
+ *   trash or refuses, or the file is being replaced, `ABORTED`; the file is then where it was.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
   assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
@@ -58,13 +58,18 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const trash = permanent ? undefined : await loadTrash(absolute);
   pace.check();
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
-  takeLease(lease, absolute);
+  unlessFull(() => lease.take(), `${absolute}.lease`);
+  let release: (() => void) | undefined;
   try {
+    release = unlessFull(() => reserve(realFileSystem, absolute));
+    // Another process may have deleted it meanwhile.
+    assertPlainFile(absolute);
     await deleteMarked(
       unlessRefused(() => importOriginOf(absolute)),
       () => (trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash)),
     );
   } finally {
+    release?.();
     lease.release();
   }
   forgetSession(absolute);
@@ -81,13 +86,14 @@ function assertSession(path: string, isForGood: boolean): void {
   if (isSessionError(error) && error.details["source"] !== undefined) throw error;
 }
 
-/** Takes the lease. On a full disk it is enough that nobody holds it, or nothing could be deleted there. */
-function takeLease(lease: LeaseSlot, path: string): void {
+/** Takes a lease or lock, or does without on a full disk, unless its file is there: or nothing could be deleted there. */
+function unlessFull<T>(take: () => T, file?: string): T | undefined {
   try {
-    lease.take();
+    return take();
   } catch (error) {
     const isFull = error instanceof Error && hasErrorCode(error.cause, "ENOSPC", "EDQUOT");
-    if (!isFull || isThere(`${path}.lease`)) throw error;
+    if (!isFull || (file !== undefined && isThere(file))) throw error;
+    return undefined;
   }
 }
 
@@ -135,6 +141,8 @@ async function loadTrash(path: string): Promise<Trash> {
 }
 
 async function putIntoTrash(path: string, trash: Trash): Promise<void> {
+  // Or the old content that a killed process left would come back.
+  finishInterrupted(realFileSystem, path);
   try {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });

@@ -14,14 +14,15 @@ export class FileChangedError extends Error {}
 /** How often to retry because another file has taken the path meanwhile. */
 const MAX_ATTEMPTS = 20;
 
-/** Retries a call if another file has taken the path meanwhile. */
+/** Retries a call if another file has taken the path meanwhile, or the file has gone: a call that looks again says so. */
 export function untilUnchanged<T>(call: () => T): T {
   for (let attempt = 1; ; attempt++) {
     try {
       return call();
     } catch (error) {
       const cause = error instanceof SessionError ? error.cause : error;
-      if (!(cause instanceof FileChangedError) || attempt === MAX_ATTEMPTS) throw error;
+      const isChanged = cause instanceof FileChangedError || hasErrorCode(cause, "ENOENT");
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }

@@ -418,7 +418,9 @@ export class FileLog implements SessionLog {
   /** Replaces the file; retries if it was cut or replaced meanwhile. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return exclusively(this.#fs, this.path, () => {
-      const written = this.#polled("write", (file) => {
+      // Only an append makes a file that is gone anew.
+      const written = this.#polled("flush", (file) => {
+        if (file.findAtPath() === "gone") throw gone(this.path);
         assertWritable(this);
         assertAllRead(this.path, this.index);
         return file.replace(write);

@@ -52,7 +52,7 @@ const MAX_STRAYS = 9;
 /** Bytes of a name that leave room for a dot before it and `.lease` or `.old.9` behind it, as file systems count. */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
-/** Names of the locks of files that this thread is replacing. */
+/** Names of the locks of files that this thread is replacing or deleting. */
 const here = new Set<string>();
 
 /**
@@ -128,7 +128,7 @@ function moveIn(fs: FileSystem, from: string, path: string): void {
 /** Undoes the first half of an exchange. If that fails, the next process that needs the file does it. */
 function putBack(fs: FileSystem, path: string): void {
   try {
-    finish(fs, path);
+    finishInterrupted(fs, path);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
   }
@@ -167,20 +167,30 @@ function warnUnsettled(path: string, error: unknown): void {
  * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, is replacing the file.
  */
 export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, waitMs = WAIT_MS): T {
+  const release = reserve(fs, path, waitMs);
+  try {
+    finishInterrupted(fs, path);
+    return replace();
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Keeps others from replacing or deleting a session file.
+ *
+ * @returns Ends that.
+ * @throws {SessionError} `WRITE_FAILED`, as `exclusively` does.
+ */
+export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
   const lock = lockName(path);
   if (here.has(lock)) throw busy(path);
+  const lease = takeLock(fs, path, lock, waitMs);
   here.add(lock);
-  try {
-    const lease = takeLock(fs, path, lock, waitMs);
-    try {
-      finish(fs, path);
-      return replace();
-    } finally {
-      lease.release();
-    }
-  } finally {
+  return () => {
+    lease.release();
     here.delete(lock);
-  }
+  };
 }
 
 /**
@@ -264,8 +274,8 @@ export function removeOldFile(fs: FileSystem, path: string): void {
   removeFile(fs, hiddenName(path));
 }
 
-/** Removes what killed processes left, after copying lines that are nowhere else. */
-function finish(fs: FileSystem, path: string): void {
+/** Removes what killed processes left, after copying lines that are nowhere else. Must be called while the file is reserved. */
+export function finishInterrupted(fs: FileSystem, path: string): void {
   try {
     removeLeftovers(fs, dirname(path));
     if (!isHalfReplaced(fs, path)) return;
@@ -331,7 +341,7 @@ function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): L
 }
 
 function busy(path: string, cause?: unknown): SessionError {
-  return new SessionError("WRITE_FAILED", `${path} is being replaced. Try again.`, {
+  return new SessionError("WRITE_FAILED", `${path} is being replaced or deleted. Try again.`, {
     details: { path },
     cause,
   });

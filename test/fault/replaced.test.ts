@@ -138,6 +138,25 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
     expect(session.refresh()).toEqual([]);
   });
 
+  test.each([[[]], [["one before"]]])(
+    "at any call of an append, after %j, is made anew or a typed error, and never half a session",
+    (before) => {
+      for (let at = 1, calls = at; at <= calls; at++) {
+        const path = place(sandbox(), "s.jsonl", BRANCHED);
+        calls = Number.NEGATIVE_INFINITY;
+        const fs = watchedFs(() => {
+          if (++calls === at) rmSync(path, { force: true });
+        });
+        const session = SessionManager.open(path, { fs });
+        for (const text of before) session.appendMessage(user(text));
+        calls = 0;
+        const code = codeOf(() => session.appendMessage(user("e")));
+        expect(["no error", "SESSION_NOT_FOUND"], `call ${at} of ${calls}`).toContain(code);
+        if (existsSync(path)) expect(onDisk(path).issues).toEqual([]);
+      }
+    },
+  );
+
   test("comes back", () => {
     const session = SessionManager.open(stage.path);
     const away = `${stage.path}.away`;

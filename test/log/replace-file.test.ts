@@ -49,6 +49,47 @@ const isTemporary = (name: string, [path]: unknown[]) => name === "openSync" && 
 const isRename = (name: string) => name === "renameSync";
 
 describe("while a file is replaced", () => {
+  test.each(SYSTEMS)("no deletion is undone, whenever it comes, %s", async (system) => {
+    const refused = (error: unknown) => {
+      expect(error).toMatchObject({ code: expect.stringMatching(/^(WRITE_FAILED|SESSION_NOT_FOUND)$/) });
+      return undefined;
+    };
+    let deleted = 0;
+    for (let at = 1, calls = at; at <= calls; at++) {
+      const path = place(sandbox(), "s.jsonl", `${BRANCHED}what is this\n`);
+      let deletion: Promise<unknown> | undefined;
+      calls = 0;
+      const act = () => {
+        if (++calls === at) deletion = deleteSession(path, { permanent: true }).catch(refused);
+      };
+      try {
+        repairSession(path, { fs: watchedFs(act, systemFs(system)) });
+      } catch (error) {
+        refused(error);
+      }
+      const isDeleted = (await deletion) !== undefined;
+      expect(names(dirname(path)).includes("s.jsonl"), `call ${at}`).toBe(!isDeleted);
+      if (isDeleted) deleted++;
+    }
+    expect(deleted).toBeGreaterThan(0);
+  });
+
+  test("its deletion is refused for the moment, and nothing brings it back after one that is not", async () => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED);
+    const deletions: Promise<unknown>[] = [];
+    const fs = once(isRename, () => {
+      deletions.push(expect(deleteSession(path, { permanent: true })).rejects.toThrow(/being replaced/));
+    });
+    const session = SessionManager.open(path, { fs });
+    session.redact("00000002");
+    await Promise.all(deletions);
+    expect(deletions).toHaveLength(1);
+    await deleteSession(path, { permanent: true });
+    expect(() => session.redact("00000003")).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
+    // Windows keeps the name of a file that is open.
+    expect(names(dirname(path)).filter((name) => !name.endsWith(".tmp"))).toEqual([]);
+  });
+
   test("what another session appends during the copy is in the new file", async () => {
     const path = place(sandbox(), "s.jsonl", LONG);
     const said: string[] = [];
