@@ -188,8 +188,8 @@ export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => v
   const lease = takeLock(fs, path, lock, waitMs);
   here.add(lock);
   return () => {
-    lease.release();
     here.delete(lock);
+    lease.release();
   };
 }
 
