@@ -185,12 +185,17 @@ export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, w
 export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
   const lock = lockName(path);
   if (here.has(lock)) throw busy(path);
-  const lease = takeLock(fs, path, lock, waitMs);
   here.add(lock);
-  return () => {
-    lease.release();
+  try {
+    const lease = takeLock(fs, path, lock, waitMs);
+    return () => {
+      lease.release();
+      here.delete(lock);
+    };
+  } catch (error) {
     here.delete(lock);
-  };
+    throw error;
+  }
 }
 
 /**
