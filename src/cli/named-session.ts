@@ -1,6 +1,7 @@
 import type { SessionRow } from "../catalog/session-row.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionView } from "../manager/session-view.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -119,7 +120,12 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
     );
   }
   const { buffer } = await import("node:stream/consumers");
-  return buffer(stdin);
+  const bytes = await buffer(stdin);
+  if (bytes.length > 0) return bytes;
+  throw new SessionError(
+    "NOT_A_SESSION",
+    "Standard input is empty. Check that the command before the pipe wrote a session.",
+  );
 }
 
 /** The error for what would change the session that comes from stdin. */

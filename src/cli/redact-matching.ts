@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { CatalogScope } from "../catalog/session-files.ts";
+import { sessionNotFound } from "../manager/open-session.ts";
 import {
   type RedactEverywhereOptions,
   type RedactedPlace,
@@ -71,6 +73,7 @@ async function reachOf(call: CommandCall, { session, isAll, replacement }: Match
   }
   if (session === undefined) return { scopes: scopesOf(call, isAll), options };
   const path = await call.findFile(session);
+  if (!existsSync(path)) throw sessionNotFound(path);
   return {
     scopes: [...scopesOf(call, true), { sessionDir: dirname(path) }],
     options: { ...options, paths: [path] },

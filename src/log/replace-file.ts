@@ -189,8 +189,11 @@ export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => v
   try {
     const lease = takeLock(fs, path, lock, waitMs);
     return () => {
-      lease.release();
-      here.delete(lock);
+      try {
+        lease.release();
+      } finally {
+        here.delete(lock);
+      }
     };
   } catch (error) {
     here.delete(lock);

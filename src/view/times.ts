@@ -52,8 +52,9 @@ export function ago(timeMs: number, nowMs: number): string {
   return days === 1 ? "1 day ago" : `${days} days ago`;
 }
 
-/** Writes a length of time in the two largest units that fit: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
+/** Writes a length of time in the two largest units that fit: `<0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
 export function duration(milliseconds: number): string {
+  if (milliseconds < 0.05 * SECOND_MS) return "<0.1 s";
   if (milliseconds < 9.95 * SECOND_MS) return `${(milliseconds / SECOND_MS).toFixed(1)} s`;
   if (milliseconds < MINUTE_MS - SECOND_MS / 2) return `${Math.round(milliseconds / SECOND_MS)} s`;
   if (milliseconds < HOUR_MS - SECOND_MS / 2) return inUnits(milliseconds, MINUTE_MS, "min", SECOND_MS, "s");

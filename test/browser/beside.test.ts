@@ -12,6 +12,7 @@ function forked() {
   const left = writer.user("With a cache.");
   writer.tool("edit", { path: "src/a.ts", oldText: "slow", newText: "quick" }, "Edited.");
   writer.assistant("The cache is there.");
+  writer.add("custom", { customType: "acme.reminder-of-the-tokens-left", data: { left: 3 } });
   writer.leaf = asked;
   writer.user("With an index.");
   const end = writer.tool("bash", { command: "make index" }, "no rule", { isError: true });
@@ -32,7 +33,9 @@ test("two branches stand side by side from where they part, at an address of the
     const said = () =>
       columns.evaluateAll((all) => all.map((one) => one.querySelector(".entry-body")?.textContent?.trim()));
     await expect.poll(said).toEqual(["With a cache.", "With an index."]);
-    expect(await columns.first().locator("p").first().textContent()).toMatch(/4 entries · \$[\d.]+ · 1 min$/);
+    expect(await columns.first().locator("p").first().textContent()).toMatch(
+      /5 entries · \$[\d.]+ · 1 min 20 s$/,
+    );
     // Both say what a turn took.
     expect(await columns.locator(".entry-facts:text-matches('^turn: ')").count()).toBe(2);
     // The time of an entry stands on one line.
@@ -41,6 +44,11 @@ test("two branches stand side by side from where they part, at an address of the
       all.map((one) => one.getBoundingClientRect().height),
     ))
       expect(height).toBeLessThan(30);
+    // And on that of what it is, to which what can be done with it comes once it is marked.
+    const state = columns.locator(".entry.is-small").first();
+    const [what, when] = [state.locator(".entry-kind"), state.locator(".entry-end time")];
+    const topOf = async (part: typeof what) => (await part.boundingBox())?.y ?? Number.NaN;
+    expect(Math.abs((await topOf(what)) - (await topOf(when)))).toBeLessThan(8);
     // What both have in common is in neither.
     expect(await page.locator(".beside").textContent()).not.toContain("How?");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);

@@ -117,6 +117,16 @@ describe("what makes a file prints its path alone on stdout", () => {
 });
 
 describe("- is the session on stdin", () => {
+  test.each(["tree", "show", "stats", "context", "verify", "view"])(
+    "%s says that nothing came, and names no repair",
+    async (command) => {
+      const { code, stdout, stderr } = await cli([command, "-"], { stdin: pieces("") });
+      expect(code).toBe(1);
+      expect(stdout + stderr).toContain("Standard input is empty. Check that the command before the pipe");
+      expect(stdout + stderr).not.toContain("sessiontree repair");
+    },
+  );
+
   const reading = ["tree", "show", "context", "stats", "verify"].map((name) => [name, "-", "--json"]);
 
   test.each([...reading, ["export", "-", "--markdown"], ["search", "Two", "-"], ["name", "-"]])(

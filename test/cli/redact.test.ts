@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
@@ -50,6 +50,16 @@ test("--text says what stands there instead, and an entry may be named by its be
   ]);
   expect(SessionManager.open(path).getEntry(secret)).toMatchObject({ message: { content: "(a secret)" } });
 });
+
+test.each([[["--dry-run"]], [["--yes"]]])(
+  "--matching in a file that never was says so, with %j",
+  async (more) => {
+    const path = join(dirname(withSecret().path), "none.jsonl");
+    const { code, stderr } = await cli(["redact", path, "--matching", "tulip", ...more]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`There is no session at ${path}. Check the path, or list the sessions.`);
+  },
+);
 
 describe("without --yes", () => {
   test.each(["y", "Yes", " YES \n"])("the answer %j is consent", async (answer) => {

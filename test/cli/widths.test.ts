@@ -1,8 +1,9 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { widthOf } from "../../src/cli/text/width.ts";
-import { type CliSettings, cli } from "./support/cli.ts";
+import { linesOf, SESSION_ID, user } from "../import/support/claude-records.ts";
+import { type CliSettings, cli, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 import { folderWithTrash } from "./support/trash.ts";
 
@@ -38,6 +39,20 @@ function project() {
   });
   return { failed, settings };
 }
+
+test("what an import did fits into 40 columns", async () => {
+  const home = temporaryFolder();
+  const folder = join(home, ".claude", "projects", "-shop");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, `${SESSION_ID}.jsonl`),
+    `${linesOf([user("q", null, "Find the leak")])}{"cut off\n`,
+  );
+  const settings: CliSettings = { columns: 40, cwd: home, env: { HOME: home, NO_COLOR: "1" } };
+  const { stdout } = await cli(["import", "--all"], settings);
+  expect(stdout.replace(/\s+/g, " ")).toContain("0 unchanged, 1 issue (--json tells which)");
+  expect(stdout.split("\n").filter((line) => widthOf(line) > 40)).toEqual([]);
+});
 
 /** What no line of ours can break: a path, or a command to be copied. */
 const WHOLE = /^ *\S+$|^ *sessiontree |^\S+ {2}\/\S+(?: {2}\(|: )|^[\w ]+: \/\S+$/;

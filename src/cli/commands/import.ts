@@ -267,7 +267,7 @@ function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tal
       ...(tally.empty > 0 ? [`${count(tally.empty)} without a message (left out)`] : []),
       ...(tally.issues > 0 ? [`${counted(tally.issues, "issue")} (--json tells which)`] : []),
     ];
-    out.line(`${source}: ${parts.join(", ")}`);
+    out.prose(`${source}: ${parts.join(", ")}`);
   }
   if (isDry && tallies.size > 0) out.line("Nothing was written.");
 }
