@@ -185,12 +185,20 @@ export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, w
 export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
   const lock = lockName(path);
   if (here.has(lock)) throw busy(path);
-  const lease = takeLock(fs, path, lock, waitMs);
   here.add(lock);
-  return () => {
+  try {
+    const lease = takeLock(fs, path, lock, waitMs);
+    return () => {
+      try {
+        lease.release();
+      } finally {
+        here.delete(lock);
+      }
+    };
+  } catch (error) {
     here.delete(lock);
-    lease.release();
-  };
+    throw error;
+  }
 }
 
 /**

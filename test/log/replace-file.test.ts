@@ -55,10 +55,10 @@ describe("while a file is replaced", () => {
       return undefined;
     };
     let deleted = 0;
-    for (let at = 1, calls = at; at <= calls; at++) {
+    for (let at = 1, total = at; at <= total; at++) {
       const path = place(sandbox(), "s.jsonl", `${BRANCHED}what is this\n`);
       let deletion: Promise<unknown> | undefined;
-      calls = 0;
+      let calls = 0;
       const act = () => {
         if (++calls === at) deletion = deleteSession(path, { permanent: true }).catch(refused);
       };
@@ -67,6 +67,8 @@ describe("while a file is replaced", () => {
       } catch (error) {
         refused(error);
       }
+      // An early deletion ends the repair early.
+      total = Math.max(total, calls, deletion === undefined ? 0 : at + 1);
       const isDeleted = (await deletion) !== undefined;
       expect(names(dirname(path)).includes("s.jsonl"), `call ${at}`).toBe(!isDeleted);
       if (isDeleted) deleted++;
