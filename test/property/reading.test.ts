@@ -12,6 +12,9 @@ import { indexOf, issuesOf, readAtOnce, readBodies, readBody, snapshotOf } from 
 
 const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
+/** Whether blanks stand behind a line, besides the CR of its break: whoever looks before they come takes the line without them. */
+const hasLateBlanks = (bytes: Uint8Array) => /[ \t\r]\r\n|[ \t]\n/.test(text(bytes));
+
 /** Issues that are about ids and parents rather than about what stands on a line. */
 const ABOUT_LINKS = /^(?:ENTRY_REPEATED|ID_|PARENT_)/;
 
@@ -67,7 +70,7 @@ describe("the index of heads", () => {
     });
     fc.assert(
       fc.property(sessionFile, cuts, (bytes, cuts) => {
-        fc.pre(!hasHiddenRecord(bytes));
+        fc.pre(!hasHiddenRecord(bytes) && !hasLateBlanks(bytes));
         const index = indexOf(bytes);
         let from = 0;
         for (const { at, isEnd } of [...cuts].sort((a, b) => a.at - b.at)) {
@@ -93,7 +96,7 @@ describe("the index of heads", () => {
   it("finds the same when every byte comes alone, and the file is looked at after each", () => {
     fc.assert(
       fc.property(sessionFile, (bytes) => {
-        fc.pre(!hasHiddenRecord(bytes));
+        fc.pre(!hasHiddenRecord(bytes) && !hasLateBlanks(bytes));
         const index = indexOf(bytes);
         for (let i = 0; i < bytes.length; i++) {
           index.feed(bytes.subarray(i, i + 1));
