@@ -26,6 +26,9 @@ export interface SessionIndexOptions {
 /** Maximum number of entries to reserve memory for. */
 const MAX_RESERVED = 200_000;
 
+/** A guess that is too small by one entry doubles the memory. */
+const MARGIN = 1.03;
+
 /**
  * Reads a session's bytes into its header, its tree of heads, its line spans and its issues.
  *
@@ -220,7 +223,8 @@ export class SessionIndex {
    */
   reserve(bytes: number): void {
     const { size } = this.tree;
-    const expected = Math.min(Math.ceil((size * bytes) / Math.max(1, this.position)), size + MAX_RESERVED);
+    const guess = Math.ceil((MARGIN * size * bytes) / Math.max(1, this.position));
+    const expected = Math.min(guess, size + MAX_RESERVED);
     this.tree.reserve(expected);
     this.spans.reserve(expected);
   }

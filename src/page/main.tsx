@@ -33,7 +33,7 @@ async function takeContent(): Promise<ComponentChild> {
   const embedded = readEmbedded(session.textContent);
   const { server } = embedded;
   const known = new Map(embedded.known);
-  const entries = new SessionEntries(known);
+  const entries = new SessionEntries(known, embedded.size);
   const pieces = server === undefined ? piecesInPage(document) : piecesOf((await ask(server.bytesUrl)).body);
   for await (const piece of pieces) entries.append(piece);
   entries.end();

@@ -35,6 +35,8 @@ export interface KnownSession {
 export interface PageSource {
   /** The session file, byte by byte; undefined for a page that fetches it from a server. */
   readonly bytes?: Uint8Array | undefined;
+  /** How many bytes the file has; default: as many as `bytes`. */
+  readonly size?: number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
   /** Absolute path of the file; undefined if the session has none. */
@@ -81,9 +83,9 @@ const GZIP = { level: 3 };
  * @remarks Cost: O(bytes), in memory several times over.
  */
 export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
-  const { bytes, known, ...others } = source;
+  const { bytes, known, size = bytes?.length, ...others } = source;
   const links = known === undefined || known.size === 0 ? {} : { known: Object.fromEntries(known) };
-  const data = { ...others, ...links };
+  const data = { ...others, size, ...links };
   return documentOf({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
 }
 

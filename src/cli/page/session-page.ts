@@ -38,7 +38,7 @@ export function sessionPage(session: PagedSession, options: SessionPageOptions =
   const { leafId, server, indexUrl, mostBytes = MOST_BYTES } = options;
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
   if (size > mostBytes) throw tooLarge(path ?? fileName, size);
-  if (server !== undefined) return htmlPage({ path, fileName, leafId, server, indexUrl });
+  if (server !== undefined) return htmlPage({ path, fileName, size, leafId, server, indexUrl });
   const bytes = bytesOf(session);
   const known = knownOf(namedSessions(path, [bytes]));
   return htmlPage({ path, fileName, leafId, known, indexUrl, bytes });

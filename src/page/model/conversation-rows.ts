@@ -3,6 +3,7 @@ import { NONE } from "../../tree/entry-tree.ts";
 import { type ContentPart, contentOf, contentOfMessage } from "../../view/entry-content.ts";
 import { kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { callsIn, resultCallId } from "../../view/tool-calls.ts";
+import { ByOrdinal } from "./by-ordinal.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
 /** An entry of the conversation: as it is stored, or as the model gets it. */
@@ -34,7 +35,7 @@ export type ConversationRow = EntryRow | FoldedRow;
 /** The rows of a conversation, and the row of each entry, also of one without a row of its own. */
 export interface ConversationRows {
   readonly rows: readonly ConversationRow[];
-  readonly rowOf: ReadonlyMap<number, number>;
+  readonly rowOf: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
@@ -53,7 +54,7 @@ export function conversationRows(
   isOpen: (kind: FoldedRow["kind"], ordinals: readonly number[]) => boolean,
 ): ConversationRows {
   const rows: ConversationRow[] = [];
-  const rowOf = new Map<number, number>();
+  const rowOf = new ByOrdinal(items.map(({ ordinal }) => ordinal));
   /** Adds the line of some entries, and those behind it if it is open. */
   const addFolded = (
     kind: FoldedRow["kind"],
@@ -131,7 +132,7 @@ function afterLastCompacted(items: readonly ConversationItem[], from: number): n
 }
 
 /** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
-function entryAdder(rows: ConversationRow[], rowOf: Map<number, number>): (item: ConversationItem) => void {
+function entryAdder(rows: ConversationRow[], rowOf: ByOrdinal): (item: ConversationItem) => void {
   let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
   return (item) => {
     const callId = resultCallId(item.entry);

@@ -8,6 +8,8 @@ export interface EmbeddedSession {
   readonly fileName: string;
   /** Its path where the page was made; its name if it has none. */
   readonly path: string;
+  /** Bytes of the file when the page was made; 0 if that is not known. */
+  readonly size: number;
   /** The entry at whose path the page opens; undefined for the session's leaf. */
   readonly leafId: string | undefined;
   /** Other sessions that exist, by the path or id by which this one names them; a server is asked for them. */
@@ -33,6 +35,7 @@ export interface EmbeddedSession {
  */
 export function readEmbedded(json: string): EmbeddedSession {
   const fields = fieldsOf(JSON.parse(json));
+  const { size } = fields;
   const { bytesUrl, knownUrl, eventsUrl, usageUrl } = fieldsOf(fields["server"]);
   const server = {
     bytesUrl: textOf(bytesUrl),
@@ -43,6 +46,7 @@ export function readEmbedded(json: string): EmbeddedSession {
   return {
     fileName: textOf(fields["fileName"]),
     path: textOf(fields["path"]) || textOf(fields["fileName"]),
+    size: typeof size === "number" ? size : 0,
     leafId: textOf(fields["leafId"]) || undefined,
     known: readKnown(fields["known"]),
     server: server.bytesUrl === "" ? undefined : server,

@@ -15,6 +15,7 @@ import {
 } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { KINDS } from "../../view/entry-kind.ts";
+import { ByOrdinal } from "./by-ordinal.ts";
 import { hasFailedAt, kindAt, pathTo, type SessionModel } from "./session-model.ts";
 
 /**
@@ -78,7 +79,7 @@ export interface PathView {
   /** Size of what the model sees. */
   readonly contextSize: ContextUsageEstimate;
   /** Index on the path of each entry, by ordinal. */
-  readonly indices: ReadonlyMap<number, number>;
+  readonly indices: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
@@ -89,7 +90,8 @@ export interface PathView {
 export function viewPath(session: SessionModel, end: number): PathView {
   const { tree } = session;
   const path = pathTo(session, end);
-  const indices = new Map(path.map((ordinal, index) => [ordinal, index]));
+  const indices = new ByOrdinal(path);
+  path.forEach((ordinal, index) => indices.set(ordinal, index));
   const projection = projectPath(entryPathOf(session, path, indices));
   const contributions = new Map(projection.entries.map((one) => [tree.find(one.sourceEntry.id), one]));
   const isType = (type: string) => (ordinal: number) => tree.typeAt(ordinal) === type;
@@ -153,7 +155,7 @@ class StoredItem implements PathItem {
 function entryPathOf(
   session: SessionModel,
   path: readonly number[],
-  indices: ReadonlyMap<number, number>,
+  indices: Pick<ByOrdinal, "get">,
 ): EntryPath {
   const at = (index: number) => {
     const ordinal = path[index] ?? NONE;

@@ -19,6 +19,9 @@ const KEPT_BYTES = 8 * 1024 * 1024;
 const RUN = 1024;
 const RUN_BYTES = 256 * 1024;
 
+/** Bytes from which it is guessed how many entries a session has. */
+const SAMPLE_BYTES = 1024 * 1024;
+
 /** Told an entry, or undefined for a damaged body. */
 type TakeEntry = (ordinal: number, entry: AnySessionEntry | undefined) => void;
 
@@ -38,9 +41,15 @@ export class SessionEntries implements ViewSource {
   readonly #parsed = new Map<number, AnySessionEntry>();
   #parsedBytes = 0;
   #revision = 0;
+  /** Bytes for whose entries room is to be made. */
+  #expected: number;
 
-  /** @param known - Sessions that exist, by the path or id by which this one names them; complete once facts are read. */
-  constructor(known: ReadonlyMap<string, LinkedSession>) {
+  /**
+   * @param known - Sessions that exist, by the path or id by which this one names them; complete once facts are read.
+   * @param size - Bytes that are to come; 0 if that is not known.
+   */
+  constructor(known: ReadonlyMap<string, LinkedSession>, size = 0) {
+    this.#expected = size;
     this.#reader = new FactsReader(known);
   }
 
@@ -66,6 +75,9 @@ export class SessionEntries implements ViewSource {
   append(piece: Uint8Array): void {
     this.bytes.append(piece);
     this.index.feed(piece);
+    if (this.#expected < SAMPLE_BYTES || this.bytes.size < SAMPLE_BYTES) return;
+    this.index.reserve(this.#expected);
+    this.#expected = 0;
   }
 
   /** Ends what was appended. */

@@ -5,6 +5,7 @@ import { count, counted } from "../../view/words.ts";
 import {
   type ConversationItem,
   type ConversationRow,
+  type ConversationRows,
   conversationRows,
   type FoldedRow,
   partsOfItem,
@@ -158,7 +159,7 @@ function errorRange(shown: Element, line: string): Range | undefined {
 /** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */
 function indexOf(
   items: readonly ConversationItem[],
-  rowOf: ReadonlyMap<number, number>,
+  rowOf: ConversationRows["rowOf"],
   ordinal: number,
   path: PathView,
 ): number {
