@@ -2,7 +2,7 @@
 const MAX_LENGTH = 32;
 
 /** Largest buffer whose view is cached: many lines are in the same buffer. */
-export const MAX_HELD_BYTES = 1024 * 1024;
+export const MAX_HELD_BYTES = 2 * 1024 * 1024;
 
 const PAIR = 2;
 
