@@ -52,7 +52,7 @@ test.each([
   '","fileName":"other',
 ])("nothing in a session ends its block, and it comes back as it was: %j", (text) => {
   const page = pageOf(text, `${text}.jsonl`);
-  expect(dataIn(page)).toEqual({ fileName: `${text}.jsonl` });
+  expect(dataIn(page)).toEqual({ fileName: `${text}.jsonl`, size: Buffer.byteLength(text) });
   expect(bytesIn(page).toString()).toBe(text);
   expect(page.match(/<script/g)).toHaveLength(3);
   expect(page.match(/<\/script/g)).toHaveLength(3);

@@ -91,7 +91,7 @@ export function viewPath(session: SessionModel, end: number): PathView {
   const { tree } = session;
   const path = pathTo(session, end);
   const indices = new ByOrdinal(path);
-  path.forEach((ordinal, index) => indices.set(ordinal, index));
+  for (const [index, ordinal] of path.entries()) indices.set(ordinal, index);
   const projection = projectPath(entryPathOf(session, path, indices));
   const contributions = new Map(projection.entries.map((one) => [tree.find(one.sourceEntry.id), one]));
   const isType = (type: string) => (ordinal: number) => tree.typeAt(ordinal) === type;
