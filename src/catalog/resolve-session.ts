@@ -59,12 +59,7 @@ export function fittingName<S extends Nameable>(
   match: NameMatch = "words",
 ): S[] {
   const folded = text.toLowerCase();
-  const words = folded.split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
-  const holdsWords = (title: string) => {
-    const line = title.toLowerCase();
-    return words.every((word) => line.includes(word));
-  };
+  if (folded.trim() === "") return [];
   const ways: ((session: S, name: string) => boolean)[] = [
     ({ id }) => id === text,
     (_session, name) => name === text,
@@ -72,15 +67,26 @@ export function fittingName<S extends Nameable>(
     ({ id }, name) => id.toLowerCase().startsWith(folded) || name.toLowerCase().startsWith(folded),
   ];
   if (match === "words") {
-    ways.push((_session, name) => holdsWords(name));
-    ways.push((session) => holdsWords(titleOf(session)));
-    ways.push(({ firstMessage = "" }, name) => holdsWords(`${name} ${beginningOf(firstMessage)}`));
+    ways.push((_session, name) => hasWords(name, text));
+    ways.push((session) => hasWords(titleOf(session), text));
+    ways.push((session) => holdsWords(session, text));
   }
   for (const isMeant of ways) {
     const found = sessions.filter((session) => isMeant(session, session.name ?? ""));
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** Tells whether the name and the beginning of the first message of a session have all words of a text, in any order and case. */
+export function holdsWords({ name = "", firstMessage = "" }: Nameable, text: string): boolean {
+  return hasWords(`${name} ${beginningOf(firstMessage)}`, text);
+}
+
+function hasWords(title: string, text: string): boolean {
+  const line = title.toLowerCase();
+  const words = text.toLowerCase().split(/\s+/);
+  return words.every((word) => line.includes(word));
 }
 
 interface Choice<S> {

@@ -14,8 +14,8 @@ export interface CommandCall extends SessionAccess {
   readonly dir: string | undefined;
   /** Returns the value of a parameter that the command declares; a `UsageError` says if it makes no sense. */
   get<T>(parameter: Parameter<T>): T;
-  /** Tells something on stderr that is no result and no failure. */
-  warn(message: string): void;
+  /** Tells something on stderr that is no result and no failure: a sentence, and lines below it, which must be harmless already. */
+  warn(message: string, ...below: readonly string[]): void;
   /** Writes a line on stderr that explains the result, for a person; with `json` nothing is written. */
   note(text: string): void;
 }

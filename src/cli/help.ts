@@ -31,13 +31,20 @@ export function shortHelp({ named, made, helper, out }: HelpParts): string {
     (one) => one !== PRETTY || command.parameters.includes(PRETTY),
   );
   const forms = common.map(({ form }) => form).join(", ");
-  const lines = [
+  const head = [
     ...wrap(`Usage: ${helper.commandUsage(made)}`, out.columns),
     ...wrap(`${summary}.`, out.columns),
     "",
-    ...parameterLines(own, out, shortText),
-    ...wrap(`Also ${forms}.`, out.columns),
   ];
+  const also = wrap(`Also ${forms}.`, out.columns);
+  const most = LINES - 4 - head.length - also.length;
+  const described = parameterLines(own, out, shortText);
+  // On a narrow screen there may be room for the names alone.
+  const takes =
+    described.length <= most
+      ? described
+      : wrap(`It takes ${own.map(({ form }) => form).join(", ")}.`, out.columns);
+  const lines = [...head, ...takes, ...also];
   const room = LINES - 3 - lines.length;
   const examples = command.examples.flatMap(([line, purpose]) => exampleLine(line, purpose, out));
   const more = `All of it: sessiontree help ${name}`;

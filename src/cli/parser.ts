@@ -12,16 +12,15 @@ export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
 /** Called when the command line is understood, with what it says. */
 export type CommandRunner = (given: GivenValues) => Promise<void>;
 
-const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";
+const ABOUT = "Session memory for agents: an append-only tree in a plain JSONL file.";
 
-const NAMING =
-  "Name a session by its path, by its id or the beginning of it, by words of its name or first prompt, as @last (the latest session of this project), or as - (standard input). With --store URL, or SESSIONTREE_STORE, sessions come from a PostgreSQL database.";
-
-const WHERE_IT_WENT_WRONG =
-  'To find out where a session went wrong, run "sessiontree search --failed @last". It lists the failures and says how to see what the model saw there and what it cost.';
-
-const EXITS =
-  "Exit codes: 0 success; 1 failure, issues found, or nothing found; 2 wrong usage; 130 cancelled.";
+/** What stands behind the list of commands: all of the help fits on a screen of 50 lines. */
+const BEHIND = [
+  "Where a session went wrong: sessiontree search --failed @last",
+  "Name a session by its path, its id or the beginning of it, words of its name or first prompt, as @last (the latest of this project), or as - (standard input).",
+  "Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 130 cancelled.",
+  "Help for a command: sessiontree COMMAND --help; all: sessiontree help COMMAND",
+];
 
 /**
  * Makes the parser of the command line.
@@ -60,15 +59,7 @@ export function makeParser(
       subcommandTerm: (one) => one.name(),
       minWidthToWrap: 20,
     })
-    .addHelpText("after", () => {
-      const paragraphs = [
-        WHERE_IT_WENT_WRONG,
-        NAMING,
-        EXITS,
-        "Help for a command: sessiontree COMMAND --help; all of it: sessiontree help COMMAND",
-      ];
-      return paragraphs.map((text) => `\n${wrap(text, out.columns).join("\n")}`).join("\n");
-    });
+    .addHelpText("after", () => `\n${BEHIND.flatMap((text) => wrap(text, out.columns)).join("\n")}`);
   // The search for it takes as long as all else here, and the help of one command says nothing of it.
   if (commands.length > 1) parser.version(packageVersion(), "-V, --version", "print the version");
   for (const { name, summary } of commands) {

@@ -1,10 +1,11 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
-import { isSessionError, messageOf } from "../schema/errors.ts";
+import { isSessionError } from "../schema/errors.ts";
 import { plainLine } from "../view/plain.ts";
 import { type CommandCall, JSON_OUTPUT, type LoadedCommand, PRETTY, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
+import { failureLines } from "./failure-lines.ts";
 import type { CallerIo, CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, makeParser } from "./parser.ts";
@@ -146,10 +147,8 @@ function makeCall(
       if (!given.has(parameter)) throw new TypeError(`${name} does not declare ${parameter.form}.`);
       return parameter.parse(given.get(parameter));
     },
-    warn: (message) => {
-      const text = withoutPasswords(plainLine(message));
-      if (json) errors.json({ warning: { message: text } });
-      else errors.prose(`sessiontree: ${text}`);
+    warn: (message, ...below) => {
+      tell("warning", { errors, json }, [plainLine(message), ...below]);
       errors.flush();
     },
     note: (text) => {
@@ -164,17 +163,28 @@ function makeCall(
   };
 }
 
+/** Writes what is wrong on stderr: a sentence, and lines below it. */
+function tell(
+  kind: "error" | "warning",
+  { errors, json }: { readonly errors: Output; readonly json: boolean },
+  lines: readonly string[],
+  code?: string,
+): void {
+  const [what = "", ...below] = lines.map(withoutPasswords);
+  if (json) {
+    errors.json({ [kind]: { ...(code !== undefined && { code }), message: [what, ...below].join("\n") } });
+    return;
+  }
+  errors.prose(`sessiontree: ${what}`);
+  for (const line of below) errors.line(truncate(line, errors.width));
+}
+
 /** Says in one line what went wrong, as JSON if the call asks for that, and gives the exit code for it. */
 function explainFailure(error: unknown, argv: readonly string[], io: CliIo, errors: Output): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
-  const message = withoutPasswords(isUsage ? usageMessage(error, argv) : failureMessage(error));
+  const [what, ...sessions] = isUsage ? [usageMessage(error, argv)] : failureLines(error);
   const code = isUsage ? "USAGE" : isSessionError(error) ? error.code : "UNEXPECTED";
-  if (asksForJson(argv)) errors.json({ error: { code, message } });
-  else {
-    const [what = "", ...sessions] = message.split("\n");
-    errors.prose(`sessiontree: ${what}`);
-    for (const line of sessions) errors.line(truncate(line, errors.width));
-  }
+  tell("error", { errors, json: asksForJson(argv) }, [what, ...sessions], code);
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
@@ -190,15 +200,4 @@ function usageMessage(error: Error, argv: readonly string[]): string {
   const command = COMMANDS.find(({ name }) => name === argv[0]);
   const help = command === undefined ? "sessiontree --help" : `sessiontree ${command.name} --help`;
   return `${what}${/[.?)]$/.test(what) ? "" : "."} See "${help}".`;
-}
-
-function failureMessage(error: unknown): string {
-  // Sessions that fit a name are listed, one on a line.
-  if (isSessionError(error, "SESSION_AMBIGUOUS"))
-    return error.message
-      .split("\n")
-      .map((line, i) => (i === 0 ? plainLine(line) : `  ${plainLine(line)}`))
-      .join("\n");
-  const message = plainLine(messageOf(error));
-  return isSessionError(error) ? message : `${message} (unexpected; SESSIONTREE_DEBUG=1 shows where)`;
 }

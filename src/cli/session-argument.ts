@@ -1,11 +1,12 @@
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { NameMatch } from "../catalog/resolve-session.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** What a call says about where sessions are. */
 export interface SessionPlace {
@@ -30,9 +31,16 @@ const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
  *
  * A folder that was given is meant as a whole; else it is the project in the current folder, or all, with what was imported from
  * other programs.
+ *
+ * @throws {SessionError} `SESSION_NOT_FOUND` if there is no such folder.
  */
 export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScope {
-  if (dir !== undefined) return { sessionDir: pathOf(io.cwd, dir) };
+  if (dir !== undefined) {
+    const sessionDir = pathOf(io.cwd, dir);
+    // What was mistyped must not look empty.
+    if (isFolder(sessionDir)) return { sessionDir };
+    throw new SessionError("SESSION_NOT_FOUND", `There is no folder ${sessionDir}.`);
+  }
   const folder = io.env[FOLDER_VARIABLE];
   return {
     ...(!isAll && { cwd: io.cwd }),
@@ -78,6 +86,22 @@ async function findLatest(place: SessionPlace): Promise<string> {
 /** Tells whether what names a session is a path, whether anything stands there or not. */
 export function looksLikePath(name: string): boolean {
   return LOOKS_LIKE_PATH.test(name);
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/**
+ * Returns the absolute path of a new file to write.
+ *
+ * @throws {UsageError} If its folder does not exist.
+ */
+export function newFilePath(cwd: string, file: string): string {
+  const path = pathOf(cwd, file);
+  const folder = dirname(path);
+  if (isFolder(folder)) return path;
+  throw new UsageError(`There is no folder ${folder} to write to; make it first.`);
 }
 
 /** Makes a path absolute that somebody typed: it starts at the folder of the command line. */

@@ -41,9 +41,13 @@ export function notASession(
   details: SessionError["details"],
   source: ForeignSource | undefined,
 ): SessionError {
+  const advice =
+    details["path"] === undefined
+      ? "Check where its bytes come from."
+      : 'If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.';
   const message =
     source === undefined
-      ? `${subject} is no session: it has no session header. If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.`
+      ? `${subject} is no session: it has no session header. ${advice}`
       : aboutForeign(subject, source);
   return new SessionError("NOT_A_SESSION", message, { details: { ...details, ...(source && { source }) } });
 }

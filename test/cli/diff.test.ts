@@ -68,6 +68,22 @@ describe("diff", () => {
     ]);
   });
 
+  test("says what joins two sessions however the second is named, and nothing of it for a word", async () => {
+    const dir = temporaryFolder();
+    for (const [id, text] of [
+      ["aaaa-1", "build a wall"],
+      ["bbbb-1", "works now"],
+      ["bbbb-2", "paint it"],
+    ] as const)
+      new Scribe(dir, id).user(text);
+    for (const other of ["bbbb-1", "bbbb"]) {
+      const { code, stderr } = await cli(["diff", "aaaa-1", other, "--dir", dir]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`sessiontree merge aaaa-1 ${other} -o`)]);
+    }
+    const { code, stderr } = await cli(["diff", "aaaa-1", "works", "--dir", dir]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Entry works not found")]);
+  });
+
   test("fits the terminal", async () => {
     const { path, left } = branched();
     expect(widest(await cli(["diff", path, left, "@leaf"], { columns: 50 }))).toBeLessThanOrEqual(50);

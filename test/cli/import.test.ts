@@ -327,12 +327,14 @@ test("a file of messages that holds something else is named, with code 1, and th
   expect(done.stderr).toContain(`${wrong} was left out`);
 });
 
-test("issues are counted, and told by --json", async () => {
+test("issues are counted and told", async () => {
   const { put, imported } = homeWithSessions();
   const whole = linesOf([meta(), ...turn("hi", said("assistant", "yes"))]);
   put(CODEX_PATH, `${whole}{torn`);
   expect((await imported(["--from", "codex"])).lines).toEqual([
-    "codex: 1 new, 0 grown, 0 unchanged, 1 issue (--json tells which)",
+    "codex: 1 new, 0 grown, 0 unchanged, 1 issue",
+    expect.stringMatching(/^ {2}\/.*rollout.*\.jsonl$/),
+    expect.stringMatching(/^ {4}line \d+: TAIL_TORN: /),
   ]);
   put(CODEX_PATH, `${whole}{torn again`);
   expect(jsonLines(await imported(["--from", "codex", "--json"]))).toMatchObject([

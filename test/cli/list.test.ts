@@ -111,3 +111,49 @@ test("a narrow terminal leaves out columns rather than names", async () => {
     expect(line).not.toMatch(/ {2}(?:project|other) {2}/);
   }
 });
+
+test("words choose by name and first prompt, before the limit counts; without one that fits, search is named", async () => {
+  const { project, sessions } = twoProjects();
+  const settings = { cwd: project, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
+  const { lines } = await cli(["list", "POEM poetry", "--all", "--limit", "1"], settings);
+  expect(lines.map((line) => line.split("\t")[0])).toEqual([ID(2)]);
+  const found = await cli(["list", "the bug", "--all", "--limit", "1"], settings);
+  expect(found.lines.map((line) => line.split("\t")[0])).toEqual([ID(1)]);
+  const { code, stderr } = await cli(["list", "poetry"], settings);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("sessiontree search poetry\n")]);
+  expect(stderr).toContain(`No sessions with "poetry" in their name or first prompt in ${sessions}.`);
+});
+
+test.each([["list"], ["search", "bug"], ["stats"], ["prune", "--older-than", "1d"], ["show", "a1"]])(
+  "%s says that a folder is not there, which is not an empty one",
+  async (...words) => {
+    const cwd = temporaryFolder();
+    const { code, stderr } = await cli([...words, "--dir", "sesions"], { cwd });
+    expect([code, stderr]).toEqual([1, `sessiontree: There is no folder ${join(cwd, "sesions")}.\n`]);
+    mkdirSync(join(cwd, "sesions"));
+    expect((await cli([...words, "--dir", "sesions"], { cwd })).stderr).not.toContain("There is no folder");
+  },
+);
+
+test("in 80 columns the project stands before the number of messages", async () => {
+  const folder = temporaryFolder();
+  for (const [i, name] of ["billing", "checkout"].entries())
+    new Scribe(folder, `session_0198aaaa-${i}000-7000`, join(folder, name)).user("Fix it");
+  const { lines } = await cli(["list", "--all", "--pretty", "--dir", folder], { columns: 70 });
+  expect(lines[1]).toContain("billing");
+  expect(lines[0]).not.toContain("messages");
+});
+
+test.each(["copy", "verify"])(
+  "%s lists the sessions that fit a name, each on a line, and goes on",
+  async (name) => {
+    const { sessions, own } = twoProjects();
+    const to = name === "copy" ? ["--to", temporaryFolder()] : [];
+    const { code, stdout, stderr } = await cli([name, "0198", own.path, "--dir", sessions, ...to]);
+    expect(code).toBe(1);
+    const said = (name === "copy" ? stderr : stdout).split("\n");
+    expect(said[0]).toContain('2 sessions fit "0198". Name one by its id:');
+    expect(said.slice(1, 3).map((line) => line.trimStart().slice(0, 8))).toEqual(["0198aaaa", "0198aaaa"]);
+    expect(stdout).toContain(name === "copy" ? "Copied" : "OK");
+  },
+);

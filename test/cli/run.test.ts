@@ -22,6 +22,15 @@ describe("help", () => {
     expect(result.stdout).toContain("@last");
     expect(result.stdout).toContain("Exit codes: 0");
     expect(widest(result)).toBeLessThanOrEqual(80);
+    expect(result.lines.length).toBeLessThanOrEqual(48);
+  });
+
+  test.each(COMMANDS.map(({ name }) => name))("of %s fits on a narrow screen", async (name) => {
+    const result = await cli([name, "--help"], { columns: 40 });
+    expect(result.lines.length).toBeLessThanOrEqual(24);
+    // Commands stay whole, to be copied.
+    const wide = result.lines.filter((line) => line.length > 40 && !/^ {2}sessiontree |help /.test(line));
+    expect(wide).toEqual([]);
   });
 
   test.each(COMMANDS.map((command) => [command.name, command] as const))(

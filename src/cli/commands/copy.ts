@@ -5,6 +5,7 @@ import type { SessionStore } from "../../stores/session-store.ts";
 import { plainLine } from "../../view/plain.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { failureLines } from "../failure-lines.ts";
 import { isPiped, type SessionLocation } from "../named-session.ts";
 import { argumentList, textOption } from "../parameters.ts";
 import { pathOf } from "../session-argument.ts";
@@ -80,7 +81,8 @@ async function copyOne(call: CommandCall, name: string, { store, locationOf }: T
     return true;
   } catch (error) {
     if (!isSessionError(error) || error.code === "STORE_UNAVAILABLE") throw error;
-    warn(`${subject}: ${error.message}`);
+    const [what, ...sessions] = failureLines(error);
+    warn(`${subject}: ${what}`, ...sessions);
     return false;
   }
 }

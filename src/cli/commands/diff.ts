@@ -1,5 +1,7 @@
 import { type BranchSide, diffBranches } from "../../compaction/diff-branches.ts";
 import { sessionOverLog } from "../../manager/session-manager.ts";
+import type { SessionView } from "../../manager/session-view.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
@@ -29,14 +31,10 @@ export const command: Command = {
   ],
   run: async (call) => {
     const [name, end] = [call.get(SESSION), call.get(X)];
-    if (looksLikePath(end)) {
-      const copies = [name, end].map((one) => quoteForShell(plainLine(one))).join(" ");
-      throw new UsageError(
-        `diff compares two branches of one session. To join two copies of one, run: sessiontree merge ${copies} -o merged.jsonl`,
-      );
-    }
+    if (looksLikePath(end)) throw twoSessions(name, end);
     const view = await (await call.findSession(name)).read();
-    const [x, y] = [view.findEntry(end), view.findEntry(call.get(Y) ?? "@leaf")];
+    const x = await firstEnd(call, view, name, end);
+    const y = view.findEntry(call.get(Y) ?? "@leaf");
     const session = sessionOverLog(view.log, {});
     const diff = diffBranches(session, x, y);
     if (call.json) {
@@ -58,6 +56,33 @@ export const command: Command = {
     writeSide(call, y, diff.y, "+", length);
   },
 };
+
+/** @throws {UsageError} If it is no entry of the session, but another session. */
+async function firstEnd(call: CommandCall, view: SessionView, name: string, end: string): Promise<string> {
+  try {
+    return view.findEntry(end);
+  } catch (error) {
+    throw (await isSession(call, end)) ? twoSessions(name, end) : error;
+  }
+}
+
+async function isSession({ findSession }: CommandCall, name: string): Promise<boolean> {
+  try {
+    await (await findSession(name, "beginning")).read();
+    return true;
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    return error.code === "SESSION_AMBIGUOUS";
+  }
+}
+
+/** The error for a second session where an entry of the first is meant. */
+function twoSessions(...names: readonly string[]): UsageError {
+  const copies = names.map((one) => quoteForShell(plainLine(one))).join(" ");
+  return new UsageError(
+    `diff compares two branches of one session. To join two copies of one, run: sessiontree merge ${copies} -o merged.jsonl`,
+  );
+}
 
 function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | "+", length: number): void {
   const { out } = call;

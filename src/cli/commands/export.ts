@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { writeNewFile } from "../../log/new-file.ts";
 import { SessionView } from "../../manager/session-view.ts";
 import { plainJson, plainLine } from "../../view/plain.ts";
@@ -8,6 +7,7 @@ import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
+import { newFilePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session");
@@ -34,10 +34,10 @@ export const command: Command = {
   run: async (call) => {
     const { findSession, io, json, out } = call;
     const { format, file } = chosenFormat(call);
+    const path = file === undefined ? undefined : newFilePath(io.cwd, file);
     const source = await readSource(await findSession(sessionName(call, format)), format, call);
-    if (file === undefined) writeOutput(call, format, source);
+    if (path === undefined) writeOutput(call, format, source);
     else {
-      const path = resolve(io.cwd, file);
       writeNewFile({ path, pieces: format.render(source) });
       const entries = entriesIn(path, format, source);
       if (json) out.json({ path, format: format.name, entryCount: entries });

@@ -28,6 +28,7 @@ import { issueJson } from "../session-json.ts";
 import { spanOf } from "../span-options.ts";
 import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
+import { writeIndented } from "../view/issue-lines.ts";
 
 const PATHS = optionalList(
   "[paths...]",
@@ -77,9 +78,9 @@ The programs' own files are only read. --dir and --store say where sessions go.`
       await importFromHook(call.io, options);
       return EXIT_CODES.ok;
     }
-    if (get(LOST)) return showLost(call, options);
     if (get(WATCH)) return watchSources(call, options);
-    if (!isAsked && !json) await showPreview(call, options);
+    if (get(LOST)) await showLost(call, options);
+    else if (!isAsked && !json) await showPreview(call, options);
     else {
       const how = { again: get(AGAIN), fresh: get(FRESH), dryRun: get(DRY_RUN) || !isAsked };
       if (!(await runImport(call, { ...options, ...how }))) return EXIT_CODES.cancelled;
@@ -166,7 +167,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
 async function showLost(
   { get, json, out, note }: CommandCall,
   options: ImportSessionsOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   const isKept = get(ALL) && !get(DRY_RUN);
   const all = findLost(options);
   for (const lost of all) {
@@ -181,7 +182,6 @@ async function showLost(
   }
   if (all.length === 0) note("No prompts of deleted sessions were found.");
   else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
-  return EXIT_CODES.ok;
 }
 
 /** Says what there is of a program whose sessions need no import. */
@@ -204,11 +204,15 @@ const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty
 
 type Tally = typeof NO_SESSIONS;
 
+/** Issues that are told to a person; the JSON has all. */
+const MOST_TOLD = 5;
+
 /** Imports, and tells what became of each session; false if that was interrupted. */
 async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
   const { json, out, io, warn } = call;
   const signal = io.untilInterrupted?.();
   const tallies = new Map<SourceName, Tally>();
+  const told: [path: string, issue: string][] = [];
   let isWhole = true;
   try {
     await withProgress(call, "Importing sessions", async (onProgress) => {
@@ -217,6 +221,8 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
         const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
         tally[one.status]++;
         tally.issues += one.issues.length;
+        for (const { line, code, message } of one.issues.slice(0, MOST_TOLD - told.length))
+          told.push([one.sourcePath ?? one.sourceId, `line ${line}: ${code}: ${message}`]);
         tallies.set(one.source, tally);
       }
     });
@@ -224,7 +230,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
     if (!isSessionError(error, "ABORTED")) throw error;
     isWhole = false;
   }
-  if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, options.dryRun === true);
+  if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, told, options.dryRun === true);
   if (!isWhole) warn("The import was interrupted; run it again to continue.");
   return isWhole;
 }
@@ -255,7 +261,12 @@ function importJson(one: SessionImport): object {
   return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(issueJson) };
 }
 
-function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {
+function writeTallies(
+  { out }: CommandCall,
+  tallies: ReadonlyMap<SourceName, Tally>,
+  told: readonly (readonly [path: string, issue: string])[],
+  isDry: boolean,
+): void {
   if (tallies.size === 0) out.prose("No sessions of other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
@@ -265,9 +276,15 @@ function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tal
       ...(tally.deleted > 0 ? [`${count(tally.deleted)} deleted here (--again imports them)`] : []),
       ...(tally.gone > 0 ? [`${count(tally.gone)} gone there (kept here)`] : []),
       ...(tally.empty > 0 ? [`${count(tally.empty)} without a message (left out)`] : []),
-      ...(tally.issues > 0 ? [`${counted(tally.issues, "issue")} (--json tells which)`] : []),
+      ...(tally.issues > 0 ? [counted(tally.issues, "issue")] : []),
     ];
     out.prose(`${source}: ${parts.join(", ")}`);
   }
+  for (const [path, issue] of told) {
+    out.line(`  ${plainLine(path)}`);
+    writeIndented(issue, out);
+  }
+  const more = [...tallies.values()].reduce((sum, { issues }) => sum + issues, 0) - told.length;
+  if (more > 0) out.prose(`and ${counted(more, "other issue")}; --json tells all.`);
   if (isDry && tallies.size > 0) out.line("Nothing was written.");
 }

@@ -3,16 +3,18 @@ import { dirname } from "node:path";
 import { importOriginOf } from "../../catalog/deleted-imports.ts";
 import { kinshipMark } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
+import { holdsWords } from "../../catalog/resolve-session.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { folderName, titleOf } from "../../view/session-title.ts";
+import { quoteForShell } from "../../view/shell-quote.ts";
 import { shortIdLength, WHOLE_ID } from "../../view/short-id-length.ts";
 import { ago, isoTime } from "../../view/times.ts";
 import { count, counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { OPENCLAW, otherFolders } from "../other-folders.ts";
-import { choiceOption, flag, numberOption } from "../parameters.ts";
+import { choiceOption, flag, numberOption, optionalArgument } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
@@ -23,6 +25,7 @@ import { UsageError } from "../usage-error.ts";
 import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
+const WORDS = optionalArgument("[words]", "only sessions with these words in their name or first prompt");
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
   ...SOURCE_NAMES,
@@ -41,9 +44,10 @@ export const command: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
 In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program, and "gone" if the file it was imported from is.`,
-  parameters: [ALL, SOURCE, LIMIT, PRETTY],
+  parameters: [WORDS, ALL, SOURCE, LIMIT, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
+    ["list rounding --all", "those about rounding, of all projects"],
     ["list --all --limit 10", "the last ten of all projects"],
     ["list --all --source codex", "those imported from Codex"],
     ["list --dir ./sessions --json", "those in a folder, one JSON object per line"],
@@ -51,7 +55,10 @@ In a pipe: one line per session, with tabs between id, time of the last message,
   run: async (call) => {
     const { get, out, json, stored } = call;
     const isAll = stored === undefined ? sessionScope(call, get(ALL)).cwd === undefined : get(ALL);
-    const sessions = stored === undefined ? await listFiles(call) : await listStored(call, stored);
+    const found = stored === undefined ? await listFiles(call) : await listStored(call, stored);
+    const words = get(WORDS);
+    const fitting = words === undefined ? found : found.filter((one) => holdsWords(one, words));
+    const sessions = fitting.slice(0, get(LIMIT));
     if (json) for (const session of sessions) out.json(sessionJson(session));
     else if (sessions.length > 0) writeList(call, sessions, isAll);
     else await writeNothing(call, isAll);
@@ -73,12 +80,13 @@ async function listFiles(call: CommandCall): Promise<readonly ListedRow[]> {
   );
   // Only now, since the line that shows how far it is stands on stderr, too.
   skipped.forEach(warnOfSkipped(call));
-  return withSources(found, source, json, otherDirs).slice(0, get(LIMIT));
+  return withSources(found, source, json, otherDirs);
 }
 
 async function listStored({ get, io }: CommandCall, stored: StoredSessions): Promise<ListedRow[]> {
   if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
-  const limit = get(LIMIT);
+  // Those that hold words may stand behind others.
+  const limit = get(WORDS) === undefined ? get(LIMIT) : undefined;
   const query = { ...(!get(ALL) && { cwd: io.cwd }), ...(limit !== undefined && { limit }) };
   const sessions: ListedRow[] = [];
   for await (const session of (await stored.store()).list(query)) {
@@ -109,14 +117,18 @@ function withSources(
 
 /** Says on stderr that the list is empty, and where there may be others. */
 async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
-  const { io, note, stored } = call;
+  const { get, io, note, stored } = call;
   const { sessionDir, cwd } = sessionScope(call, isAll);
   const ofStore = stored && `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`;
   const ofFiles = sessionDir ?? cwd;
+  const words = get(WORDS);
+  const which = words === undefined ? "" : ` with ${JSON.stringify(words)} in their name or first prompt`;
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
-  note(`No sessions${plainLine(`.${where}`).slice(1)}.`);
+  note(`No sessions${plainLine(`.${which}${where}`).slice(1)}.`);
+  if (words !== undefined)
+    note(`To find what was said: sessiontree search ${quoteForShell(plainLine(words))}`);
   if (!isAll) note("sessiontree list --all lists those of all projects.");
-  if (stored === undefined && call.dir === undefined) await noteOthers(call);
+  if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
 
 /** Says which sessions of other programs are there and not imported, so that a new user sees what there is to look at. */
@@ -168,7 +180,8 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
   const projects = sessions.map(({ cwd }) => plainLine(folderName(cwd)));
   const longest = Math.max(TITLES.project.length, ...projects.map(widthOf));
   const projectWidth = withProject ? Math.min(longest, Math.floor(width * PROJECT_PART)) : 0;
-  const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], width);
+  // The project tells sessions apart that begin alike; how many messages they have is what a reader needs least.
+  const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], [0, 1, 3, 2], width);
   const title = [
     column(TITLES.id, idLength),
     column(TITLES.age, AGE_WIDTH),
@@ -200,15 +213,18 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
 }
 
 /**
- * Chooses the columns that leave room for a name, those before others first; the first is always among them. A width of 0 is
- * that of a column that is not wanted.
+ * Chooses the columns that leave room for a name, in an order of which the first is always among them. A width of 0 is that of a
+ * column that is not wanted.
  */
-function fittingColumns(widths: readonly number[], width: number): Set<number> {
-  const shown = new Set<number>();
-  let room = width - LEAST_TEXT_WIDTH;
-  widths.forEach((one, place) => {
-    room -= one + 2;
-    if (place === 0 || (one > 0 && room >= 0)) shown.add(place);
-  });
+function fittingColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
+  const [first = 0] = order;
+  const shown = new Set([first]);
+  let room = width - LEAST_TEXT_WIDTH - 2 - (widths[first] ?? 0);
+  for (const place of order.slice(1)) {
+    const needed = (widths[place] ?? 0) + 2;
+    if (needed === 2 || needed > room) continue;
+    room -= needed;
+    shown.add(place);
+  }
   return shown;
 }

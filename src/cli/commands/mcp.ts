@@ -44,9 +44,10 @@ async function serve(call: CommandCall): Promise<void> {
   const { filesAsSource, storeAsSource } = await import("../../recall/session-source.ts");
   const folder = get(PROJECT) ?? io.env[PROJECT_VARIABLE];
   const cwd = folder ? pathOf(io.cwd, folder) : io.cwd;
+  // The agent may be about to make the folder.
+  const scope = dir === undefined ? sessionScope(call, true) : { sessionDir: pathOf(io.cwd, dir) };
   const recall = new Recall({
-    source:
-      stored === undefined ? filesAsSource(sessionScope(call, true)) : storeAsSource(await stored.store()),
+    source: stored === undefined ? filesAsSource(scope) : storeAsSource(await stored.store()),
     cwd,
     project: dir === undefined ? cwd : undefined,
     env: io.env,

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { LineSource } from "../../jsonl/line-source.ts";
 import { type MergeFilesResult, mergeCopies } from "../../manager/merge-files.ts";
@@ -11,6 +10,7 @@ import type { Command, CommandCall } from "../command.ts";
 import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, textOption } from "../parameters.ts";
+import { newFilePath } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import { wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -47,7 +47,7 @@ export const command: Command = {
     if (isInPlace && a.path === undefined) {
       throw new UsageError("A session in a database cannot be replaced by a merge; add -o and a file.");
     }
-    const target = output === undefined ? { inPlace: true as const } : { to: resolve(io.cwd, output) };
+    const target = output === undefined ? { inPlace: true as const } : { to: newFilePath(io.cwd, output) };
     const result = mergeCopies(await copyOf(a), await copyOf(b), { ...target, allowDifferentIds });
     if (call.json) call.out.json(resultJson(result));
     else writeResult(call, result, a.location.text, b.location.text);

@@ -48,15 +48,12 @@ export const command: Command = {
 };
 
 async function trashedSessions(call: CommandCall): Promise<TrashedSession[]> {
-  const { sessionDir } = sessionScope(call, true);
-  const folders = [
-    call.io.cwd,
-    sessionsRoot(),
-    importedRoot(),
-    ...(sessionDir === undefined ? [] : [sessionDir]),
-  ];
+  const { dir, io } = call;
+  // A folder may be gone together with its sessions.
+  const { sessionDir } = dir === undefined ? sessionScope(call, true) : { sessionDir: pathOf(io.cwd, dir) };
+  const folders = [io.cwd, sessionsRoot(), importedRoot(), ...(sessionDir === undefined ? [] : [sessionDir])];
   const trashed = await listTrashed({ folders });
-  return call.dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
+  return dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
 }
 
 /** Finds the one that is meant; of several with one path, it is named by its path in the trash. */

@@ -14,6 +14,7 @@ import { plainLine } from "../../view/plain.ts";
 import { bytes, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { failureLines } from "../failure-lines.ts";
 import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, optionalList } from "../parameters.ts";
@@ -69,8 +70,9 @@ async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   } catch (error) {
     if (!isSessionError(error)) throw error;
     const { code, message } = error;
+    const [what, ...sessions] = failureLines(error);
     if (json) out.json({ wanted: name, ok: false, error: { code, message } });
-    else out.line(`${out.colours.red("ERROR")}  ${code}  ${plainLine(message)}`);
+    else out.line([`${out.colours.red("ERROR")}  ${code}  ${what}`, ...sessions].join("\n"));
     return false;
   }
 }

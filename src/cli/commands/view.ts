@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { TEMPORARY_FOLDER_PREFIX } from "../../fs/temporary-files.ts";
 import { writeNewFile } from "../../log/new-file.ts";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
-import { plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { writePageAt } from "../export/page-file.ts";
@@ -14,7 +13,7 @@ import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { PRICES, pricesOf } from "../prices.ts";
-import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
+import { LATEST, newFilePath, pathOf, sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");
@@ -126,21 +125,15 @@ function doorTo(url: string): string {
   return path;
 }
 
-/** @throws {UsageError} If there is no folder to write a page to: a name with a typing error makes none. */
-function assertFolder(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw new UsageError(`There is no folder ${plainLine(folder)} to write the page to; make it first.`);
-}
-
 async function writePage(call: CommandCall): Promise<void> {
   const { findSession, get, io, json, note, out } = call;
-  const file = get(FILE);
-  if (file !== undefined) assertFolder(dirname(resolve(io.cwd, file)));
+  const output = get(FILE);
+  const file = output === undefined ? undefined : newFilePath(io.cwd, output);
   const session = await (await findSession(get(SESSION) ?? LATEST)).read();
   const wanted = get(LEAF);
   const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
   const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
-  const path = file === undefined ? temporaryPath(session.fileName) : resolve(io.cwd, file);
+  const path = file ?? temporaryPath(session.fileName);
   if (get(FORCE)) writePageAt(path, [page]);
   else writeNewPage(path, page);
   const entries = session.tree.size;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../../src/manager/session-manager.ts";
@@ -56,6 +56,9 @@ test.each([
   const { stdout, code } = await cli(["export", path, `--${name}`]);
   expect(code).toBe(0);
   expect(stdout.startsWith(start)).toBe(true);
+  const missing = await cli(["export", path, `--${name}`, "--output", "sub/out"], { cwd: folder });
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("There is no folder")]);
+  mkdirSync(join(folder, "sub"));
   const file = join(folder, "sub", "out");
   expect((await cli(["export", path, `--${name}`, "--output", "sub/out"], { cwd: folder })).stdout).toMatch(
     /^Wrote \d entries to [^\n]+out\n$/,
