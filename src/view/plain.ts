@@ -1,8 +1,11 @@
 import { headOf } from "../context/message-parts.ts";
 
-/** Colour sequences, which the output of tools is full of: removed, because they say nothing. */
+/**
+ * Sequences that colour, and that clear the rest of a line as grep writes behind each colour: the output of tools is full of
+ * them, and they are removed, because they say nothing.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-export const COLOUR = /\u001b\[[0-9;:]*m/g;
+export const COLOUR = /\u001b\[(?:[0-9;:]*m|[0-2]?K)/g;
 
 /**
  * What could drive a terminal or reorder what it shows: control characters, direction marks, invisible separators,

@@ -29,7 +29,10 @@ test("colours of terminals are told apart from the text, whatever their spelling
     ["grey", "ink-grey"],
   ]);
   // Other sequences are no colours.
-  expect(readColours(`${ESC}[2Ka`).plain).toBe(`${ESC}[2Ka`);
+  expect(readColours(`${ESC}[2Ja`).plain).toBe(`${ESC}[2Ja`);
+  // As grep writes: to clear the rest of a line ends no colour. What a program wrote over a line stands below it.
+  expect(looks(`${ESC}[31m${ESC}[Kfound${ESC}[m${ESC}[K there`)).toEqual([["found", "ink-red"]]);
+  expect(readColours("10%\r100%\r\ndone").plain).toBe("10%\n100%\ndone");
 });
 
 test("of a long text its beginning is shown, and what stands around spots that are asked for", () => {

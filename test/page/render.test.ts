@@ -5,7 +5,7 @@ import fc from "../support/fast-check.ts";
 
 /** All that our two renderers may write: these elements with these attributes, in this form. */
 const ALLOWED =
-  /^(?:[^<>]|<\/?(?:p|ul|ol|li|em|strong|s|h[1-6]|blockquote|pre|code|table|thead|tbody|tr|td|th)>|<(?:br|hr)>|<ol start="\d+">|<(?:code|pre) class="language-[^"<>]*">|<(?:td|th) class="align-(?:left|right|center)">|<a href="(?:https?:\/\/|mailto:)[^"<>]*"(?: title="[^"<>]*")? target="_blank" rel="noopener noreferrer">|<pre tabindex="0">|<div class="(?:fence|table-scroll)"(?: tabindex="0")?>|<button type="button" class="copy-code no-print">Copy<\/button>|<\/div>|<a>|<\/a>|<span class="(?:hljs-[\w-]+|[\w -]+)">|<\/span>)*$/i;
+  /^(?:[^<>]|<\/?(?:p|ul|ol|li|em|strong|s|h[1-6]|blockquote|pre|code|table|thead|tbody|tr|td|th)>|<(?:br|hr)>|<(?:ul|ol|blockquote|table) dir="auto">|<ol start="\d+" dir="auto">|<(?:code|pre) class="language-[^"<>]*">|<(?:td|th) class="align-(?:left|right|center)">|<a href="(?:https?:\/\/|mailto:)[^"<>]*"(?: title="[^"<>]*")? target="_blank" rel="noopener noreferrer">|<pre tabindex="0">|<div class="(?:fence|table-scroll)"(?: tabindex="0")?>|<button type="button" class="copy-code no-print">Copy<\/button>|<\/div>|<a>|<\/a>|<span class="(?:hljs-[\w-]+|[\w -]+)">|<\/span>)*$/i;
 
 const ATTACKS = [
   "<script>alert(1)</script>",

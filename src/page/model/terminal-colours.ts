@@ -40,11 +40,12 @@ const BASIC: readonly (TerminalColour | undefined)[] = [
 ];
 
 /**
- * Takes the colour sequences of terminals out of a text.
+ * Takes the colour sequences of terminals out of a text, in which every line ends with a line feed alone.
  *
  * @remarks Cost: O(characters).
  */
-export function readColours(text: string): ColouredText {
+export function readColours(written: string): ColouredText {
+  const text = written.replace(/\r\n?/g, "\n");
   if (!text.includes("\u001b[")) return { plain: text, runs: [] };
   const pieces: string[] = [];
   const runs: ColouredRun[] = [];
@@ -58,7 +59,7 @@ export function readColours(text: string): ColouredText {
   for (const { 0: sequence, index } of text.matchAll(COLOUR)) {
     take(text.slice(from, index));
     from = index + sequence.length;
-    look = changed(look, sequence.slice(2, -1).split(/[;:]/).map(Number));
+    if (sequence.endsWith("m")) look = changed(look, sequence.slice(2, -1).split(/[;:]/).map(Number));
   }
   take(text.slice(from));
   return { plain: pieces.join(""), runs };

@@ -34,6 +34,14 @@ parser.renderer.rules["link_open"] = (tokens, index, options, _env, self) => {
   return self.renderToken(tokens, index, options);
 };
 
+// Marks and columns stand on the side where their words begin.
+for (const name of ["bullet_list_open", "ordered_list_open", "blockquote_open"]) {
+  parser.renderer.rules[name] = (tokens, index, options, _env, self) => {
+    tokens[index]?.attrSet("dir", "auto");
+    return self.renderToken(tokens, index, options);
+  };
+}
+
 // The page has the first three levels of headings for itself.
 for (const name of ["heading_open", "heading_close"]) {
   parser.renderer.rules[name] = (tokens, index) => {
@@ -62,7 +70,7 @@ for (const name of ["fence", "code_block"]) {
       ? ""
       : `<div class="fence">${usual(...args).replace(/^<pre>/, '<pre tabindex="0">')}${COPY_BUTTON}</div>\n`;
 }
-parser.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>\n';
+parser.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table dir="auto">\n';
 parser.renderer.rules["table_close"] = () => "</table></div>\n";
 
 // Alignment comes as a style attribute, which the page's policy refuses.
