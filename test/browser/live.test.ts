@@ -68,6 +68,31 @@ test("--live moves nothing under the eyes of somebody who reads above, and keeps
   expect(await page.locator(".entry:has-text('Something new')").count()).toBe(0);
 });
 
+test("a search in a session that grows finds what comes, and leaves its hits where the reader has scrolled them", async () => {
+  const scribe = growing();
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  await page.locator(".live.is-now").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("answer");
+  await page.keyboard.press("Enter");
+  const found = (count: number) => page.locator(`.panel-facts:has-text("${count} entries found")`).waitFor();
+  await found(30);
+  await page.locator(".hit.is-current").waitFor();
+  const hits = page.locator(".hits");
+  const top = await hits.evaluate((list) => {
+    list.scrollTo(0, 600);
+    return list.scrollTop;
+  });
+  expect(top).toBeGreaterThan(300);
+  scribe.assistant("An answer more");
+  await found(31);
+  expect(await hits.evaluate((list) => list.scrollTop)).toBe(top);
+  // A label belongs to what an entry is found by.
+  scribe.session.appendLabelChange(scribe.session.getEntries()[0]?.id ?? "", "no answer");
+  await found(33);
+});
+
 test("--live opens the session anew when another file takes its place", async () => {
   const scribe = growing();
   const { url } = await serve([scribe.path, "--live"]);

@@ -39,6 +39,13 @@ test("links open outside, and only to the web or to mail", () => {
   expect(html).toContain("[c](ftp://x.example)");
 });
 
+test("lists, quotations and tables stand on the side where their words begin", () => {
+  const html = renderMarkdown("- א\n\n1. ב\n\n> ג\n\n| ד |\n|-|\n| ה |")?.__html ?? "";
+  expect(html.match(/<(?:ul|ol|blockquote|table)[^>]*>/g)).toEqual(
+    ["ul", "ol", "blockquote", "table"].map((name) => `<${name} dir="auto">`),
+  );
+});
+
 test("Markdown made of pieces of attacks is harmless, too", () => {
   const piece = fc.constantFrom(
     "<",

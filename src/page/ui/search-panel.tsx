@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import { outcomeOf } from "../../core.ts";
 import { resultToolName } from "../../view/tool-calls.ts";
 import { counted } from "../../view/words.ts";
@@ -6,7 +7,7 @@ import type { PathView } from "../model/path-items.ts";
 import { type SearchHit, snippetOf } from "../model/search.ts";
 import { kindAt } from "../model/session-model.ts";
 import { usePage } from "./page-context.ts";
-import { VirtualList } from "./virtual-list.tsx";
+import { type Jump, VirtualList } from "./virtual-list.tsx";
 
 interface SearchPanelProps {
   readonly hits: readonly SearchHit[];
@@ -23,6 +24,11 @@ interface SearchPanelProps {
 /** What was found, in the order of the file. */
 export function SearchPanel({ hits, isSearching, problem, current, path, onChoose }: SearchPanelProps) {
   const { session } = usePage();
+  // Once for each hit that is chosen: a list that is drawn anew, since more was found, stays where the reader has scrolled it.
+  const jump = useMemo<Jump | undefined>(
+    () => (current === -1 ? undefined : { index: current, align: "auto" }),
+    [current],
+  );
   return (
     <>
       <div class="panel-bar">
@@ -41,7 +47,7 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
         items={hits}
         keyOf={({ ordinal }) => ordinal}
         estimate={() => 66}
-        jump={current === -1 ? undefined : { index: current, align: "auto" }}
+        jump={jump}
         render={(hit, index) => {
           const { ordinal } = hit;
           const [before, match, after] = snippetOf(session, hit);
