@@ -64,6 +64,29 @@ test("two branches stand side by side from where they part, at an address of the
   }
 });
 
+test("keys lead through two branches side by side, scroll to where they lead, and change the sides", async () => {
+  const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  const asked = writer.user("Go on.");
+  const left = writer.assistant("Left.");
+  for (let turn = 0; turn < 30; turn++) writer.user(`Question ${turn}`);
+  const last = writer.leaf;
+  writer.leaf = asked;
+  writer.assistant("Right.");
+  const { page } = await open(writer.text, { hash: `#entry=${left}` });
+  await page.getByLabel("Compare two branches").click();
+  const said = () =>
+    page
+      .locator(".beside-column")
+      .evaluateAll((all) => all.map((one) => one.querySelector(".entry-body")?.textContent?.trim()));
+  await expect.poll(said).toEqual(["Left.", "Right."]);
+  await page.keyboard.press("G");
+  await page.locator(`.beside-column .is-focused[data-entry="${last}"]`).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("j");
+  await page.keyboard.press("l");
+  await expect.poll(said).toEqual(["Right.", "Left."]);
+});
+
 test("changed files, the time line and what a turn took lead to their entries", async () => {
   const { text, left, end } = forked();
   const { page, complaints } = await open(text, { hash: `#entry=${left}` });

@@ -64,6 +64,10 @@ test("a list says that lines are damaged only while it shows such a session", as
   const { page } = await open((await serve([folder])).url);
   const note = page.locator(".index-note:has-text('1 session has damaged lines')");
   await note.waitFor();
+  // It leads to them.
+  await note.getByRole("button").click();
+  expect(await page.getByLabel("Order").inputValue()).toBe("issues");
+  await page.getByLabel("Order").selectOption("");
   // What the chart tells is text, too.
   expect(await page.locator(".chart-reading").textContent()).toMatch(
     /^\d{4}-\d\d-\d\d · anthropic\/claude: –, \d+ tokens$/,
@@ -100,6 +104,11 @@ test("a list is walked by keys, and says which", async () => {
   await page.keyboard.type("j?");
   expect(await page.getByRole("textbox").inputValue()).toBe("j?");
   await page.keyboard.press("Escape");
+  expect(await page.getByRole("textbox").inputValue()).toBe("");
+  // Once more leads back to the list.
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  expect(await focused.textContent()).toBe(titles[0]);
   await page.getByRole("button", { name: "Keys and signs" }).click();
   await help.waitFor();
   await page.keyboard.press("Escape");

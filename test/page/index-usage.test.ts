@@ -83,7 +83,9 @@ test("spans between two with calls are there; very many days become months", () 
 });
 
 test("subagents stand below the session that started them, found or not, and sums order them", () => {
-  const sessions = ["a", "b", "c", "d"].map((href) => listed(href, { startedBy: { b: "a" }[href] }));
+  const sessions = ["a", "b", "c", "d"].map((href) =>
+    listed(href, { startedBy: { b: "a" }[href], issueCount: { c: 2, d: 3 }[href] ?? 0 }),
+  );
   const usage = readIndexUsage({
     sessions: { b: { startedBy: "a" }, c: { startedBy: "b" }, d: { startedBy: "gone" } },
     groups: [
@@ -92,7 +94,7 @@ test("subagents stand below the session that started them, found or not, and sum
     ],
   });
   const spent = sumsBy(usage.groups, ({ session }) => session);
-  const choose = (wanted: string, sort: "latest" | "cost" = "latest") =>
+  const choose = (wanted: string, sort: "latest" | "cost" | "issues" = "latest") =>
     chooseSessions(sessions, usage, {
       isFound: ({ href }) => wanted.includes(href),
       period: {},
@@ -101,6 +103,7 @@ test("subagents stand below the session that started them, found or not, and sum
     });
   expect(namesOf(choose("abcd"))).toEqual([["a", ["b", "c"]], "d"]);
   expect(namesOf(choose("abcd", "cost"))).toEqual(["d", ["a", ["b", "c"]]]);
+  expect(namesOf(choose("abcd", "issues"))).toEqual(["d", ["a", ["b", "c"]]]);
   // What was found alone stands below what started it, which is open for that.
   const [around] = choose("c");
   expect([namesOf(choose("c")), around?.isAround]).toEqual([[["a", ["b", "c"]]], true]);

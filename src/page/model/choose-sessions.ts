@@ -3,8 +3,8 @@ import { dollarsOf, nothingSpent, type Spent } from "../../view/spent.ts";
 import { dayOf, type IndexUsage, type Period } from "./index-usage.ts";
 import type { ListedSession } from "./session-list.ts";
 
-/** By what sessions are ordered: the latest, the most expensive, the one with most tokens or messages first. */
-export const SORTS = ["latest", "cost", "tokens", "messages"] as const;
+/** By what sessions are ordered: the latest, the most expensive, the one with most tokens, messages or issues first. */
+export const SORTS = ["latest", "cost", "tokens", "messages", "issues"] as const;
 /** One of these orders. */
 export type Sort = (typeof SORTS)[number];
 
@@ -86,7 +86,17 @@ function sorted(nodes: SessionNode[], sort: Sort, ranked: readonly string[] | un
       Math.min(ranks.get(session.href) ?? ranks.size, ...subagents.map(rankOf));
     return nodes.sort((a, b) => rankOf(a) - rankOf(b));
   }
-  const sizeOf = ({ session, spent = nothingSpent() }: SessionNode) =>
-    sort === "messages" ? session.messageCount : sort === "tokens" ? spent.total : dollarsOf(spent);
+  const sizeOf = ({ session, spent = nothingSpent(), subagents }: SessionNode): number => {
+    switch (sort) {
+      case "messages":
+        return session.messageCount;
+      case "issues":
+        return subagents.reduce((sum, node) => sum + sizeOf(node), session.issueCount);
+      case "tokens":
+        return spent.total;
+      case "cost":
+        return dollarsOf(spent);
+    }
+  };
   return nodes.sort((a, b) => sizeOf(b) - sizeOf(a));
 }

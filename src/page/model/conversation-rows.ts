@@ -33,8 +33,8 @@ export interface FoldedRow {
 export type ConversationRow = EntryRow | FoldedRow;
 
 /** The rows of a conversation, and the row of each entry, also of one without a row of its own. */
-export interface ConversationRows {
-  readonly rows: readonly ConversationRow[];
+export interface ConversationRows<R extends ConversationRow = ConversationRow> {
+  readonly rows: readonly R[];
   readonly rowOf: Pick<ByOrdinal, "get" | "has">;
 }
 
@@ -87,10 +87,11 @@ export function conversationRows(
 }
 
 /** Lays a conversation out in rows of which none stands for others. */
-export function entryRows(items: readonly ConversationItem[]): EntryRow[] {
-  const rows: ConversationRow[] = [];
-  items.forEach(entryAdder(rows, new ByOrdinal(items.map(({ ordinal }) => ordinal))));
-  return rows.filter((row) => row.kind === "entry");
+export function entryRows(items: readonly ConversationItem[]): ConversationRows<EntryRow> {
+  const rows: EntryRow[] = [];
+  const rowOf = new ByOrdinal(items.map(({ ordinal }) => ordinal));
+  items.forEach(entryAdder(rows, rowOf));
+  return { rows, rowOf };
 }
 
 /** Parts items into runs of those that are states and those that are not. */
@@ -139,7 +140,10 @@ function afterLastCompacted(items: readonly ConversationItem[], from: number): n
 }
 
 /** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
-function entryAdder(rows: ConversationRow[], rowOf: ByOrdinal): (item: ConversationItem) => void {
+function entryAdder(
+  rows: { readonly length: number; push(row: EntryRow): unknown },
+  rowOf: ByOrdinal,
+): (item: ConversationItem) => void {
   let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
   return (item) => {
     const callId = resultCallId(item.entry);

@@ -168,7 +168,10 @@ function switchBranch(session: SessionModel, position: Position, direction: 1 | 
   const at = siblings.indexOf(fork) + direction;
   const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
   const end = session.newestTip[other] ?? other;
-  return { ...position, end, asked: NONE, focus: other, reveal: { align: "auto" } };
+  // Two that stand side by side change sides.
+  const beside = end === position.beside ? position.end : position.beside;
+  const from = beside === undefined ? position : { ...position, beside };
+  return { ...from, end, asked: NONE, focus: other, reveal: { align: "auto" } };
 }
 
 /** Finds the failure after or before an entry in the order of the file, around the ends; undefined if nothing failed. */

@@ -18,7 +18,7 @@ interface BesideViewProps {
 }
 
 /** Two paths side by side, from where they part. */
-export function BesideView({ path, position: { beside = NONE, focus } }: BesideViewProps) {
+export function BesideView({ path, position: { beside = NONE, focus, reveal } }: BesideViewProps) {
   const { session } = usePage();
   const other = useMemo(() => viewPath(session, beside), [session, beside]);
   const parting = path.items.findIndex(({ ordinal }, at) => other.items[at]?.ordinal !== ordinal);
@@ -26,7 +26,7 @@ export function BesideView({ path, position: { beside = NONE, focus } }: BesideV
   return (
     <div class="beside">
       {[path, other].map(({ end, items }) => (
-        <Column key={end} end={end} items={items.slice(from)} focus={focus} />
+        <Column key={end} end={end} items={items.slice(from)} focus={focus} reveal={reveal} />
       ))}
     </div>
   );
@@ -36,11 +36,13 @@ interface ColumnProps {
   readonly end: number;
   readonly items: readonly PathItem[];
   readonly focus: number;
+  readonly reveal: Position["reveal"];
 }
 
-function Column({ end, items, focus }: ColumnProps) {
+function Column({ end, items, focus, reveal }: ColumnProps) {
   const { session, go } = usePage();
-  const rows = useMemo(() => entryRows(items), [items]);
+  const { rows, rowOf } = useMemo(() => entryRows(items), [items]);
+  const jump = useMemo(() => reveal && { index: rowOf.get(focus) ?? NONE, align: reveal.align }, [reveal]);
   const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));
   const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
   const took = (last ?? Number.NaN) - (first ?? Number.NaN);
@@ -69,7 +71,7 @@ function Column({ end, items, focus }: ColumnProps) {
             <EntryCard row={row} focus={focus} end={NONE} />
           </div>
         )}
-        jump={undefined}
+        jump={jump}
       />
     </div>
   );

@@ -61,7 +61,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
 export const LIST_KEY_HELP: typeof KEY_HELP = [
   [["j", "k"], "next and previous session"],
   [["Enter"], "open it; in the field, search what was said"],
-  [["/"], "filter by title, project or id; Escape clears"],
+  [["/"], "filter by title, project or id; Escape clears, and leaves the field"],
   [["d"], "light or dark"],
   [["?"], "these keys, and what the signs mean"],
 ];

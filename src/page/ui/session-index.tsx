@@ -79,7 +79,9 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
           onText={change}
           onKeyDown={(event) => {
             if (event.key === "Enter") search(text);
-            if (event.key === "Escape") change("");
+            if (event.key !== "Escape") return;
+            if (text === "") field.current?.blur();
+            change("");
           }}
         />
         <ThemeButton />
@@ -102,7 +104,7 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
             <ChoiceBar sessions={sessions} usage={usage} choices={choices} onChange={choose} />
           </span>
         </div>
-        <UsageState answer={answer} damaged={damagedIn(nodes)} />
+        <UsageState answer={answer} damaged={damagedIn(nodes)} onDamaged={() => choose({ sort: "issues" })} />
         {inPeriod !== undefined && (
           <IndexSummary
             groups={inPeriod.filter(({ session }) => roots.has(session))}
@@ -143,14 +145,24 @@ function statusOf(contents: Contents, sessions: number, hits: number): string {
   }
 }
 
+interface UsageStateProps {
+  readonly answer: Answer<unknown>;
+  readonly damaged: number;
+  /** Shows those that are damaged. */
+  readonly onDamaged: () => void;
+}
+
 /** Says why sums are missing, or less than they could be. */
-function UsageState({ answer, damaged }: { answer: Answer<unknown>; damaged: number }) {
+function UsageState({ answer, damaged, onDamaged }: UsageStateProps) {
   if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
   if (answer.state === "failed") return <p class="index-note">The usage is not known: {answer.reason}</p>;
   if (damaged === 0) return null;
   return (
     <p class="index-note">
-      {counted(damaged, "session has", "sessions have")} damaged lines; calls on those lines are in no sum.
+      <button type="button" class="link-button" onClick={onDamaged}>
+        {counted(damaged, "session has", "sessions have")} damaged lines
+      </button>
+      ; calls on those lines are in no sum.
     </p>
   );
 }

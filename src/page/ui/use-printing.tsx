@@ -48,7 +48,7 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
               export --markdown”, which writes all of it.
             </p>
           )}
-          {entryRows(items).map((row) => (
+          {entryRows(items).rows.map((row) => (
             <EntryCard key={row.ordinal} row={row} focus={NONE} end={row.ordinal} />
           ))}
         </FoldsContext.Provider>
