@@ -94,7 +94,7 @@ function partsOfEntry(entry: AnySessionEntry, fields: Fields): ContentPart[] {
     case "branch_summary":
       return [...markdown(fields.text("summary")), ...data("Details", fields.take("details"))];
     case "custom":
-      return data(textOf(fields.all["customType"]) || "State", fields.take("data"));
+      return data("Data", fields.take("data"));
     case "context_edit":
       return isJsonRecord(fields.all["replacement"])
         ? partsIn(fieldsOf(fields.take("replacement"))["content"])

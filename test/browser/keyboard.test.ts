@@ -93,6 +93,52 @@ test("Enter and o open and close every kind of entry that has folds", async () =
   }
 });
 
+test("Enter and o fold an entry that has no folds to its beginning, or say that there is nothing to open", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  const plain = [
+    session.user("Count the herons.\n\nAll of them."),
+    session.assistant("There are seven.\n\nOne is grey."),
+    session.add("custom_message", { customType: "hint", content: "Mind.\n\nThe gap." }),
+    session.add("branch_summary", { fromId: "root", summary: "Left.\n\nFor good." }),
+    session.compact("Short.\n\nVery.", "a0000001"),
+  ];
+  const empty = [
+    session.add("model_change", { provider: "acme", modelId: "acorn-3" }),
+    session.add("thinking_level_change", { thinkingLevel: "high" }),
+    session.label(plain[0] ?? "", "first"),
+    session.add("session_info", { name: "Herons" }),
+    session.assistant([]),
+  ];
+  const { page } = await open(session.text, { hash: `#entry=${plain[0]}` });
+  const body = page.locator(".is-focused .entry-body");
+  const toast = page.locator(".toast.is-shown");
+  for (const [index, id] of [...plain, ...empty].entries()) {
+    if (index > 0) await page.keyboard.press("j");
+    await page.locator(`.is-focused[data-entry="${id}"]`).waitFor();
+    const key = index % 2 === 0 ? "Enter" : "o";
+    if (empty.includes(id)) {
+      await page.keyboard.press(key);
+      await toast.waitFor();
+      expect(await toast.textContent()).toBe("There is nothing to open here");
+      continue;
+    }
+    expect(await body.locator("p").count(), id).toBe(2);
+    await page.keyboard.press(key);
+    await body.locator("button[aria-expanded=false]").waitFor();
+    expect(await body.locator("p").count(), id).toBe(0);
+    await page.keyboard.press(key);
+    await body.locator("p").nth(1).waitFor();
+  }
+});
+
+test("what is looked at says its name once", async () => {
+  const { text, ids } = everyKind();
+  const { page } = await open(text, { hash: `#entry=${ids.at(-2)}` });
+  const state = page.locator(`.entry[data-entry="${ids.at(-2)}"]`);
+  await state.waitFor();
+  expect((await state.textContent())?.split("state").length).toBe(3);
+});
+
 test("without an entry that is looked at, Enter opens the first one in sight", async () => {
   const { page } = await open(everyKind().text);
   await page.locator(".entry .fold").first().waitFor();

@@ -20,7 +20,8 @@ function longSession() {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Build it.");
   const text = `${noise(0, 1500)}${ESC}[31msrc/a.ts(3,5): ${ESC}[1merror${ESC}[22m TS2322${ESC}[39m: No number.\n${noise(1500, 4000)}Done.\n`;
-  const failed = session.tool("bash", { command: "npm run build" }, text, { isError: true });
+  const details = { error: "src/a.ts(3,5): error TS2322: No number." };
+  const failed = session.tool("bash", { command: "npm run build" }, text, { isError: true, details });
   for (let turn = 0; turn < 30; turn++) {
     session.user(`Question ${turn}`);
     session.assistant(`Answer ${turn}.`);

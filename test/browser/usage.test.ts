@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { findingsOn } from "./support/axe.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
+import { SessionWriter } from "./support/session-writer.ts";
 
 const open = useBrowser();
 
@@ -29,6 +30,19 @@ test("usage says what each number covers: the whole session, or the path, and wh
   expect(await page.locator(".legend").first().textContent()).toContain(
     `faded: not on the path to entry ${single}`,
   );
+});
+
+test("usage says a number once where all of the session is on the path, and draws no bar for a cost alone", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  session.user("Count.");
+  session.assistant("One.");
+  session.assistant("Two.");
+  session.add("usage", { kind: "cost", provider: "acme", model: "acorn-2", usage: { cost: { total: 1 } } });
+  const { page } = await open(session.text, { hash: "#view=usage" });
+  await page.locator(".tile").first().waitFor();
+  const notes = await page.locator(".tile-note").allTextContents();
+  expect(notes.filter((note) => note.includes("path"))).toEqual(["all on the path to the leaf"]);
+  expect(await page.locator(".chart").first().locator(".bar").count()).toBe(2);
 });
 
 test("the bars of a chart are read and chosen by keys, and by a finger", async () => {

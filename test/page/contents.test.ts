@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
 import { roundValues, tokens } from "../../src/page/model/format.ts";
-import { readQuery } from "../../src/page/model/search.ts";
+import { readQuery, snippetOf } from "../../src/page/model/search.ts";
+import type { SessionModel } from "../../src/page/model/session-model.ts";
 import {
   type CallOrder,
   cacheShare,
@@ -18,6 +19,9 @@ import { nothingSpent, sumSpent } from "../../src/view/spent.ts";
 import { duration } from "../../src/view/times.ts";
 import { dollars, roundDollars } from "../../src/view/words.ts";
 import { entriesOf, foundIn, type Line, modelOf, said } from "./support/session.ts";
+
+const snippetsIn = (model: SessionModel, text: string) =>
+  foundIn(model, text).map((hit) => snippetOf(model, hit));
 
 /** Everything that a field can hold which ought to hold something else. */
 const ODD = [
@@ -148,16 +152,16 @@ test("a search finds texts of every kind, in any case, with what stands around t
   const model = modelOf(lines);
   expect(foundIn(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
   expect(foundIn(model, '"needle ["')).toHaveLength(1);
-  expect(foundIn(model, "needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines"]);
+  expect(snippetsIn(model, "needle")[0]).toEqual(["a ", "NEEDLE", " in two lines"]);
   // Words stand in any order, phrases as they are in quotes; all of them in one entry.
   expect(foundIn(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
-  expect(foundIn(model, '"needle in two"').map(({ snippet }) => snippet[1])).toEqual(["NEEDLE in two"]);
+  expect(snippetsIn(model, '"needle in two"').map(([, match]) => match)).toEqual(["NEEDLE in two"]);
   expect(foundIn(model, '"two needle"')).toEqual([]);
   expect(foundIn(model, "word ".repeat(1000))).toEqual([]);
   expect(readQuery("word ".repeat(1000)).problem).toContain("at most");
   // An id is told from what the entry says.
   const named = modelOf([["4f86", null, "some text"]]);
-  expect(foundIn(named, "F8")[0]?.snippet).toEqual(["id 4", "f8", "6"]);
+  expect(snippetsIn(named, "F8")[0]).toEqual(["id 4", "f8", "6"]);
   expect(foundIn(model, "  ")).toEqual([]);
   expect(foundIn(model, "nothing like it")).toEqual([]);
 });
@@ -169,9 +173,10 @@ test("a search keeps no text of what it has found: a hit reads its entry when it
     read.push(ordinal);
     return model.entryAt(ordinal);
   };
-  const hits = foundIn({ ...model, entryAt }, "needle");
+  const watched = { ...model, entryAt };
+  const hits = foundIn(watched, "needle");
   expect([hits.length, read]).toEqual([1, []]);
-  expect(hits.map(({ snippet }) => snippet)).toEqual([["a ", "needle", " in hay"]]);
+  expect(hits.map((hit) => snippetOf(watched, hit))).toEqual([["a ", "needle", " in hay"]]);
   expect(read).toEqual([0]);
 });
 

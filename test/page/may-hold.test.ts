@@ -7,7 +7,7 @@ import type { SessionModel } from "../../src/page/model/session-model.ts";
 import { entriesOf, foundIn, type Line, modelOf, modelOfText, said } from "./support/session.ts";
 
 const mayHold = (model: SessionModel, text: string) =>
-  [...entriesThatMayHold(model, readQuery(text).query)].flat();
+  [...entriesThatMayHold(model, readQuery(text).query)].flatMap(({ ordinals }) => ordinals);
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
 

@@ -29,7 +29,9 @@ test("a session that comes in pieces, and grows, is the one that is read at once
   for (const pieceBytes of [7, 1000, BYTES.length]) {
     const entries = read(BYTES.subarray(0, 20_000), pieceBytes);
     entries.readFacts();
-    const before = entriesOf(makeSessionModel(entries, "s.jsonl"));
+    const beginning = makeSessionModel(entries, "s.jsonl");
+    const before = entriesOf(beginning);
+    const foundBefore = foundIn(beginning, "discount");
     read(BYTES.subarray(20_000), pieceBytes, entries);
     entries.readFacts();
     const model = makeSessionModel(entries, "s.jsonl");
@@ -38,6 +40,9 @@ test("a session that comes in pieces, and grows, is the one that is read at once
     expect(model.issues).toEqual(whole.issues);
     expect(model.tree.idAt(model.leaf)).toBe(whole.leafId);
     expect(foundIn(model, "discount")).toEqual(discounts);
+    // What was searched before is searched no more.
+    expect([...foundBefore, ...foundIn(model, "discount", before.length)]).toEqual(discounts);
+    expect(foundBefore.length).toBeGreaterThan(0);
     expect(Buffer.concat(Array.from(model.bytes.between(0, BYTES.length), ({ bytes }) => bytes))).toEqual(
       Buffer.from(BYTES),
     );

@@ -86,6 +86,13 @@ export function conversationRows(
   return { rows, rowOf };
 }
 
+/** Lays a conversation out in rows of which none stands for others. */
+export function entryRows(items: readonly ConversationItem[]): EntryRow[] {
+  const rows: ConversationRow[] = [];
+  items.forEach(entryAdder(rows, new ByOrdinal(items.map(({ ordinal }) => ordinal))));
+  return rows.filter((row) => row.kind === "entry");
+}
+
 /** Parts items into runs of those that are states and those that are not. */
 function runsOf(
   items: readonly ConversationItem[],

@@ -5,6 +5,7 @@ import { parseQuery, type SearchQuery } from "../../search/search-query.ts";
 import { literalFinder, type TextMatch } from "../../search/text-matcher.ts";
 import { contentOf } from "../../view/entry-content.ts";
 import type { EntryKind } from "../../view/entry-kind.ts";
+import { titleOfEntry } from "../../view/entry-title.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { textOfPart } from "./entry-text.ts";
 import { entriesThatMayHold } from "./may-hold.ts";
@@ -13,8 +14,15 @@ import { kindAt, type SessionModel } from "./session-model.ts";
 /** An entry in which a text was found. */
 export interface SearchHit {
   readonly ordinal: number;
-  /** The line around the match that is shown: what stands before, the match, what stands behind. */
-  readonly snippet: readonly [before: string, match: string, after: string];
+  /** Where in its text; undefined if nothing was looked for. A piece of the text would keep all of it in memory. */
+  readonly match: TextMatch | undefined;
+}
+
+/** What was found in some entries. */
+export interface SomeHits {
+  readonly hits: readonly SearchHit[];
+  /** How many entries were searched so far, in the order of the file. */
+  readonly passed: number;
 }
 
 /** Finds what is searched for in a text. */
@@ -72,31 +80,22 @@ interface SearchedText {
  * by the rules of every search.
  *
  * @param text - Words, and phrases in quotes.
+ * @param from - How many entries were searched before, in the order of the file.
  * @returns In the order of the file, some at a time; nothing if nothing is looked for.
  * @remarks Cost: O(bytes of the session), most of which are passed over, and O(characters) of entries that may hold the words.
  */
-export function* findEntries(session: SessionModel, text: string): Generator<SearchHit[], void> {
+export function* findEntries(session: SessionModel, text: string, from = 0): Generator<SomeHits, void> {
   const { query } = readQuery(text);
   if (query.terms.length === 0) return;
   const { best } = finderOf(text);
-  for (const ordinals of entriesThatMayHold(session, query)) {
+  for (const { ordinals, passed } of entriesThatMayHold(session, query, from)) {
     const hits: SearchHit[] = [];
     session.readEntries(ordinals, (ordinal, entry) => {
       const match = best(searchedText(session, ordinal, entry).text);
-      if (match !== undefined) hits.push(hitAt(session, ordinal, match));
+      if (match !== undefined) hits.push({ ordinal, match });
     });
-    yield hits;
+    yield { hits, passed };
   }
-}
-
-function hitAt(session: SessionModel, ordinal: number, match: TextMatch): SearchHit {
-  return {
-    ordinal,
-    // Only of what is drawn: a piece of a text keeps all of it in memory.
-    get snippet() {
-      return snippetAt(searchedText(session, ordinal, session.entryAt(ordinal)), match);
-    },
-  };
 }
 
 /** Returns what of an entry is searched. */
@@ -118,7 +117,14 @@ function partsOf(entry: AnySessionEntry | undefined, { tone }: EntryKind): strin
   return tone === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
 }
 
-function snippetAt({ text, idAt }: SearchedText, { start: at, length }: TextMatch): SearchHit["snippet"] {
+/** Returns the line of a hit that is shown: what stands before the match, the match, what stands behind. */
+export function snippetOf(
+  session: SessionModel,
+  { ordinal, match }: SearchHit,
+): readonly [before: string, match: string, after: string] {
+  if (match === undefined) return [titleOfEntry(session, ordinal), "", ""];
+  const { text, idAt } = searchedText(session, ordinal, session.entryAt(ordinal));
+  const { start: at, length } = match;
   const tidy = (part: string) => part.replace(/\s+/g, " ");
   const first = text.lastIndexOf(SEPARATOR, at) + 1;
   const from = Math.max(first, at - BEFORE);

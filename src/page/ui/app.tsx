@@ -59,7 +59,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
   const { view, focus } = position;
   const subject = subjectOf(position);
-  const [copy, copied] = useCopy();
+  const [copy, said, say] = useCopy();
   const { query, isActive } = search;
   const turns = useMemo(
     () =>
@@ -100,7 +100,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const toggleEntry = () => {
     const ordinal = focus === NONE ? sight.ordinal : focus;
     if (focus === NONE) go({ go: "mark", ordinal });
-    folds.toggleEntry(ordinal);
+    if (!folds.toggleEntry(ordinal)) say("There is nothing to open here");
   };
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
@@ -207,8 +207,8 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
             {view === "usage" && <UsageView path={path} />}
             {view === "issues" && <IssuesView />}
           </main>
-          <p class={copied === "" ? "toast" : "toast is-shown"} role="status">
-            {copied}
+          <p class={said === "" ? "toast" : "toast is-shown"} role="status">
+            {said}
           </p>
           {dialog === "help" && <Help keys={KEY_HELP} signs={SIGNS} onClose={() => showDialog("none")} />}
           {dialog === "commands" && (
@@ -233,8 +233,11 @@ function useFollowing(
   const before = useRef(session);
   useLayoutEffect(() => {
     if (before.current === session) return;
-    const isAtLeaf = end === before.current.leaf;
+    const { leaf, size } = before.current;
     before.current = session;
+    // What is known of the same entries, as estimates of their costs, moves nobody.
+    if (session.size === size) return;
+    const isAtLeaf = end === leaf;
     const isFollowed = wasAtEnd && isAtLeaf && (view === "path" || view === "model");
     go({ go: "grown", end: isAtLeaf ? session.leaf : end, isFollowed });
   }, [session]);

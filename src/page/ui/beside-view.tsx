@@ -3,7 +3,7 @@ import { NONE } from "../../tree/entry-tree.ts";
 import { costText, sumSpent } from "../../view/spent.ts";
 import { duration } from "../../view/times.ts";
 import { counted } from "../../view/words.ts";
-import { conversationRows } from "../model/conversation-rows.ts";
+import { entryRows } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
@@ -40,15 +40,7 @@ interface ColumnProps {
 
 function Column({ end, items, focus }: ColumnProps) {
   const { session, go } = usePage();
-  const rows = useMemo(
-    () =>
-      conversationRows(
-        items,
-        () => false,
-        () => true,
-      ).rows.filter((row) => row.kind === "entry"),
-    [items],
-  );
+  const rows = useMemo(() => entryRows(items), [items]);
   const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));
   const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
   const took = (last ?? Number.NaN) - (first ?? Number.NaN);

@@ -142,8 +142,8 @@ function hitRange(shown: Element, { best, all }: Finder): Range | undefined {
   return ranges.find((range) => !isInSummary(range)) ?? first ?? rangesOfEntry(shown, all)[0];
 }
 
-function isInSummary({ startContainer }: Range): boolean {
-  return Boolean(startContainer.parentElement?.closest(".fold-summary"));
+function isInSummary(range: Range): boolean {
+  return isIn(range, ".fold-summary");
 }
 
 /** Where an entry that is shown has the line that names its error: the last such line, as when it is looked for. */
@@ -153,7 +153,13 @@ function errorRange(shown: Element, line: string): Range | undefined {
     const start = text.lastIndexOf(line);
     return start === -1 ? [] : [{ start, length: line.length }];
   });
-  return ranges.findLast((range) => !isInSummary(range));
+  const shownOnDemand = ranges.filter((range) => !isInSummary(range));
+  // What a program stores with a result may repeat it.
+  return shownOnDemand.findLast((range) => isIn(range, ".output")) ?? shownOnDemand.at(-1);
+}
+
+function isIn({ startContainer }: Range, selector: string): boolean {
+  return Boolean(startContainer.parentElement?.closest(selector));
 }
 
 /** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */

@@ -1,4 +1,5 @@
 import { Component, type ComponentChild, type FunctionComponent, h } from "preact";
+import type { AnySessionEntry } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { ContentPart } from "../../view/entry-content.ts";
 import { isFailure, KINDS } from "../../view/entry-kind.ts";
@@ -9,7 +10,7 @@ import { textToCopy } from "../model/entry-text.ts";
 import { STATE_HINTS } from "../model/path-items.ts";
 import { kindAt } from "../model/session-model.ts";
 import { EntryHead } from "./entry-head.tsx";
-import { Fold } from "./fold.tsx";
+import { BODY, Fold } from "./fold.tsx";
 import { usePage } from "./page-context.ts";
 import { PartView } from "./part-view.tsx";
 
@@ -64,8 +65,12 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
         <div class="entry-body">
           {kind === KINDS.system ? (
             <SystemBody row={row} parts={parts} />
-          ) : (
+          ) : parts.some(hasFold) ? (
             <Parts row={row} parts={parts} focus={focus} end={end} />
+          ) : (
+            <Fold ordinal={ordinal} name={BODY} summary={<Excerpt entry={entry} />}>
+              {() => <Parts row={row} parts={parts} focus={focus} end={end} />}
+            </Fold>
           )}
         </div>
       )}
@@ -99,13 +104,21 @@ function Parts({ row, parts, focus, end }: EntryCardProps & { parts: readonly Co
   );
 }
 
+function hasFold({ kind }: ContentPart): boolean {
+  return kind === "call" || kind === "output" || kind === "thinking" || kind === "data";
+}
+
+function Excerpt({ entry }: { entry: AnySessionEntry }) {
+  return <span class="fold-excerpt">{excerptOf(entry).text}</span>;
+}
+
 /** Instructions to the model are long as a rule, and seldom what one came to read. */
 function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart[] }) {
   const size = parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
   const summary = (
     <>
       <span class="fold-title">Instructions</span>
-      <span class="fold-excerpt">{excerptOf(row.item.entry).text}</span>
+      <Excerpt entry={row.item.entry} />
       <span class="fold-size">{counted(size, "character", "characters")}</span>
     </>
   );

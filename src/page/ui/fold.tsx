@@ -2,6 +2,9 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useLayoutEffect, useState } from "preact/hooks";
 import { ChevronIcon } from "./icons.tsx";
 
+/** What an entry says that has no other folds: open until the reader closes it. */
+export const BODY = "body";
+
 /** Which folds are open: kept apart from what is drawn, so that a fold that leaves the screen comes back as it was. */
 export class Folds {
   readonly #chosen = new Map<string, boolean>();
@@ -22,7 +25,8 @@ export class Folds {
 
   /** Tells whether a fold is open. */
   isOpen(ordinal: number, name: string): boolean {
-    return this.#chosen.get(`${ordinal}:${name}`) ?? this.#entries.get(ordinal) ?? this.#areAllOpen;
+    const chosen = this.#chosen.get(`${ordinal}:${name}`) ?? this.#entries.get(ordinal);
+    return chosen ?? (this.#areAllOpen || name === BODY);
   }
 
   /** Opens or closes a fold. */
@@ -38,10 +42,15 @@ export class Folds {
     for (const redraw of this.#shown.get(ordinal)?.values() ?? []) redraw();
   }
 
-  /** Opens all folds of an entry, or closes them if all that are in the document are open. */
-  toggleEntry(ordinal: number): void {
+  /**
+   * Opens all folds of an entry, or closes them if all that are in the document are open.
+   *
+   * @returns Whether there are any.
+   */
+  toggleEntry(ordinal: number): boolean {
     const names = [...(this.#shown.get(ordinal)?.keys() ?? [])];
-    this.setEntry(ordinal, !names.every((name) => this.isOpen(ordinal, name)));
+    if (names.length > 0) this.setEntry(ordinal, !names.every((name) => this.isOpen(ordinal, name)));
+    return names.length > 0;
   }
 
   /** Opens or closes all folds that there are; those in the document are drawn anew by the caller. */
@@ -92,6 +101,7 @@ export function Fold({ ordinal, name, class: extra = "", summary, actions, child
     [folds, ordinal, name],
   );
   const isOpen = folds.isOpen(ordinal, name);
+  if (isOpen && name === BODY) return <>{children()}</>;
   const toggle = () => folds.set(ordinal, name, !isOpen);
   return (
     <div class={`fold ${extra} ${isOpen ? "is-open" : ""}`}>

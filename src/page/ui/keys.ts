@@ -19,7 +19,7 @@ const KEYS = [
     also: { Home: "first", End: "last" },
   },
   {
-    help: "open or close all folds of the entry (also o)",
+    help: "open or close the entry (also o)",
     keys: { Enter: "toggleEntry" },
     also: { o: "toggleEntry" },
   },

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Spent } from "../../view/spent.ts";
 import type { EmbeddedSession } from "../model/embedded-session.ts";
 import { readSessionUsage } from "../model/index-usage.ts";
@@ -25,6 +25,9 @@ export interface LiveSession {
 /** Reading anew is put off so many times as long as it takes, so that the page stays quick. */
 const REST = 4;
 const LEAST_PAUSE_MS = 100;
+
+/** What the list of sessions counts of a session that grows is asked for no more often: the server looks at all of them. */
+const SELDOM_MS = 3000;
 
 /** Pixels from the end that still count as being there. */
 const NEAR_END = 120;
@@ -71,16 +74,33 @@ export function useLiveSession(
   // Anew for every call that is appended; of a large session only once its calls are known.
   const calls = useMemo(() => modelCalls(session).length, [session]);
   const usageUrl = session.isWhole ? server?.usageUrl : undefined;
-  const answer = useAnswer(usageUrl && `${usageUrl}?${calls}`, readSessionUsage);
+  const answer = useAnswer(useSeldom(usageUrl && `${usageUrl}?${calls}`), readSessionUsage);
   useEffect(() => {
     if (answer.state !== "there") return;
     const { listed, estimates } = answer.value;
     entries.addEstimates(estimates);
     const isRead = entries.facts.length === entries.tree.size;
     const estimated = isRead && estimates.size > 0 ? makeSessionModel(entries, fileName) : undefined;
-    setLive((before) => ({ ...before, listed, session: estimated ?? before.session, wasAtEnd: false }));
+    setLive((before) => ({ ...before, listed, session: estimated ?? before.session }));
   }, [answer]);
   return live;
+}
+
+/** Returns a value as it was at most a while ago, so that what is asked for each one is asked seldom. */
+function useSeldom<T>(value: T): T {
+  const [taken, take] = useState(value);
+  const takenMs = useRef(Number.NEGATIVE_INFINITY);
+  useEffect(() => {
+    const timer = setTimeout(
+      () => {
+        takenMs.current = performance.now();
+        take(value);
+      },
+      takenMs.current + SELDOM_MS - performance.now(),
+    );
+    return () => clearTimeout(timer);
+  }, [value]);
+  return taken;
 }
 
 /** Appends what comes to a session, together where it comes quickly, and reads it without holding the page up. */

@@ -3,7 +3,7 @@ import { resultToolName } from "../../view/tool-calls.ts";
 import { counted } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
-import type { SearchHit } from "../model/search.ts";
+import { type SearchHit, snippetOf } from "../model/search.ts";
 import { kindAt } from "../model/session-model.ts";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
@@ -42,7 +42,9 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
         keyOf={({ ordinal }) => ordinal}
         estimate={() => 66}
         jump={current === -1 ? undefined : { index: current, align: "auto" }}
-        render={({ ordinal, snippet: [before, match, after] }, index) => {
+        render={(hit, index) => {
+          const { ordinal } = hit;
+          const [before, match, after] = snippetOf(session, hit);
           const entry = session.entryAt(ordinal);
           // Behind what was asked for, what came of it; where a text was looked for, that says why this was found.
           const failure = match === "" ? failureLine(entry) : "";

@@ -21,7 +21,9 @@ const MOST_BARS = 190;
 /** Tokens of each model call; calls that follow one another share a bar if there are very many. */
 export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
   const { session, go } = usePage();
-  const groups = groupCalls(calls, MOST_BARS).map((group) => ({ group, sum: sumSpent(group) }));
+  // A record of costs alone is no bar.
+  const counted = calls.filter(({ total }) => total > 0);
+  const groups = groupCalls(counted, MOST_BARS).map((group) => ({ group, sum: sumSpent(group) }));
   const sizes = groups.map(
     ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
   );
@@ -50,7 +52,7 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
         ...PARTS.map(([, series, word]) => [series, word] as const),
         ...(isAnyAside ? [["part-aside", `faded: ${aside}`] as const] : []),
       ]}
-      most={Math.max(...sizes)}
+      most={Math.max(0, ...sizes)}
       write={tokens}
       bars={bars}
       choose="Show the entry"

@@ -24,29 +24,36 @@ export function UsageView({ path }: { path: PathView }) {
   if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
   const models = sumsByModel(calls);
   const onPath = `on the path to ${endName(session, path.end)}`;
+  // Where all is, one number is enough.
+  const isAllHere = calls.every(({ ordinal }) => path.indices.has(ordinal));
+  const noteOf = (number: string) => (isAllHere ? "" : `${number} ${onPath}`);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="usage" aria-label="Usage" tabIndex={0}>
       <div class="usage-column">
         <div class="tiles">
-          <Tile name="Model calls" value={count(all.calls)} note={`${count(here.calls)} ${onPath}`} />
+          <Tile
+            name="Model calls"
+            value={count(all.calls)}
+            note={isAllHere ? `all ${onPath}` : noteOf(count(here.calls))}
+          />
           <Tile
             name="Tokens in, with cache"
             value={tokens(tokensIn(all))}
-            note={`${tokens(tokensIn(here))} ${onPath}`}
+            note={noteOf(tokens(tokensIn(here)))}
           />
-          <Tile name="Tokens out" value={tokens(all.output)} note={`${tokens(here.output)} ${onPath}`} />
+          <Tile name="Tokens out" value={tokens(all.output)} note={noteOf(tokens(here.output))} />
           <Tile
             name="From cache"
             value={percent(cacheShare(all))}
             note={`${tokens(all.cacheRead)} of the tokens in`}
           />
-          <Tile name="Cost" value={dollars(all.cost)} note={`${dollars(here.cost)} ${onPath}`} />
+          <Tile name="Cost" value={dollars(all.cost)} note={noteOf(dollars(here.cost))} />
           {all.estimated !== null && (
             <Tile
               name="Estimated"
               value={dollars(all.estimated)}
-              note={`by prices; ${dollars(here.estimated)} ${onPath}`}
+              note={["by prices", noteOf(dollars(here.estimated))].filter(Boolean).join("; ")}
             />
           )}
         </div>

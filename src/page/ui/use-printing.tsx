@@ -2,7 +2,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
 import { count } from "../../view/words.ts";
-import { conversationRows } from "../model/conversation-rows.ts";
+import { entryRows } from "../model/conversation-rows.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { PrintContext } from "./code.tsx";
@@ -48,16 +48,9 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
               export --markdown”, which writes all of it.
             </p>
           )}
-          {conversationRows(
-            items,
-            () => false,
-            () => true,
-          ).rows.map(
-            (row) =>
-              row.kind === "entry" && (
-                <EntryCard key={row.ordinal} row={row} focus={NONE} end={row.ordinal} />
-              ),
-          )}
+          {entryRows(items).map((row) => (
+            <EntryCard key={row.ordinal} row={row} focus={NONE} end={row.ordinal} />
+          ))}
         </FoldsContext.Provider>
       </PrintContext.Provider>
     </PageContext.Provider>

@@ -1,5 +1,4 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { titleOfEntry } from "../../view/entry-title.ts";
 import {
   type CountedChoice,
   type Filter,
@@ -51,6 +50,15 @@ interface Found {
   readonly query: string;
   readonly hits: readonly SearchHit[];
   readonly isAll: boolean;
+}
+
+/** How far a search has come in a session that may grow. */
+interface SearchProgress {
+  readonly query: string;
+  readonly labels: SessionModel["labels"];
+  readonly hits: SearchHit[];
+  /** How many entries were searched, in the order of the file. */
+  passed: number;
 }
 
 const NO_HITS: readonly SearchHit[] = [];
@@ -133,17 +141,26 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   };
 }
 
-/** Searches in slices: what is found first is there at once, and all of it once the search is over. */
+/**
+ * Searches in slices: what is found first is there at once, and all of it once the search is over; of a session that has grown,
+ * only what came.
+ */
 function useFound(session: SessionModel, query: string): Found | undefined {
   const [found, setFound] = useState<Found>();
+  const progress = useRef<SearchProgress>({ query: "", labels: session.labels, hits: [], passed: 0 });
   useLayoutEffect(() => {
     let isWanted = query !== "";
+    const { labels } = session;
+    // A label that is set later is found with its entry.
+    if (progress.current.query !== query || !areEqual(progress.current.labels, labels))
+      progress.current = { query, labels, hits: [], passed: 0 };
+    const { hits } = progress.current;
     const search = async () => {
-      const hits: SearchHit[] = [];
       // To draw the page once more would take longer than most searches.
       let isDue = sliceOfWork(MOST_SEARCHES_MS);
-      for (const some of findEntries(session, query)) {
+      for (const { hits: some, passed } of findEntries(session, query, progress.current.passed)) {
         hits.push(...some);
+        progress.current.passed = passed;
         if (!isDue()) continue;
         // Of a session that has grown, those that were found before are shown till then.
         if (hits.length > 0)
@@ -152,7 +169,7 @@ function useFound(session: SessionModel, query: string): Found | undefined {
         if (!isWanted) return;
         isDue = sliceOfWork();
       }
-      setFound({ query, hits, isAll: true });
+      setFound({ query, hits: [...hits], isAll: true });
     };
     if (isWanted) void search();
     return () => {
@@ -162,13 +179,11 @@ function useFound(session: SessionModel, query: string): Found | undefined {
   return found;
 }
 
+function areEqual(labels: SessionModel["labels"], others: SessionModel["labels"]): boolean {
+  return labels.size === others.size && [...labels].every(([ordinal, one]) => others.get(ordinal) === one);
+}
+
 /** Every entry as a hit in which nothing was looked for. */
-function allOf(session: SessionModel): SearchHit[] {
-  return Array.from(session.tree.ordinals(), (ordinal) => ({
-    ordinal,
-    // Only of what is drawn, which is little of much.
-    get snippet(): SearchHit["snippet"] {
-      return [titleOfEntry(session, ordinal), "", ""];
-    },
-  }));
+function allOf({ tree }: SessionModel): SearchHit[] {
+  return Array.from(tree.ordinals(), (ordinal) => ({ ordinal, match: undefined }));
 }

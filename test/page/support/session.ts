@@ -42,8 +42,8 @@ export function modelOfText(
 }
 
 /** Finds what a search through a model finds. */
-export function foundIn(model: SessionModel, text: string): SearchHit[] {
-  return [...findEntries(model, text)].flat();
+export function foundIn(model: SessionModel, text: string, from = 0): SearchHit[] {
+  return [...findEntries(model, text, from)].flatMap(({ hits }) => hits);
 }
 
 /** Returns the entries of a model, in the order of the file. */
