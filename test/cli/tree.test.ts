@@ -127,6 +127,9 @@ test("a fold says how many failures it holds, and where they are listed", async 
   expect((await cli(["show", scribe.path])).stdout).toContain(
     `121: sessiontree search --failed ${scribe.path}`,
   );
+  const id = scribe.session.getSessionId();
+  const byId = await cli(["show", id, "--dir", dirname(scribe.path)]);
+  expect(byId.stdout).toContain(`121: sessiontree search --failed "" ${id}`);
 });
 
 test("a failed result and a failed command name the error, not the beginning of what was written", async () => {
