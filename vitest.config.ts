@@ -16,16 +16,19 @@ const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", imp
  * file, what waits for clocks, threads and collected garbage, and sources that must not take long however large.
  */
 const ONLY_FULL = [
-  "test/adapters/langgraph-validation.test.ts",
+  "test/adapters/{acp-agent,langgraph-validation}.test.ts",
+  "test/catalog/gram-filter.test.ts",
   "test/cli/deep-data.test.ts",
   "test/contract/{api-reference,chat-app,docs,docs-checks,documented-names,first-agent,public-names}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
-  "test/history/{hostile-sources,import-processes,import-threads}.test.ts",
-  "test/log/{entries-let-go,replace-file,weak-cache}.test.ts",
+  "test/fs/descriptors.test.ts",
+  "test/history/{hostile-sources,import-processes,import-threads,read-on,watch-sessions}.test.ts",
+  "test/jsonl/encode-deep.test.ts",
+  "test/log/{entries-let-go,memory-after-reading,replace-file,weak-cache}.test.ts",
   "test/mcp/clients.test.ts",
   "test/postgres/**",
-  "test/property/tree-scale.test.ts",
+  "test/property/{reading-bodies,tree-scale}.test.ts",
   "test/stores/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];

@@ -4,6 +4,8 @@ import type { NameMatch } from "../catalog/resolve-session.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { SessionError } from "../schema/errors.ts";
+import { plainLine } from "../view/plain.ts";
+import { quoteForShell } from "../view/shell-quote.ts";
 import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";
 import { UsageError } from "./usage-error.ts";
@@ -81,6 +83,17 @@ async function findLatest(place: SessionPlace): Promise<string> {
   if (latest !== undefined) return latest.path;
   const message = 'There is no session of this project yet. "sessiontree list --all" lists those of others.';
   throw new SessionError("SESSION_NOT_FOUND", message);
+}
+
+/** Tells whether a text names a session in a way in which nobody writes a word to search for. */
+export function isSessionName(text: string): boolean {
+  return text === LATEST || looksLikePath(text);
+}
+
+/** Returns the command that lists the failures of a session, by the name that a person gave it. */
+export function failuresCommand(name: string): string {
+  const word = quoteForShell(plainLine(name));
+  return `sessiontree search --failed ${isSessionName(name) ? "" : '"" '}${word}`;
 }
 
 /** Tells whether what names a session is a path, whether anything stands there or not. */

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { shareOf } from "../support/share.ts";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
@@ -115,7 +116,7 @@ test("a fold says how many failures it holds, and where they are listed", async 
   expect(stdout).toContain("121 failed,");
   expect(stdout).toMatch(/^… \d+ entries, 1 failed: /m);
   expect(stdout).toMatch(/more branches, \d+ entries, \d+ failed: /);
-  expect(stdout).toContain("sessiontree search --failed lists the failures.");
+  expect(stdout).toContain(`To list the failures:\n  sessiontree search --failed ${scribe.path}`);
   const coloured = await cli(["tree", scribe.path], { columns: 80, env: { FORCE_COLOR: "1" } });
   expect(coloured.stdout).toContain("\u001b[31m… 42 entries, 1 failed");
   const failures = jsonLines(await cli(["tree", scribe.path, "--json"])).filter(
@@ -123,7 +124,12 @@ test("a fold says how many failures it holds, and where they are listed", async 
   );
   expect(failures).toHaveLength(121);
   expect(failures[0]).toMatchObject({ id: failed, failed: true });
-  expect((await cli(["show", scribe.path])).stdout).toContain("121: sessiontree search --failed lists them");
+  expect((await cli(["show", scribe.path])).stdout).toContain(
+    `121: sessiontree search --failed ${scribe.path}`,
+  );
+  const id = scribe.session.getSessionId();
+  const byId = await cli(["show", id, "--dir", dirname(scribe.path)]);
+  expect(byId.stdout).toContain(`121: sessiontree search --failed "" ${id}`);
 });
 
 test("a failed result and a failed command name the error, not the beginning of what was written", async () => {

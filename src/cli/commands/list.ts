@@ -142,7 +142,9 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
   if (numbers.size === 0) return;
   const all = [...numbers.values()].reduce((sum, number) => sum + number, 0);
   const each = [...numbers].map(([source, number]) => `${source} ${count(number)}`).join(", ");
-  note(`Other programs have ${counted(all, "session")} that can be imported: ${each}.`);
+  note(
+    `Other programs have ${counted(all, "session")} that can be imported, with those of their subagents: ${each}.`,
+  );
   note("To import them: sessiontree import --all");
 }
 

@@ -29,7 +29,7 @@ import {
   optionalList,
   textOption,
 } from "../parameters.ts";
-import { LATEST, looksLikePath, pathOf, sessionScope } from "../session-argument.ts";
+import { failuresCommand, isSessionName, pathOf, sessionScope } from "../session-argument.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { spanOf } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
@@ -231,11 +231,6 @@ async function sessionOrWord(
   }
 }
 
-/** Tells whether a text names a session in a way in which nobody writes a word. */
-function isSessionName(text: string): boolean {
-  return text === LATEST || looksLikePath(text);
-}
-
 /**
  * Tells what is looked for, and in which session.
  *
@@ -390,7 +385,7 @@ function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): v
   note(`${what} found${of}${isOfProject ? " in the sessions of this project" : ""}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
     const word = quoteForShell(plainLine(text));
-    note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
+    note(`To look into a session of that name: ${failuresCommand(text)}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
   if (isOfProject) note("Add --all to look into the sessions of all projects.");

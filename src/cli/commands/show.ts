@@ -14,7 +14,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { locationFact, type SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
-import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { failuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
@@ -55,7 +55,11 @@ function showEntries(call: CommandCall, session: SessionView, ordinals: readonly
   return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
 }
 
-function showSession({ out, json }: CommandCall, session: SessionView, location: SessionLocation): ExitCode {
+function showSession(
+  { get, out, json }: CommandCall,
+  session: SessionView,
+  location: SessionLocation,
+): ExitCode {
   const { name, header, version, size, tree, leaf, labels } = session;
   const counts = countKinds(readKinds(session));
   const [first, last] = timeRange(tree);
@@ -97,10 +101,7 @@ function showSession({ out, json }: CommandCall, session: SessionView, location:
     ["forked from", header?.parentSession ?? ""],
     ["leaf", leafId ?? ""],
     ["labels", named.map(({ entry, label }) => `[${label}] on ${entry}`).join(", ")],
-    [
-      "failures",
-      counts.failed === 0 ? "" : `${count(counts.failed)}: sessiontree search --failed lists them`,
-    ],
+    ["failures", counts.failed === 0 ? "" : `${count(counts.failed)}: ${failuresCommand(get(SESSION))}`],
     ["issues", issues === 0 ? "" : `${count(issues)}: sessiontree verify tells more`],
   ];
   writeFacts(facts, out);

@@ -19,7 +19,7 @@ import { count, counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption } from "../parameters.ts";
-import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { failuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { chooseLandmarks } from "../tree/landmarks.ts";
@@ -77,7 +77,7 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
     out.prose("Folded to be readable; --all draws every entry.", out.colours.dim);
   }
   if (isFolded && read.failures.size > 0)
-    out.line(out.colours.dim("sessiontree search --failed lists the failures."));
+    out.prose(`To list the failures: ${failuresCommand(get(SESSION))}`, out.colours.dim);
 }
 
 /** Writes what session this is: its name, and what it amounts to. */
