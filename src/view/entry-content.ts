@@ -108,7 +108,7 @@ function partsOfEntry(entry: AnySessionEntry, fields: Fields): ContentPart[] {
       return [];
     default:
       for (const name of Object.keys(fields.all)) fields.take(name);
-      return data(`Entry of the type ${entry.type}`, entry);
+      return data("Data", entry);
   }
 }
 

@@ -57,6 +57,10 @@ test("a list marks forks, and counts as many issues as the page of the session a
     `Issues ${issues.split(" ")[0]}`,
   );
   expect(await page.locator(".issue").count()).toBe(Number(issues.split(" ")[0]));
+  // With all that can stand beside it, the title has room.
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await page.locator(".live").waitFor();
+  expect((await page.locator(".title").boundingBox())?.width).toBeGreaterThan(150);
 });
 
 test("a list says that lines are damaged only while it shows such a session", async () => {

@@ -77,6 +77,19 @@ test("on a phone a label and what follows it stand on one line", async () => {
   expect(baselines[0]).toBe(baselines[1]);
 });
 
+test("on a phone what only notes something is one line until it is marked, and then has what can be done with it", async () => {
+  const session = new SessionWriter({ provider: "anthropic", model: "claude-sonnet-4-5" });
+  const id = session.add("model_change", { provider: "openai-codex", modelId: "gpt-5.6-sol-of-the-summer" });
+  session.user("Go on.");
+  const { page } = await open(session.text, PHONE);
+  const line = page.locator(`.entry[data-entry="${id}"]`);
+  await line.waitFor();
+  expect((await line.boundingBox())?.height).toBeLessThan(70);
+  expect(await line.locator(".icon-button:visible").count()).toBe(0);
+  await line.locator(".entry-kind").tap();
+  await line.getByLabel("Link to entry").waitFor();
+});
+
 test("on a phone names of models are not broken, and rings of the tree do not touch", async () => {
   const { page } = await open(sessionOnPhone().text, { ...PHONE, hash: "#view=usage" });
   const cell = page.locator(".call-table td[data-name=Model]").first();
