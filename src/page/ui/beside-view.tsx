@@ -10,7 +10,7 @@ import { endName } from "../model/session-model.ts";
 import { estimateHeight } from "./conversation.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { usePage } from "./page-context.ts";
-import { VirtualList } from "./virtual-list.tsx";
+import { useJump, VirtualList } from "./virtual-list.tsx";
 
 interface BesideViewProps {
   readonly path: PathView;
@@ -42,7 +42,7 @@ interface ColumnProps {
 function Column({ end, items, focus, reveal }: ColumnProps) {
   const { session, go } = usePage();
   const { rows, rowOf } = useMemo(() => entryRows(items), [items]);
-  const jump = useMemo(() => reveal && { index: rowOf.get(focus) ?? NONE, align: reveal.align }, [reveal]);
+  const jump = useJump(reveal === undefined ? NONE : (rowOf.get(focus) ?? NONE), reveal);
   const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));
   const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
   const took = (last ?? Number.NaN) - (first ?? Number.NaN);

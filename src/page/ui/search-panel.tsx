@@ -1,4 +1,3 @@
-import { useMemo } from "preact/hooks";
 import { outcomeOf } from "../../core.ts";
 import { resultToolName } from "../../view/tool-calls.ts";
 import { counted } from "../../view/words.ts";
@@ -7,7 +6,7 @@ import type { PathView } from "../model/path-items.ts";
 import { type SearchHit, snippetOf } from "../model/search.ts";
 import { kindAt } from "../model/session-model.ts";
 import { usePage } from "./page-context.ts";
-import { type Jump, VirtualList } from "./virtual-list.tsx";
+import { useJump, VirtualList } from "./virtual-list.tsx";
 
 interface SearchPanelProps {
   readonly hits: readonly SearchHit[];
@@ -24,11 +23,7 @@ interface SearchPanelProps {
 /** What was found, in the order of the file. */
 export function SearchPanel({ hits, isSearching, problem, current, path, onChoose }: SearchPanelProps) {
   const { session } = usePage();
-  // Once for each hit that is chosen: a list that is drawn anew, since more was found, stays where the reader has scrolled it.
-  const jump = useMemo<Jump | undefined>(
-    () => (current === -1 ? undefined : { index: current, align: "auto" }),
-    [current],
-  );
+  const jump = useJump(current, current);
   return (
     <>
       <div class="panel-bar">

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
 import { findTrunk } from "../../view/trunk.ts";
 import { count, counted } from "../../view/words.ts";
@@ -14,7 +14,7 @@ import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
 import { type Sight, useSight } from "./sight.ts";
 import { TREE_ROW_HEIGHT, TreeRowView, treeRowId } from "./tree-row.tsx";
-import { type Jump, VirtualList } from "./virtual-list.tsx";
+import { useJump, VirtualList } from "./virtual-list.tsx";
 
 const DETAILS: readonly (readonly [TreeDetail, string])[] = [
   ["branches", "Branches"],
@@ -114,11 +114,4 @@ function rowsOf(rows: readonly PageTreeRow[]): Map<number, number> {
     if (!isOpen) for (const hidden of run) indices.set(hidden, index);
   });
   return indices;
-}
-
-/** Asks for the current row when `reason` is another one, and not when rows are only folded. */
-function useJump(current: number, reason: string): Jump | undefined {
-  const last = useRef<{ reason: string; jump: Jump } | undefined>(undefined);
-  if (last.current?.reason !== reason) last.current = { reason, jump: { index: current, align: "auto" } };
-  return last.current?.jump;
 }

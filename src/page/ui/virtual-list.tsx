@@ -1,12 +1,17 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 /** A wish to see an item; a new object is a new wish. */
 export interface Jump {
   readonly index: number;
   /** `auto` scrolls only as far as is needed. */
   readonly align: "start" | "end" | "auto";
+}
+
+/** Asks for an item when `reason` is another one, and not when the list is only drawn anew, longer or folded. */
+export function useJump(index: number, reason: unknown): Jump {
+  return useMemo(() => ({ index, align: "auto" }), [reason]);
 }
 
 interface VirtualListProps<T> {
