@@ -66,8 +66,8 @@ const NOT_ON_WINDOWS = [
   "test/log/memory-after-reading.test.ts",
 ];
 
-/** What is tested in Firefox as well, where it is installed: opening, keys, search, folds, links, pages in files and served, lists. */
-const IN_FIREFOX = ["test/browser/{keyboard,list,page}.test.ts"];
+/** What is tested in Firefox as well, where it is installed: opening, keys, search, hits and errors in long texts, folds, links, copies, pages in files and served, lists. */
+const IN_FIREFOX = ["test/browser/{copy,keyboard,list,page,spots}.test.ts"];
 
 const LIBRARY = {
   include: ["test/**/*.test.ts"],
