@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, utimesSync } from "node:fs";
+import { lstatSync, readFileSync, utimesSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import {
   hasErrorCode,
@@ -20,6 +20,7 @@ import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.
 import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "./deleted-imports.ts";
 import { fileRow, summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
+import { namesIn } from "./session-files.ts";
 import type { FileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { assertReadableTrash, type TrashFolder, trashFolders } from "./trash-folders.ts";
@@ -83,7 +84,8 @@ export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSe
   const pace = new Pace(signal);
   const found: Found[] = [];
   for (const folder of trashFolders(folders.map(absolutePath))) {
-    for (const name of namesIn(join(folder.path, "info"), onSkipped)) {
+    const names = namesIn(join(folder.path, "info"), onSkipped);
+    for (const name of names.filter((one) => one.endsWith(INFO_SUFFIX))) {
       const one = await lookAt(folder, name, pace, onSkipped);
       if (one !== undefined) found.push(one);
       if (pace.isDue) await pace.rest();
@@ -162,15 +164,6 @@ function placeAt(trashPath: string, path: string): void {
     utimesSync(path, atime, mtime);
   } finally {
     realFileSystem.closeSync(fd);
-  }
-}
-
-function namesIn(folder: string, report: SkipReport): string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith(INFO_SUFFIX));
-  } catch (error) {
-    reportSkipped(folder, error, report);
-    return [];
   }
 }
 

@@ -138,7 +138,7 @@ export function projectKeyOf(cwd: string): string {
 }
 
 /** Returns the names in a folder; none if it is gone, or, reported, if the system refuses. */
-function namesIn(folder: string, report: SkipReport): string[] {
+export function namesIn(folder: string, report: SkipReport): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {

@@ -14,6 +14,12 @@ export function fieldsOf(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
+/** Returns the fields of the message of an entry; none if it is no message. */
+export function messageFieldsOf(entry: unknown): JsonRecord {
+  const { type, message } = fieldsOf(entry);
+  return fieldsOf(type === "message" ? message : undefined);
+}
+
 /** Returns a stored value if it is a list, else an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -9,6 +9,7 @@ import type {
   UserMessage,
 } from "../schema/message.ts";
 import { fieldsOf, isContent, isStoredMessage } from "./entry-fields.ts";
+import { textOf } from "./message-parts.ts";
 import { withContent } from "./well-formed.ts";
 
 /** The messages whose content a context edit can replace. */
@@ -145,10 +146,6 @@ function branchSummaryMessages(fields: JsonRecord): AgentMessage[] {
   if (typeof summary !== "string" || summary === "") return [];
   const from = typeof fromId === "string" ? fromId : null;
   return [{ role: "branchSummary", summary, fromId: from, timestamp: unixMillis(fields["timestamp"]) }];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 /** Returns an entry's time in Unix milliseconds, from a number or ISO 8601; 0 if it is unreadable. */

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, messageFieldsOf } from "../context/entry-fields.ts";
 import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
 import { isOfMessageArray } from "../import/messages/import-messages.ts";
 import { isLeafMarker } from "../import/session-builder.ts";
@@ -294,7 +294,7 @@ function hasMore(entry: AnySessionEntry, { text }: KnownEntry): boolean {
 }
 
 function partsOf(entry: unknown): number {
-  const { content } = fieldsOf(fieldsOf(entry)["message"]);
+  const { content } = messageFieldsOf(entry);
   return Array.isArray(content) ? content.length : 0;
 }
 

@@ -3,7 +3,7 @@ import { listSessions } from "../catalog/list-sessions.ts";
 import { MessageBodyReader } from "../catalog/message-bytes.ts";
 import { messageText } from "../catalog/session-facts.ts";
 import type { FileRow } from "../catalog/session-row.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { messageFieldsOf } from "../context/entry-fields.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
@@ -102,7 +102,7 @@ function textsOfMessages({ index, readLines }: LineSource): string[] {
     if (isUsual) body.read(bytes, head.bodyStart, bytes.length);
     if (isUsual && body.role === "other") return;
     const entry = decodeEntry(bytes, tree.headAt(ordinal), index);
-    const message = fieldsOf(fieldsOf(entry)["message"]);
+    const message = messageFieldsOf(entry);
     const isSpoken = message["role"] === "user" || message["role"] === "assistant";
     const text = isSpoken ? messageText(message) : undefined;
     if (text !== undefined) texts.push(text);

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, messageFieldsOf } from "../context/entry-fields.ts";
 import { textOf } from "../context/message-parts.ts";
 import { type EntryOutcome, outcomeOf } from "../view/outcome.ts";
 import { tellingArgument } from "../view/telling-argument.ts";
@@ -22,7 +22,7 @@ const MOST_READ = 200;
 /** Returns the call that an entry is the result of, or the command that it is; undefined for others. */
 export function finishedCallAt(session: RecalledSession, ordinal: number): FinishedCall | undefined {
   const entry = session.entryAt(ordinal);
-  const { role, command } = fieldsOf(fieldsOf(entry)["message"]);
+  const { role, command } = messageFieldsOf(entry);
   if (entry === undefined) return undefined;
   const outcome = outcomeOf(entry);
   if (role === "bashExecution")

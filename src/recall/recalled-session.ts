@@ -1,5 +1,5 @@
 import type { SessionRow } from "../catalog/session-row.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { messageFieldsOf } from "../context/entry-fields.ts";
 import type { SessionView } from "../manager/session-view.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
@@ -86,8 +86,7 @@ export class RecalledSession implements ViewSource {
     for (let at = ordinal; at !== NONE; at = this.tree.parentAt(at)) {
       if (this.tree.typeAt(at) !== "message") continue;
       const entry = this.entryAt(at);
-      if (fieldsOf(fieldsOf(entry)["message"])["role"] === "user")
-        return beginningOf(excerptOf(entry).text, longest);
+      if (messageFieldsOf(entry)["role"] === "user") return beginningOf(excerptOf(entry).text, longest);
     }
     return "";
   }

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, messageFieldsOf } from "../context/entry-fields.ts";
 import { textOf } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { recordTime } from "../schema/times.ts";
@@ -164,7 +164,7 @@ export class EntrySearch {
   #callOf(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
     for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
     // A call can have a result on each of several branches.
-    return this.#calls.get(messageOf(entry).toolCallId);
+    return this.#calls.get(messageFieldsOf(entry).toolCallId);
   }
 
   /** What of an entry is about the tools and the file; undefined if nothing is. */
@@ -175,7 +175,7 @@ export class EntrySearch {
   ): SearchedText | undefined {
     const { isPath } = this.#plan;
     if (this.#tools === undefined && isPath === undefined) return found;
-    const { role, toolName, command } = messageOf(entry);
+    const { role, toolName, command } = messageFieldsOf(entry);
     if (role === "toolResult") return this.#isWanted(toolName, call?.input) ? found : undefined;
     if (role === "bashExecution") return this.#isWanted("", { command }) ? found : undefined;
     const parts = found.parts.filter(
@@ -192,10 +192,6 @@ export class EntrySearch {
   }
 }
 
-function messageOf(entry: AnySessionEntry) {
-  return fieldsOf(entry.type === "message" ? fieldsOf(entry)["message"] : undefined);
-}
-
 function isWithin(entry: AnySessionEntry, { since, until }: SearchFilters): boolean {
   if (since === undefined && until === undefined) return true;
   const timeMs = recordTime(fieldsOf(entry)) ?? Number.NaN;
@@ -204,20 +200,20 @@ function isWithin(entry: AnySessionEntry, { since, until }: SearchFilters): bool
 }
 
 function toolOf(entry: AnySessionEntry, { call }: SearchedPart): string {
-  const { role, toolName } = messageOf(entry);
+  const { role, toolName } = messageFieldsOf(entry);
   if (role === "toolResult") return textOf(toolName);
   return call?.name ?? "";
 }
 
 /** A failure in which anything will do: what failed, in one line. */
 function failed(entry: AnySessionEntry, found: SearchedText, call: SearchedCall | undefined): SearchedText {
-  const text = failureText(messageOf(entry), call?.input);
+  const text = failureText(messageFieldsOf(entry), call?.input);
   return { ...found, parts: [{ kind: "output", text }] };
 }
 
 /** A failure with the tool's name, and the texts in the arguments of its call. */
 function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCall | undefined): SearchedText {
-  const { toolName } = messageOf(entry);
+  const { toolName } = messageFieldsOf(entry);
   const named = { id: undefined, name: textOf(toolName), input: call?.input };
   return { ...found, parts: [...found.parts, ...callParts(named)] };
 }

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { messageFieldsOf } from "../context/entry-fields.ts";
 import { textOf } from "../context/message-parts.ts";
 import { excerptOf } from "./excerpt.ts";
 import { beginningOf } from "./plain.ts";
@@ -12,7 +12,7 @@ import type { ViewSource } from "./view-source.ts";
  */
 export function titleOfEntry(session: Pick<ViewSource, "entryAt" | "tree">, ordinal: number): string {
   const entry = session.entryAt(ordinal);
-  const { role, command } = fieldsOf(fieldsOf(entry)["message"]);
+  const { role, command } = messageFieldsOf(entry);
   const asked =
     role === "bashExecution" ? `$ ${textOf(command)}` : tellingArgument(callOf(session, ordinal)?.input);
   return beginningOf(asked) || excerptOf(entry).text;

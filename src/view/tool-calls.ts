@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { messageFieldsOf } from "../context/entry-fields.ts";
 import { partsOf, textOf } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
@@ -27,7 +27,7 @@ type CallSource = Pick<ViewSource, "entryAt" | "tree">;
 
 /** Returns the tool calls of an entry; empty for everything but answers of a model. */
 export function callsIn(entry: AnySessionEntry | undefined): StoredCall[] {
-  const message = messageOf(entry);
+  const message = messageFieldsOf(entry);
   if (message["role"] !== "assistant") return [];
   return partsOf(message).flatMap((part) =>
     part.kind === "toolCall" ? { id: part.id, name: part.name, input: part.arguments } : [],
@@ -36,13 +36,13 @@ export function callsIn(entry: AnySessionEntry | undefined): StoredCall[] {
 
 /** Returns the id of the call that an entry is the result of; empty for entries that are no result. */
 export function resultCallId(entry: AnySessionEntry | undefined): string {
-  const { role, toolCallId } = messageOf(entry);
+  const { role, toolCallId } = messageFieldsOf(entry);
   return role === "toolResult" ? textOf(toolCallId) : "";
 }
 
 /** Returns the name of the tool that an entry is the result of; empty for entries that are no result. */
 export function resultToolName(entry: AnySessionEntry | undefined): string {
-  const { role, toolName } = messageOf(entry);
+  const { role, toolName } = messageFieldsOf(entry);
   return role === "toolResult" ? textOf(toolName) : "";
 }
 
@@ -62,7 +62,7 @@ export function callOf(session: CallSource, ordinal: number): LocatedCall | unde
 
 /** Finds the answer of a model that an entry is, or that made the call which it is the result of; undefined for others. */
 export function answerOf(session: CallSource, ordinal: number): number | undefined {
-  const { role } = messageOf(session.entryAt(ordinal));
+  const { role } = messageFieldsOf(session.entryAt(ordinal));
   return role === "assistant" ? ordinal : callOf(session, ordinal)?.ordinal;
 }
 
@@ -78,7 +78,7 @@ export function resultsOf(session: CallSource, ordinal: number): LocatedEntry[] 
 
 /** Finds the answer that a model gave after an entry; undefined if it gave none. */
 export function nextAnswer(session: CallSource, ordinal: number): LocatedEntry | undefined {
-  return behind(session, ordinal).find(({ entry }) => messageOf(entry)["role"] === "assistant");
+  return behind(session, ordinal).find(({ entry }) => messageFieldsOf(entry)["role"] === "assistant");
 }
 
 /** The next entries below one, nearest first. */
@@ -99,8 +99,4 @@ function behind(session: CallSource, ordinal: number): LocatedEntry[] {
 /** Adds what hangs on an entry; where very many branches begin, the first of them. */
 function addChildren({ tree }: CallSource, ordinal: number, open: number[]): void {
   for (const child of tree.children(ordinal)) if (open.push(child) >= FARTHEST) return;
-}
-
-function messageOf(entry: AnySessionEntry | undefined) {
-  return entry?.type === "message" ? fieldsOf(fieldsOf(entry)["message"]) : fieldsOf(undefined);
 }

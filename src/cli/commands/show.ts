@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { messageFieldsOf } from "../../context/entry-fields.ts";
 import type { SessionView } from "../../manager/session-view.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { EntryTree } from "../../tree/entry-tree.ts";
@@ -171,7 +171,7 @@ function costFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Fact
 
 /** Tells whether a model reacts to an entry with its next answer: to a result, a command that it sees, and a failure. */
 function isFollowedByAnswer(entry: AnySessionEntry): boolean {
-  const { role, excludeFromContext } = fieldsOf(fieldsOf(entry)["message"]);
+  const { role, excludeFromContext } = messageFieldsOf(entry);
   if (role === "bashExecution") return excludeFromContext !== true;
   return role === "toolResult" || isFailure(entry);
 }

@@ -1,5 +1,5 @@
 import { blobDigests } from "../../context/blob-images.ts";
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, messageFieldsOf } from "../../context/entry-fields.ts";
 import { realFileSystem } from "../../fs/file-system.ts";
 import { readBlobImage } from "../../log/blob-images.ts";
 import type { SessionView } from "../../manager/session-view.ts";
@@ -99,7 +99,7 @@ async function inspectSession({ get }: CommandCall, named: NamedSession): Promis
 
 /** Reports a message of another SDK, which was stored as if it were one of this format. */
 function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
-  const problems = storedMessageProblems(fieldsOf(fieldsOf(entry)["message"]));
+  const problems = storedMessageProblems(messageFieldsOf(entry));
   if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
 }
 

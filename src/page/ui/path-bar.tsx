@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { messageFieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
@@ -120,7 +120,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const compacted = items.filter(({ state }) => state === "compacted").length;
   // The path before an answer names the model of the answer before it.
-  const modelId = textOf(fieldsOf(fieldsOf(answer)["message"])["model"]) || (model?.modelId ?? "");
+  const modelId = textOf(messageFieldsOf(answer)["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
   const isModel = position.view === "model";
   const extent = isModel
