@@ -11,21 +11,22 @@ const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
 
 /**
- * What a short run leaves out: compiling the documents and their API reference, the examples as programs, other packages' types
- * and suites, servers for a chat, whether the suite for stores notices wrong ones, PGlite, whose start takes seconds for each
+ * What a short run leaves out: who imports what, compiling the documents and their API reference, the examples as programs, other
+ * packages' types and suites, real files, servers for a chat, whether the suite for stores notices wrong ones, PGlite, whose start takes seconds for each
  * file, what waits for clocks, threads and collected garbage, and sources that must not take long however large.
  */
 const ONLY_FULL = [
   "test/adapters/{acp-agent,langgraph-validation}.test.ts",
   "test/catalog/gram-filter.test.ts",
   "test/cli/deep-data.test.ts",
-  "test/contract/{api-reference,chat-app,docs,docs-checks,documented-names,first-agent,public-names}.test.ts",
+  "test/compat/corpus.test.ts",
+  "test/contract/{api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,public-names}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
   "test/fs/descriptors.test.ts",
-  "test/history/{hostile-sources,import-processes,import-threads,read-on,watch-sessions}.test.ts",
+  "test/history/{corpus,hostile-sources,import-processes,import-threads,read-on,watch-sessions}.test.ts",
   "test/jsonl/encode-deep.test.ts",
-  "test/log/{entries-let-go,memory-after-reading,replace-file,weak-cache}.test.ts",
+  "test/log/{entries-let-go,foreign-file,memory-after-reading,replace-file,weak-cache}.test.ts",
   "test/mcp/clients.test.ts",
   "test/postgres/**",
   "test/property/{reading-bodies,tree-scale}.test.ts",

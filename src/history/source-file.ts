@@ -121,13 +121,15 @@ export function reportInto(issues: SessionIssue[]): ReportSkipped {
   };
 }
 
-/** Reads files that programs keep beside their sessions, each once; reports those that cannot be read. */
+/** Reads files that programs keep beside their sessions, each once. */
 export class SideFiles {
+  /** Those that cannot be read, unless they are reported elsewhere. */
+  readonly issues: SessionIssue[] = [];
   readonly #report: ReportSkipped;
   readonly #texts = new Map<string, string>();
 
-  constructor(report: ReportSkipped) {
-    this.#report = report;
+  constructor(report?: ReportSkipped) {
+    this.#report = report ?? reportInto(this.issues);
   }
 
   /** Returns the text of a file; empty if it is missing or cannot be read. */

@@ -19,9 +19,8 @@ import {
 import { member, textIn, textOf } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { groupBy } from "../../schema/group-by.ts";
-import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { readSourcePieces, reportInto, SideFiles, textOfFile } from "../source-file.ts";
+import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
 import {
   type Environment,
   type FileFacts,
@@ -216,11 +215,10 @@ function read(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const subagents = files.flatMap((file) => {
     const { agentId } = file.facts;
     if (agentId === undefined) return [];
-    const issues: SessionIssue[] = [];
-    const beside = new SideFiles(reportInto(issues));
+    const beside = new SideFiles();
     const meta = beside.valueOf(file.path.replace(/\.jsonl$/, ".meta.json"));
     const text = textOfFile(file);
-    return [{ agentId, meta, ...text, issues: [...text.issues, ...issues] }];
+    return [{ agentId, meta, ...text, issues: [...text.issues, ...beside.issues] }];
   });
   const origin = findOrigin(main.records, session.origins);
   const inheritedDollars = inheritedBy(main.records, origin, options);

@@ -11,8 +11,7 @@ import { firstFolder } from "../../import/source-text.ts";
 import { isoTimeOf, textOf } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { digestOf } from "../../schema/ids.ts";
-import type { SessionIssue } from "../../schema/issue.ts";
-import { readSourceAsText, reportInto, SideFiles } from "../source-file.ts";
+import { readSourceAsText, SideFiles } from "../source-file.ts";
 import {
   type Environment,
   type FileFacts,
@@ -168,8 +167,7 @@ function keyOf({ startedAt, sourceId }: SourceSession): string {
 
 function read(session: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const { files, sourceId, cwd, origins } = session;
-  const issues: SessionIssue[] = [];
-  const beside = new SideFiles(reportInto(issues));
+  const beside = new SideFiles();
   const main = mainFileOf(session.files);
   const { manifest = "", compaction = "", viewRows = "" } = besideOf(main?.path ?? "");
   const documentOf = ({ path }: KnownFile) => ({ path, ...readClineText(readSourceAsText(path)) });
@@ -185,5 +183,5 @@ function read(session: SourceSession, { importedAt }: ReadOptions): ImportedSess
     ...(forkedFrom !== undefined && { forkedFrom }),
     importedAt,
   });
-  return sessions.map((one, i) => (i === 0 ? { ...one, issues: [...one.issues, ...issues] } : one));
+  return sessions.map((one, i) => (i === 0 ? { ...one, issues: [...one.issues, ...beside.issues] } : one));
 }

@@ -8,7 +8,7 @@ import { absolutePath } from "../../log/session-paths.ts";
 import { messageOf } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { DatabaseCopies } from "../database-copies.ts";
-import { readSourcePieces, reportInto, SideFiles, textOfFile } from "../source-file.ts";
+import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 import { canReadDatabases, withDatabase } from "../sqlite.ts";
 
@@ -26,15 +26,14 @@ export const COPILOT: SourceProgram = {
   needsKnown: ({ files }) => files.some(({ path }) => hasRewind(path)),
   read: ({ files, sourceId }, { importedAt, ownId, known, cacheDir }) =>
     files.flatMap((file) => {
-      const issues: SessionIssue[] = [];
-      const beside = new SideFiles(reportInto(issues));
+      const beside = new SideFiles();
       const { path } = file;
       const workspace = isEvents(path) ? beside.textOf(workspaceOf(path)) : "";
-      const rows = hasRewind(path) ? storedRows(path, sourceId, cacheDir, issues) : undefined;
+      const rows = hasRewind(path) ? storedRows(path, sourceId, cacheDir, beside.issues) : undefined;
       const text = textOfFile(file);
       return importCopilot({
         ...text,
-        issues: [...text.issues, ...issues],
+        issues: [...text.issues, ...beside.issues],
         sourceId,
         workspace,
         known,

@@ -5,8 +5,7 @@ import { firstFolder } from "../../import/source-text.ts";
 import { isoTimeOf, member } from "../../import/source-values.ts";
 import { absolutePath } from "../../log/session-paths.ts";
 import { digestOf } from "../../schema/ids.ts";
-import type { SessionIssue } from "../../schema/issue.ts";
-import { readSourcePieces, reportInto, SideFiles } from "../source-file.ts";
+import { readSourcePieces, SideFiles } from "../source-file.ts";
 import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
 
 /** Wire logs of Kimi Code, one for each agent of a session. */
@@ -51,8 +50,7 @@ function factsIn(text: string, path: string): FileFacts[] {
 }
 
 function read({ files, sourceId, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
-  const issues: SessionIssue[] = [];
-  const beside = new SideFiles(reportInto(issues));
+  const beside = new SideFiles();
   const [file] = files;
   const sessions = importKimi({
     sessionId: sourceId,
@@ -66,5 +64,5 @@ function read({ files, sourceId, cwd }: SourceSession, { importedAt }: ReadOptio
     cwd,
     importedAt,
   });
-  return sessions.map((one, i) => (i === 0 ? { ...one, issues: [...one.issues, ...issues] } : one));
+  return sessions.map((one, i) => (i === 0 ? { ...one, issues: [...one.issues, ...beside.issues] } : one));
 }

@@ -7,15 +7,8 @@ import { custom, usageEntry } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member } from "../source-values.ts";
+import { addTokens, COUNTED, NO_TOKENS, type Tokens } from "../token-sums.ts";
 import { isNode } from "./record-graph.ts";
-
-/** Tokens of one call or several. */
-export type Tokens = Readonly<Record<(typeof NAMES)[number], number>>;
-
-const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
-
-/** Zero tokens. */
-export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** Dollars by model. */
 export type Dollars = Readonly<Record<string, number>>;
@@ -129,9 +122,9 @@ export class CostState {
     for (const [model, answered] of this.#answered) {
       const told = since(this.#totals.get(model), totals.get(model) ?? NO_TOKENS);
       const explained = addTokens(answered, ofOthers.get(model) ?? NO_TOKENS);
-      rest = combined(addTokens(rest, told), explained, -1);
+      rest = addTokens(addTokens(rest, told), explained, -1);
     }
-    if (rest.output === 0 || NAMES.some((name) => rest[name] < 0)) return false;
+    if (rest.output === 0 || COUNTED.some((name) => rest[name] < 0)) return false;
     if (others.length === 0) {
       summary["usage"] = usageOf(rest);
       return true;
@@ -187,7 +180,7 @@ export function inheritedDollarsIn(entries: readonly UnknownEntry[]): Dollars | 
 
 /** Returns the increase of totals; all of them if the program restarted its count. */
 function since(before: Tokens | undefined, now: Tokens): Tokens {
-  return before === undefined || now.output < before.output ? now : combined(now, before, -1);
+  return before === undefined || now.output < before.output ? now : addTokens(now, before, -1);
 }
 
 function tokensOf(model: JsonRecord): Tokens {
@@ -196,20 +189,6 @@ function tokensOf(model: JsonRecord): Tokens {
     output: countOf(model["outputTokens"]),
     cacheRead: countOf(model["cacheReadInputTokens"]),
     cacheWrite: countOf(model["cacheCreationInputTokens"]),
-  };
-}
-
-/** Adds tokens. */
-export function addTokens(one: Tokens, other: Tokens): Tokens {
-  return combined(one, other, 1);
-}
-
-function combined(one: Tokens, other: Tokens, times: number): Tokens {
-  return {
-    input: one.input + times * other.input,
-    output: one.output + times * other.output,
-    cacheRead: one.cacheRead + times * other.cacheRead,
-    cacheWrite: one.cacheWrite + times * other.cacheWrite,
   };
 }
 

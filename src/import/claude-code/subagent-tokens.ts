@@ -1,6 +1,6 @@
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
-import { addTokens, NO_TOKENS, type Tokens } from "./cost-state.ts";
+import { addTokens, NO_TOKENS, type Tokens } from "../token-sums.ts";
 import type { Subagent } from "./subagents.ts";
 import { callIds, groupRecords, isBrokenOff, modelOf, type Unit } from "./thread-units.ts";
 import { countingKey } from "./unit-entries.ts";

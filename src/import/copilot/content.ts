@@ -112,11 +112,6 @@ function exitCodeOf(data: JsonRecord, contents: unknown, text: string): number |
   return exitCode ?? (written === undefined ? undefined : Number(written));
 }
 
-/** Tokens by model. */
-export type UsageSums = Map<string, Usage>;
-
-const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
-
 /** Converts the tokens of a call or of several; the source's input includes both caches. */
 export function usageOfTokens(tokens: JsonRecord): Usage {
   return usageOf({
@@ -126,20 +121,6 @@ export function usageOfTokens(tokens: JsonRecord): Usage {
     cacheWrite: tokens["cacheWriteTokens"],
     reasoning: tokens["reasoningTokens"],
   });
-}
-
-/** Returns the sums of two usages. */
-export function addUsage(one: Usage, other: Usage): Usage {
-  return combined((name) => one[name] + other[name]);
-}
-
-/** Returns what a total has beyond what is counted; totals after a rewind may have less. */
-export function restOf(total: Usage, counted: Usage = usageOf()): Usage {
-  return combined((name) => total[name] - counted[name]);
-}
-
-function combined(tokensOf: (name: (typeof NAMES)[number]) => number): Usage {
-  return usageOf(Object.fromEntries(NAMES.map((name) => [name, tokensOf(name)])));
 }
 
 const APIS: ReadonlyMap<unknown, string> = new Map([

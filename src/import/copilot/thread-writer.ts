@@ -18,17 +18,15 @@ import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { addTokens, NO_TOKENS, type Tokens } from "../token-sums.ts";
 import {
   type Answer,
-  addUsage,
   answerOf,
   apiOf,
   attachedImages,
   type CallResult,
   providerOf,
-  restOf,
   resultOf,
-  type UsageSums,
   usageOfTokens,
 } from "./content.ts";
 import type { StoredTurn } from "./stored-turns.ts";
@@ -42,7 +40,7 @@ export interface SharedState {
   /** The subagent that a call started. */
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
   /** Tokens of calls so far, by model: totals repeat them. */
-  readonly counted: UsageSums;
+  readonly counted: Map<string, Tokens>;
 }
 
 /** What is known of events that the program has deleted. */
@@ -304,7 +302,7 @@ export class ThreadWriter {
   }
 
   #count(model: string, usage: Usage): void {
-    this.#shared.counted.set(model, addUsage(this.#shared.counted.get(model) ?? usageOf(), usage));
+    this.#shared.counted.set(model, addTokens(this.#shared.counted.get(model) ?? NO_TOKENS, usage));
   }
 
   #beginCall({ toolCallId, toolName, arguments: args }: JsonRecord): void {
@@ -413,7 +411,8 @@ export class ThreadWriter {
     const models = member(data, "modelMetrics");
     for (const model of Object.keys(models)) {
       const total = usageOfTokens(member(member(models, model), "usage"));
-      const rest = restOf(total, this.#shared.counted.get(model));
+      // Totals after a rewind may have less than what is counted.
+      const rest = usageOf(addTokens(total, this.#shared.counted.get(model) ?? NO_TOKENS, -1));
       if (rest.totalTokens > 0) this.#addUsage(`${keyOf(record)} ${model}`, "shutdown", model, rest, record);
     }
     this.#builder.drop("totals of tokens that calls tell");

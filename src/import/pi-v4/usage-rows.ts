@@ -2,6 +2,7 @@ import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { textOf } from "../source-values.ts";
+import { COUNTED } from "../token-sums.ts";
 
 /** Tokens of a call of a model, beside the entries. */
 interface UsageRow {
@@ -9,8 +10,6 @@ interface UsageRow {
   /** Of the row, else of the entry before it. */
   readonly time: unknown;
 }
-
-const COUNTED = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 /** What pi adds when it converts a session of version 3: the sum of what its messages tell. */
 const SUM_OF_IMPORT = "v3-import";

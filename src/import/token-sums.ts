@@ -1,0 +1,18 @@
+/** What is counted of the tokens of calls. */
+export const COUNTED = ["input", "output", "cacheRead", "cacheWrite"] as const;
+
+/** Tokens of one call or several. */
+export type Tokens = Readonly<Record<(typeof COUNTED)[number], number>>;
+
+/** Zero tokens. */
+export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Adds tokens, or takes them away. */
+export function addTokens(one: Tokens, other: Tokens, times: 1 | -1 = 1): Tokens {
+  return {
+    input: one.input + times * other.input,
+    output: one.output + times * other.output,
+    cacheRead: one.cacheRead + times * other.cacheRead,
+    cacheWrite: one.cacheWrite + times * other.cacheWrite,
+  };
+}
