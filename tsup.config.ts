@@ -24,7 +24,12 @@ const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name])
 const THREAD_PROGRAM = "src/interop/history/import-worker.ts";
 
 /** What runs in a browser: all of core, and what the root and the schemas share, which would be a chunk of its own. */
-const PURE_BASES = ["core.ts", "core/format/validation-problems.ts", "core/format/message.ts", "core/format/message-shapes.ts"];
+const PURE_BASES = [
+  "core.ts",
+  "core/format/validation-problems.ts",
+  "core/format/message.ts",
+  "core/format/message-shapes.ts",
+];
 
 /** Of the library: all of the root, or all of core where it runs in a browser. */
 const libraryBases: BasesOf = (path) => (PURE.has(`src/${path}`) ? PURE_BASES : ["index.ts"]);
@@ -33,7 +38,12 @@ const libraryBases: BasesOf = (path) => (PURE.has(`src/${path}`) ? PURE_BASES : 
 const CLI_PARTS = /^apps\/cli\/(?:text\/|view\/)?[a-z-]+\.ts$/;
 
 /** What starts the command line, and what answers a TAB: these must stay small. */
-const SMALL = ["apps/cli/bin.ts", "apps/cli/main.ts", "apps/cli/completion/answer-shell.ts", "apps/cli/completion/entries.ts"];
+const SMALL = [
+  "apps/cli/bin.ts",
+  "apps/cli/main.ts",
+  "apps/cli/completion/answer-shell.ts",
+  "apps/cli/completion/entries.ts",
+];
 
 /** Of the command line: all of the root, and its own parts. */
 const commandLineBases: BasesOf = (path) =>

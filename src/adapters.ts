@@ -20,7 +20,11 @@ export type {
   AcpUpdateLike,
 } from "./interop/adapters/acp/acp-types.ts";
 export { fromAcpPrompt } from "./interop/adapters/acp/from-acp-prompt.ts";
-export { AcpRecorder, type ConvertedAcpUpdates, fromAcpUpdates } from "./interop/adapters/acp/from-acp-updates.ts";
+export {
+  AcpRecorder,
+  type ConvertedAcpUpdates,
+  fromAcpUpdates,
+} from "./interop/adapters/acp/from-acp-updates.ts";
 export { type AcpReplayOptions, toAcpUpdates } from "./interop/adapters/acp/to-acp-updates.ts";
 export { loadChat, type SaveChatOptions, type SavedChat, saveChat } from "./interop/adapters/ai-sdk/chat.ts";
 export {

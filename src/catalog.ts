@@ -5,17 +5,14 @@
  */
 
 export type { CatalogOptions } from "./catalog/list/catalog-run.ts";
-export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/usage/collect-usage.ts";
 export type { SessionLineage } from "./catalog/list/lineage.ts";
 export { type IterateOptions, iterateSessions } from "./catalog/list/list-sessions.ts";
 export { resolveSession } from "./catalog/list/resolve-session.ts";
-export { listTrashed, restoreSession, type TrashedSession, type TrashOptions } from "./catalog/trash/restore.ts";
-export {
-  planRetention,
-  type RetentionCandidate,
-  type RetentionPlan,
-  type RetentionPolicy,
-} from "./catalog/trash/retention.ts";
+export type { FileRow, SessionRow } from "./catalog/list/session-row.ts";
+export type { EntryHit } from "./catalog/query/entry-search.ts";
+export type { SearchFilters } from "./catalog/query/search-filters.ts";
+export type { QueryOptions } from "./catalog/query/search-query.ts";
+export type { TextMatch } from "./catalog/query/text-matcher.ts";
 export {
   type FileHit,
   type SearchHit,
@@ -23,16 +20,28 @@ export {
   type SearchSessionOptions,
   searchSessions,
 } from "./catalog/search/search.ts";
-export type { FileRow, SessionRow } from "./catalog/list/session-row.ts";
-export type { SkippedFile, SkipReport } from "./session/files/skipped-files.ts";
+export {
+  listTrashed,
+  restoreSession,
+  type TrashedSession,
+  type TrashOptions,
+} from "./catalog/trash/restore.ts";
+export {
+  planRetention,
+  type RetentionCandidate,
+  type RetentionPlan,
+  type RetentionPolicy,
+} from "./catalog/trash/retention.ts";
 export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash/trash.ts";
+export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/usage/collect-usage.ts";
 export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage/usage-groups.ts";
-export { type MergeFilesOptions, type MergeFilesResult, mergeSessions } from "./session/manager/merge-files.ts";
 export { type MergedContent, mergeSessionContents } from "./core/merge/merge-content.ts";
 export type { HeaderDifference } from "./core/merge/merge-headers.ts";
 export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
 export type { MergeSide } from "./core/merge/merge-source.ts";
-export type { EntryHit } from "./catalog/query/entry-search.ts";
-export type { SearchFilters } from "./catalog/query/search-filters.ts";
-export type { QueryOptions } from "./catalog/query/search-query.ts";
-export type { TextMatch } from "./catalog/query/text-matcher.ts";
+export type { SkippedFile, SkipReport } from "./session/files/skipped-files.ts";
+export {
+  type MergeFilesOptions,
+  type MergeFilesResult,
+  mergeSessions,
+} from "./session/manager/merge-files.ts";

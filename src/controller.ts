@@ -4,8 +4,12 @@
  * @module
  */
 
+export type { ModelUsage, UsageTotals } from "./core/facts/usage-tally.ts";
 export type { CompactCommandOptions, CompletedCompaction } from "./session/controller/compact.ts";
-export type { CompactIfNeededOptions, CompactIfNeededResult } from "./session/controller/compact-if-needed.ts";
+export type {
+  CompactIfNeededOptions,
+  CompactIfNeededResult,
+} from "./session/controller/compact-if-needed.ts";
 export type { BranchSummaryLimits } from "./session/controller/controller-host.ts";
 export type { ForkOptions, ForkResult } from "./session/controller/fork.ts";
 export type {
@@ -20,4 +24,3 @@ export type { NavigateTreeOptions, NavigateTreeResult } from "./session/controll
 export { SessionController, type SessionControllerOptions } from "./session/controller/session-controller.ts";
 export type { ContextUse, SessionStats, StatsOptions } from "./session/controller/stats.ts";
 export type { SwitchResult, SwitchSessionOptions } from "./session/controller/switch-session.ts";
-export type { ModelUsage, UsageTotals } from "./core/facts/usage-tally.ts";

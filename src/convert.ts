@@ -4,7 +4,10 @@
  * @module
  */
 
-export { fromModelMessages, fromModelMessagesResponse } from "./interop/convert/ai-sdk/from-model-messages.ts";
+export {
+  fromModelMessages,
+  fromModelMessagesResponse,
+} from "./interop/convert/ai-sdk/from-model-messages.ts";
 export { fromUIMessages } from "./interop/convert/ai-sdk/from-ui-messages.ts";
 export type {
   AiSdkMajor,
@@ -58,7 +61,6 @@ export type {
   GeminiResponseLike,
 } from "./interop/convert/gemini/gemini-types.ts";
 export { toGemini } from "./interop/convert/gemini/to-gemini.ts";
-export type { ConvertedMessages } from "./interop/convert/message-history.ts";
 export { fromLangChain } from "./interop/convert/langchain/from-langchain.ts";
 export type {
   LangChainMessage,
@@ -67,6 +69,7 @@ export type {
   LangChainRequest,
 } from "./interop/convert/langchain/langchain-types.ts";
 export { toLangChain } from "./interop/convert/langchain/to-langchain.ts";
+export type { ConvertedMessages } from "./interop/convert/message-history.ts";
 export { fromOpenAIChat, fromOpenAIChatResponse } from "./interop/convert/openai-chat/from-openai-chat.ts";
 export type {
   OpenAIChatMessage,

@@ -75,13 +75,8 @@ export {
 export { foldSystemMessages } from "./core/context/system-message.ts";
 export { repairToolPairs, type ToolPairRepair, type ToolPairsRepaired } from "./core/context/tool-pairs.ts";
 export { calculateContextTokens } from "./core/context/usage.ts";
-export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
-export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
-export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
-export { type MergedContent, mergeSessionContents } from "./core/merge/merge-content.ts";
-export type { HeaderDifference } from "./core/merge/merge-headers.ts";
-export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
-export type { MergeSide } from "./core/merge/merge-source.ts";
+export { failureLine } from "./core/facts/failure-text.ts";
+export { type EntryOutcome, outcomeOf } from "./core/facts/outcome.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./core/format/content.ts";
 export {
   type AnySessionEntry,
@@ -127,5 +122,10 @@ export type {
   UserMessage,
 } from "./core/format/message.ts";
 export { CURRENT_SESSION_VERSION } from "./core/format/version.ts";
-export { failureLine } from "./core/facts/failure-text.ts";
-export { type EntryOutcome, outcomeOf } from "./core/facts/outcome.ts";
+export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
+export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
+export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
+export { type MergedContent, mergeSessionContents } from "./core/merge/merge-content.ts";
+export type { HeaderDifference } from "./core/merge/merge-headers.ts";
+export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
+export type { MergeSide } from "./core/merge/merge-source.ts";

@@ -5,6 +5,11 @@
  */
 
 export {
+  type MessageDocument,
+  type MessageForm,
+  readMessageDocument,
+} from "./core/format/foreign-form.ts";
+export {
   type ImportPreview,
   type ImportSessionsOptions,
   importSessions,
@@ -36,7 +41,12 @@ export {
   type SourceName,
   type SourceParent,
 } from "./interop/import/imported-session.ts";
-export { importKimi, type KimiInput, type KimiWire, readKimiText } from "./interop/import/kimi/import-kimi.ts";
+export {
+  importKimi,
+  type KimiInput,
+  type KimiWire,
+  readKimiText,
+} from "./interop/import/kimi/import-kimi.ts";
 export { importMessages, type MessagesInput } from "./interop/import/messages/import-messages.ts";
 export { importOpenCode, type OpenCodeInput } from "./interop/import/opencode/import-opencode.ts";
 export type { DeletedMessage } from "./interop/import/opencode/stored-messages.ts";
@@ -44,8 +54,3 @@ export { importPi4, type Pi4Input } from "./interop/import/pi-v4/import-pi4.ts";
 export { readPi4Text } from "./interop/import/pi-v4/read-pi4.ts";
 export { importQwen, type QwenInput } from "./interop/import/qwen/import-qwen.ts";
 export { readSourceText, type SourceRecord, type SourceText } from "./interop/import/source-text.ts";
-export {
-  type MessageDocument,
-  type MessageForm,
-  readMessageDocument,
-} from "./core/format/foreign-form.ts";

@@ -4,7 +4,6 @@
  * @module
  */
 
-export { mostRecentSession as findMostRecentSession } from "./session/files/find-session.ts";
 export {
   type BranchPreparation,
   type BranchSource,
@@ -76,27 +75,8 @@ export {
 export { foldSystemMessages } from "./core/context/system-message.ts";
 export { repairToolPairs, type ToolPairRepair, type ToolPairsRepaired } from "./core/context/tool-pairs.ts";
 export { calculateContextTokens } from "./core/context/usage.ts";
-export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
-export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
-export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
-export type { LoadOptions } from "./session/log/file-log-options.ts";
-export { loadEntriesFromFile } from "./session/log/read-session-file.ts";
-export { type RepairAction, type RepairReport, repairSession } from "./session/log/repair-session.ts";
-export { getDefaultSessionDir, type SessionPlaces } from "./session/log/session-paths.ts";
-export type { AppendableMessage, DraftMaker, EntryDraft } from "./session/manager/entry-draft.ts";
-export {
-  defineEntryType,
-  type EntryType,
-  type StandardSchema,
-  type StateSession,
-} from "./session/manager/extension-state.ts";
-export type { SessionEventMap, SessionListener } from "./session/manager/session-events.ts";
-export type { SessionInfo, SessionListProgress } from "./session/manager/session-info.ts";
-export type { ReadonlySessionManager } from "./session/manager/session-manager.ts";
-export { type AppendOptions, SessionManager } from "./session/manager/session-manager.ts";
-export type { NewSessionOptions, SessionOptions } from "./session/manager/session-options.ts";
-export type { SessionTreeNode } from "./session/manager/session-tree.ts";
-export type { RedactTextOptions, SessionTextRedaction } from "./session/manager/text-redaction.ts";
+export { failureLine } from "./core/facts/failure-text.ts";
+export { type EntryOutcome, outcomeOf } from "./core/facts/outcome.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./core/format/content.ts";
 export {
   type AnySessionEntry,
@@ -142,5 +122,25 @@ export type {
   UserMessage,
 } from "./core/format/message.ts";
 export { CURRENT_SESSION_VERSION } from "./core/format/version.ts";
-export { failureLine } from "./core/facts/failure-text.ts";
-export { type EntryOutcome, outcomeOf } from "./core/facts/outcome.ts";
+export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
+export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
+export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
+export { mostRecentSession as findMostRecentSession } from "./session/files/find-session.ts";
+export type { LoadOptions } from "./session/log/file-log-options.ts";
+export { loadEntriesFromFile } from "./session/log/read-session-file.ts";
+export { type RepairAction, type RepairReport, repairSession } from "./session/log/repair-session.ts";
+export { getDefaultSessionDir, type SessionPlaces } from "./session/log/session-paths.ts";
+export type { AppendableMessage, DraftMaker, EntryDraft } from "./session/manager/entry-draft.ts";
+export {
+  defineEntryType,
+  type EntryType,
+  type StandardSchema,
+  type StateSession,
+} from "./session/manager/extension-state.ts";
+export type { SessionEventMap, SessionListener } from "./session/manager/session-events.ts";
+export type { SessionInfo, SessionListProgress } from "./session/manager/session-info.ts";
+export type { ReadonlySessionManager } from "./session/manager/session-manager.ts";
+export { type AppendOptions, SessionManager } from "./session/manager/session-manager.ts";
+export type { NewSessionOptions, SessionOptions } from "./session/manager/session-options.ts";
+export type { SessionTreeNode } from "./session/manager/session-tree.ts";
+export type { RedactTextOptions, SessionTextRedaction } from "./session/manager/text-redaction.ts";

@@ -6,4 +6,7 @@
  */
 
 export { SessionTreeChatHistory } from "./interop/adapters/langgraph/session-tree-chat-history.ts";
-export { SessionTreeSaver, type SessionTreeSaverOptions } from "./interop/adapters/langgraph/session-tree-saver.ts";
+export {
+  SessionTreeSaver,
+  type SessionTreeSaverOptions,
+} from "./interop/adapters/langgraph/session-tree-saver.ts";

@@ -13,7 +13,12 @@ export {
   deleteSessionsBefore,
   deleteTenant,
 } from "./stores/postgres/delete-sessions.ts";
-export { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./stores/postgres/migrate.ts";
+export {
+  type MigrateOptions,
+  type MigrationResult,
+  migrate,
+  migrationSql,
+} from "./stores/postgres/migrate.ts";
 export {
   type OpenPostgresOptions,
   openPostgresStore,

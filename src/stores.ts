@@ -5,7 +5,6 @@
  */
 
 export { type EntryFacts, factsAfter, type SessionFacts } from "./catalog/list/session-facts.ts";
-export { COMMUTING_TYPES, staleLeaf } from "./session/log/expected-leaf.ts";
 export {
   type RedactEverywhereOptions,
   type RedactedPlace,
@@ -14,8 +13,7 @@ export {
   type TextRedaction,
 } from "./catalog/redaction/redact-text.ts";
 export type { PlaceKind } from "./catalog/redaction/text-places.ts";
-export { type FileStoreOptions, fileStore } from "./stores/file/file-store.ts";
-export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote/remote-store.ts";
+export { COMMUTING_TYPES, staleLeaf } from "./session/log/expected-leaf.ts";
 export { selectSessions } from "./stores/contract/select-sessions.ts";
 export type {
   Amendment,
@@ -45,3 +43,5 @@ export type {
 } from "./stores/contract/session-store.ts";
 export { copySession } from "./stores/contract/session-store.ts";
 export { sessionExists, sessionNotFound, writesLost } from "./stores/contract/store-errors.ts";
+export { type FileStoreOptions, fileStore } from "./stores/file/file-store.ts";
+export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote/remote-store.ts";

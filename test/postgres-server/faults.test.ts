@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isSessionError } from "../../src/core/format/errors.ts";
 import type { SessionManager } from "../../src/session/manager/session-manager.ts";
 import { migrate } from "../../src/stores/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
-import { isSessionError } from "../../src/core/format/errors.ts";
 import { cluster } from "./support/cluster.ts";
 import { startProxy, type TcpProxy } from "./support/proxy.ts";
 import { expectSound, numbers, readEntries } from "./support/session-checks.ts";

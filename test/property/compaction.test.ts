@@ -10,7 +10,13 @@ import { findLeafPath } from "../../src/core/context/leaf-path.ts";
 import { sessionEntryToContextMessages } from "../../src/core/context/project-entry.ts";
 import type { AnySessionEntry } from "../../src/core/format/entry.ts";
 import type { AgentMessage } from "../../src/core/format/message.ts";
-import { compactAndCheck, conversationOf, pairsIn, project, TURN_STARTS } from "../core/compaction/accounting.ts";
+import {
+  compactAndCheck,
+  conversationOf,
+  pairsIn,
+  project,
+  TURN_STARTS,
+} from "../core/compaction/accounting.ts";
 import { malformed } from "../core/compaction/builders.ts";
 import { anyChapter, Conversation, plainChapter } from "../core/compaction/conversations.ts";
 import fc from "../support/fast-check.ts";

@@ -1,5 +1,5 @@
-import { isSessionError, messageOf } from "../../core/format/errors.ts";
 import { plainLine } from "../../core/facts/plain-text.ts";
+import { isSessionError, messageOf } from "../../core/format/errors.ts";
 
 /** Says what went wrong in a line, and in one more for each session where several fit a name; none can be a command to a terminal. */
 export function failureLines(error: unknown): [what: string, ...sessions: string[]] {

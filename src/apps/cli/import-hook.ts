@@ -1,9 +1,9 @@
 import { text } from "node:stream/consumers";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { parseJson } from "../../core/jsonl/decode.ts";
 import { detectSourceOfFile } from "../../interop/history/file-facts.ts";
 import type { ImportSessionsOptions } from "../../interop/history/import-sessions.ts";
 import { importTranscript, type Transcript } from "../../interop/history/import-transcript.ts";
-import { parseJson } from "../../core/jsonl/decode.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 

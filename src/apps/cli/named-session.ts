@@ -1,7 +1,7 @@
 import type { SessionRow } from "../../catalog/list/session-row.ts";
+import { SessionError } from "../../core/format/errors.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionView } from "../../session/manager/session-view.ts";
-import { SessionError } from "../../core/format/errors.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -99,7 +99,11 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
     throw onlyReadable();
   };
   const view = async () =>
-    (await import("../../session/manager/session-view.ts")).SessionView.inMemory(read(), "Standard input", "stdin");
+    (await import("../../session/manager/session-view.ts")).SessionView.inMemory(
+      read(),
+      "Standard input",
+      "stdin",
+    );
   return {
     location: { text: STDIN_TEXT, json: { path: PIPED } },
     path: undefined,

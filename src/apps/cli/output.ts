@@ -1,6 +1,6 @@
 import pc from "picocolors";
-import { encodeParsed } from "../../core/jsonl/encode.ts";
 import { plainJson, plainLine } from "../../core/facts/plain-text.ts";
+import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { CliIo, CliStream } from "./io.ts";
 import { widthOf, wrap } from "./text/width.ts";
 

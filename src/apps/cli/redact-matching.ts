@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import type { CatalogScope } from "../../session/files/session-files.ts";
-import { sessionNotFound } from "../../session/manager/open-session.ts";
+import { parseExpression } from "../../catalog/query/search-query.ts";
 import {
   type RedactEverywhereOptions,
   type RedactedPlace,
@@ -9,9 +8,10 @@ import {
   type StandingText,
   type TextRedaction,
 } from "../../catalog/redaction/redact-text.ts";
-import { parseExpression } from "../../catalog/query/search-query.ts";
-import { plainLine } from "../../core/facts/plain-text.ts";
 import { counted } from "../../core/facts/number-text.ts";
+import { plainLine } from "../../core/facts/plain-text.ts";
+import type { CatalogScope } from "../../session/files/session-files.ts";
+import { sessionNotFound } from "../../session/manager/open-session.ts";
 import type { CommandCall } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
-import { isSessionError } from "../../core/format/errors.ts";
 import { plainLine } from "../../core/facts/plain-text.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import { type CommandCall, JSON_OUTPUT, type LoadedCommand, PRETTY, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";

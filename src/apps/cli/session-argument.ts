@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { NameMatch } from "../../catalog/list/resolve-session.ts";
+import { plainLine } from "../../core/facts/plain-text.ts";
+import { SessionError } from "../../core/format/errors.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import { absolutePath } from "../../session/log/session-paths.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import { plainLine } from "../../core/facts/plain-text.ts";
 import { quoteForShell } from "../text/shell-quoting.ts";
 import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";

@@ -1,6 +1,6 @@
+import { isSessionError } from "../../core/format/errors.ts";
 import type { SkippedFile, SkipReport } from "../../session/files/skipped-files.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
-import { isSessionError } from "../../core/format/errors.ts";
 import type { CommandCall } from "./command.ts";
 
 /** Why a file was left out, in words. */

@@ -1,14 +1,19 @@
-import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
 import type { SessionRow } from "../../catalog/list/session-row.ts";
-import type { SkippedFile } from "../../session/files/skipped-files.ts";
-import { type GroupOptions, USAGE_KEYS, type UsageGroup, type UsageKey } from "../../catalog/usage/usage-groups.ts";
-import { SOURCE_NAMES } from "../../interop/import/imported-session.ts";
+import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
+import {
+  type GroupOptions,
+  USAGE_KEYS,
+  type UsageGroup,
+  type UsageKey,
+} from "../../catalog/usage/usage-groups.ts";
+import { count, counted, dollars } from "../../core/facts/number-text.ts";
 import { plainLine } from "../../core/facts/plain-text.ts";
 import { titleOf } from "../../core/facts/session-title.ts";
 import { shortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
 import { dollarsOf } from "../../core/facts/spending.ts";
 import { tokensIn, UNKNOWN_MODEL } from "../../core/facts/usage.ts";
-import { count, counted, dollars } from "../../core/facts/number-text.ts";
+import { SOURCE_NAMES } from "../../interop/import/imported-session.ts";
+import type { SkippedFile } from "../../session/files/skipped-files.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import {

@@ -1,10 +1,10 @@
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
+import { assertOptions, CALLBACK, OBJECT, type OptionRules, TEXT } from "../../core/format/options.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
+import type { SessionStore } from "../../stores/contract/session-store.ts";
 import type { HideSecrets } from "../recall/clean.ts";
 import { Recall } from "../recall/recall.ts";
 import { filesAsSource, storeAsSource } from "../recall/session-source.ts";
-import { assertOptions, CALLBACK, OBJECT, type OptionRules, TEXT } from "../../core/format/options.ts";
-import type { SessionStore } from "../../stores/contract/session-store.ts";
 
 /** Which sessions agents can ask about, and what of them they get. */
 export interface RecallOptions {

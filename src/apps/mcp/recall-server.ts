@@ -1,4 +1,5 @@
 import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { packageVersion } from "../../session/fs/package-version.ts";
 import { type Argument, requiredText, schemaOf } from "../recall/argument.ts";
 import { handoffOf } from "../recall/handoff.ts";
@@ -6,7 +7,6 @@ import { readEntriesTool } from "../recall/read-entries.ts";
 import type { Recall } from "../recall/recall.ts";
 import { callRecallTool, RECALL_TOOLS } from "../recall/recall-tools.ts";
 import { sessionOverviewTool } from "../recall/session-overview.ts";
-import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { loadSdk } from "./load-sdk.ts";
 import { type RecallOptions, recallOf } from "./recall-options.ts";
 

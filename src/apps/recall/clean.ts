@@ -1,6 +1,6 @@
+import { withoutHarmful } from "../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
-import { withoutHarmful } from "../../core/facts/plain-text.ts";
 
 /** Returns a text without what is secret in it. */
 export type HideSecrets = (text: string) => string;

@@ -1,9 +1,9 @@
 import { pathTest, touches } from "../../catalog/query/touched-paths.ts";
-import { isFailure } from "../text/entry-kind.ts";
 import { callTitle } from "../../core/facts/excerpt.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { callsIn, resultCallId, resultsOf, type StoredCall } from "../../core/facts/tool-calls.ts";
 import { filesOfCall } from "../../core/facts/touched-files.ts";
+import { isFailure } from "../text/entry-kind.ts";
 import type { Block } from "./answer.ts";
 import { addPage, CURSOR } from "./answer-page.ts";
 import { type Arguments, countArgument, requiredText, switchArgument } from "./argument.ts";

@@ -1,6 +1,6 @@
-import { kindOf } from "../text/entry-kind.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { callsIn } from "../../core/facts/tool-calls.ts";
+import { kindOf } from "../text/entry-kind.ts";
 import { Answer } from "./answer.ts";
 import { entryText } from "./entry-text.ts";
 import type { Recall } from "./recall.ts";

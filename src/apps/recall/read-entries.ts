@@ -1,6 +1,6 @@
 import { headOf } from "../../core/context/message-parts.ts";
-import { callsIn, resultCallId } from "../../core/facts/tool-calls.ts";
 import { count, counted } from "../../core/facts/number-text.ts";
+import { callsIn, resultCallId } from "../../core/facts/tool-calls.ts";
 import type { Answer } from "./answer.ts";
 import { countArgument, optionalText, switchArgument } from "./argument.ts";
 import { entryHeading, entryText } from "./entry-text.ts";

@@ -1,13 +1,13 @@
 import type { SessionRow } from "../../catalog/list/session-row.ts";
 import { messageFieldsOf } from "../../core/context/entry-fields.ts";
-import type { SessionView } from "../../session/manager/session-view.ts";
+import { newestTips, parentsFirst } from "../../core/facts/ancestry.ts";
+import type { ViewSource } from "../../core/facts/entry-source.ts";
+import { excerptOf } from "../../core/facts/excerpt.ts";
+import { beginningOf } from "../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
-import { newestTips, parentsFirst } from "../../core/facts/ancestry.ts";
-import { excerptOf } from "../../core/facts/excerpt.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
-import type { ViewSource } from "../../core/facts/entry-source.ts";
+import type { SessionView } from "../../session/manager/session-view.ts";
 import { cleanEntry, cleanText, type HideSecrets } from "./clean.ts";
 
 /** Entries that are kept for the next question. */

@@ -1,10 +1,10 @@
-import type { SearchHit } from "../../catalog/search/search.ts";
 import { SEARCHED_ROLES } from "../../catalog/query/search-filters.ts";
 import { snippetOf } from "../../catalog/query/snippet.ts";
-import { kindOfMessage } from "../text/entry-kind.ts";
+import type { SearchHit } from "../../catalog/search/search.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
 import { count } from "../../core/facts/number-text.ts";
+import { beginningOf } from "../../core/facts/plain-text.ts";
+import { kindOfMessage } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
 import { CURSOR } from "./answer-page.ts";
 import {

@@ -1,5 +1,5 @@
-import { expressionPattern } from "../../catalog/search/expression-matcher.ts";
 import { parseExpression } from "../../catalog/query/search-query.ts";
+import { expressionPattern } from "../../catalog/search/expression-matcher.ts";
 import type { HideSecrets } from "./clean.ts";
 
 const HIDDEN = "[secret]";

@@ -1,6 +1,6 @@
 import { USAGE_KEYS, type UsageGroup } from "../../catalog/usage/usage-groups.ts";
-import { tokensIn } from "../../core/facts/usage.ts";
 import { count, counted, dollars } from "../../core/facts/number-text.ts";
+import { tokensIn } from "../../core/facts/usage.ts";
 import { addPage, CURSOR } from "./answer-page.ts";
 import { choicesArgument, countArgument } from "./argument.ts";
 import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, UNTIL } from "./recall.ts";

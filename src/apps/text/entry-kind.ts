@@ -1,9 +1,9 @@
 import { fieldsOf } from "../../core/context/entry-fields.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { outcomeOf } from "../../core/facts/outcome.ts";
-import { plainLine } from "../../core/facts/plain-text.ts";
 import type { ViewSource } from "../../core/facts/entry-source.ts";
 import { count, counted } from "../../core/facts/number-text.ts";
+import { outcomeOf } from "../../core/facts/outcome.ts";
+import { plainLine } from "../../core/facts/plain-text.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
 
 /** How strongly entries of a kind are drawn, and in which colour. */
 export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";

@@ -1,6 +1,6 @@
+import { sidesOf, type Trunk } from "../../core/facts/trunk.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type EntryKind, KINDS } from "./entry-kind.ts";
-import { sidesOf, type Trunk } from "../../core/facts/trunk.ts";
 
 /** Of a session of so many entries, at most runs of state entries are folded. */
 export const DRAWN_WHOLE = 40;

@@ -1,5 +1,5 @@
-import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { sidesOf, type Trunk } from "../../core/facts/trunk.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 
 /** A row of a drawn tree: an entry, or several that have no row of their own. */
 export type TreeRow = RowPosition &

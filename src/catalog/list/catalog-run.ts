@@ -1,4 +1,3 @@
-import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
 import {
   assertOptions,
   CALLBACK,
@@ -9,15 +8,21 @@ import {
   TEXT,
   TEXTS,
 } from "../../core/format/options.ts";
+import { type FileMark, isUnchanged } from "../../session/files/file-mark.ts";
+import { readHeaderOf } from "../../session/files/read-header.ts";
+import {
+  belongsTo,
+  type CatalogScope,
+  findSessionFiles,
+  type SessionFile,
+} from "../../session/files/session-files.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
 import { callsIn, type FileSummary, fileRow, summarizeFile } from "./file-summary.ts";
 import { GramCache } from "./gram-cache.ts";
-import { Pace } from "../../session/files/time-slices.ts";
-import { readHeaderOf } from "../../session/files/read-header.ts";
-import { type FileMark, isUnchanged } from "../../session/files/file-mark.ts";
 import type { SessionCalls } from "./session-calls.ts";
-import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "../../session/files/session-files.ts";
 import { compareRows, type FileRow } from "./session-row.ts";
-import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
 /** Which sessions are wanted, and how they are found. */

@@ -1,4 +1,10 @@
 import { join } from "node:path";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { digestOf } from "../../core/format/ids.ts";
+import { type ImportOrigin, importOriginIn } from "../../core/format/import-origin.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
+import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
+import { defaultDataFolder } from "../../session/files/user-folders.ts";
 import {
   closeQuietly,
   hasErrorCode,
@@ -9,13 +15,7 @@ import {
   realFileSystem,
 } from "../../session/fs/file-system.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
-import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { despiteReplacement } from "../../session/log/replace-file.ts";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
-import { digestOf } from "../../core/format/ids.ts";
-import { type ImportOrigin, importOriginIn } from "../../core/format/import-origin.ts";
-import type { JsonRecord } from "../../core/format/json.ts";
-import { defaultDataFolder } from "../../session/files/user-folders.ts";
 
 /** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
 const FRONTS = [8 * 1024, 256 * 1024] as const;

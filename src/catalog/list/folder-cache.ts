@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import { isJsonRecord } from "../../core/format/json.ts";
+import type { FileMark } from "../../session/files/file-mark.ts";
+import { isSystemError } from "../../session/files/skipped-files.ts";
 import {
   type BesideJson,
   type KeptJson,
@@ -8,9 +11,6 @@ import {
 } from "../../session/fs/atomic-json.ts";
 import { sha256 } from "../../session/fs/digest.ts";
 import { ifPresent, realFileSystem } from "../../session/fs/file-system.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
-import type { FileMark } from "../../session/files/file-mark.ts";
-import { isSystemError } from "../../session/files/skipped-files.ts";
 
 /** Incremented whenever the format or the meaning of what is kept changes. */
 const CACHE_VERSION = 6;

@@ -1,10 +1,10 @@
-import type { LineSource } from "../../core/jsonl/line-source.ts";
-import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import type { IssueCode } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { isNameType } from "../../core/format/session-name.ts";
-import { RESUMABLE_VERSION } from "./list-scan.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { Pace } from "../../session/files/time-slices.ts";
+import { RESUMABLE_VERSION } from "./list-scan.ts";
 import { readEntries } from "./read-entries.ts";
 import { CallRecorder, type SessionCalls } from "./session-calls.ts";
 import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { listOf } from "../../core/context/entry-fields.ts";
-import { type CacheKind, FolderCache } from "./folder-cache.ts";
 import { type FileMark, isKeptAt, isUnchanged, markOf } from "../../session/files/file-mark.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
+import { type CacheKind, FolderCache } from "./folder-cache.ts";
 
 /** New filters are kept once they are of so many bytes of sessions, or of this part of all. */
 const LEAST_NEW_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
-import { namedSessionPath } from "../../session/log/session-paths.ts";
 import { addTo } from "../../core/format/group-by.ts";
+import { namedSessionPath } from "../../session/log/session-paths.ts";
 import type { FileRow } from "./session-row.ts";
 
 /** The fields that say which session another one was forked from. */

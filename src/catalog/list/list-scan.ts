@@ -1,13 +1,13 @@
-import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
-import { decodeRecord } from "../../core/jsonl/decode.ts";
-import { EntryHeadReader } from "../../core/jsonl/entry-head.ts";
-import { LineScanner, type LineSink, type ScannedLine } from "../../core/jsonl/line-scanner.ts";
-import { readHeader } from "../../core/jsonl/session-header.ts";
 import { isKnownEntryType } from "../../core/format/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../../core/format/id-key.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { isNameType } from "../../core/format/session-name.ts";
 import { recordTime } from "../../core/format/timestamps.ts";
+import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
+import { decodeRecord } from "../../core/jsonl/decode.ts";
+import { EntryHeadReader } from "../../core/jsonl/entry-head.ts";
+import { LineScanner, type LineSink, type ScannedLine } from "../../core/jsonl/line-scanner.ts";
+import { readHeader } from "../../core/jsonl/session-header.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { IdIndex } from "../../core/tree/id-index.ts";
 import { MessageBodyReader, timeInBody } from "./message-bytes.ts";

@@ -1,14 +1,14 @@
-import { readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { runsOf } from "../../core/jsonl/byte-runs.ts";
 import { decodeRecord } from "../../core/jsonl/decode.ts";
 import { entryOf } from "../../core/jsonl/entry-body.ts";
 import { entryFrom, type LineSource } from "../../core/jsonl/line-source.ts";
-import { runsOf } from "../../core/jsonl/byte-runs.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { readLinesOf } from "../../session/log/read-lines.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
-import type { Pace } from "../../session/files/time-slices.ts";
 import { piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
+import type { Pace } from "../../session/files/time-slices.ts";
+import { readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import { readLinesOf } from "../../session/log/read-lines.ts";
 
 /** Bounds of a batch: entries, and bytes of their lines. */
 const BATCH_ENTRIES = 64;

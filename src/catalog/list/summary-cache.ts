@@ -1,11 +1,11 @@
-import { absolutePath } from "../../session/log/session-paths.ts";
 import { sweepCache } from "../../session/files/cache-files.ts";
-import { type FileSummary, isStillTrue } from "./file-summary.ts";
-import { FolderCache } from "./folder-cache.ts";
 import { noteCacheFolder } from "../../session/files/forget-session.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
-import { SUMMARIES } from "./summary-columns.ts";
 import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { absolutePath } from "../../session/log/session-paths.ts";
+import { type FileSummary, isStillTrue } from "./file-summary.ts";
+import { FolderCache } from "./folder-cache.ts";
+import { SUMMARIES } from "./summary-columns.ts";
 
 /** How summaries are kept between runs. */
 export interface CacheOptions {

@@ -1,6 +1,6 @@
 import { listOf } from "../../core/context/entry-fields.ts";
-import type { KeptJson } from "../../session/fs/atomic-json.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import type { KeptJson } from "../../session/fs/atomic-json.ts";
 import type { FileSummary } from "./file-summary.ts";
 import type { CacheKind } from "./folder-cache.ts";
 import type { SessionFacts } from "./session-facts.ts";

@@ -1,10 +1,10 @@
 import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
 import { textOf } from "../../core/context/message-parts.ts";
+import { failureText } from "../../core/facts/failure-text.ts";
+import { tellingArgument } from "../../core/facts/key-argument.ts";
+import { outcomeOf } from "../../core/facts/outcome.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { recordTime } from "../../core/format/timestamps.ts";
-import { failureText } from "../../core/facts/failure-text.ts";
-import { outcomeOf } from "../../core/facts/outcome.ts";
-import { tellingArgument } from "../../core/facts/key-argument.ts";
 import { type ExpressionCompiler, type QueryMatcher, queryMatcher } from "./query-matcher.ts";
 import { nameEntries, type SearchFilters } from "./search-filters.ts";
 import { isEmptyQuery, requiredWords, type SearchQuery } from "./search-query.ts";

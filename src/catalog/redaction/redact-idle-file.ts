@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import { type FileState, isSameFile, stateAt, stateOfOpen } from "../../session/fs/file-identity.ts";
 import {
   closeQuietly,
@@ -11,7 +12,6 @@ import {
 } from "../../session/fs/file-system.ts";
 import { removeTemporary } from "../../session/fs/temporary-files.ts";
 import { writeTemporary } from "../../session/fs/write-whole.ts";
-import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import { FileChangedError } from "../../session/log/file-errors.ts";
 import { eachRawLine, type RawSpan } from "../../session/log/raw-lines.ts";
 

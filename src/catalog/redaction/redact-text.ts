@@ -1,19 +1,4 @@
 import { dirname } from "node:path";
-import { Descent } from "../list/lineage.ts";
-import { forgetReplaced, forgetSession } from "../../session/files/forget-session.ts";
-import { makeRedactor } from "./redactor.ts";
-import { readHeaderOf } from "../../session/files/read-header.ts";
-import type { CatalogScope } from "../../session/files/session-files.ts";
-import type { SessionRow } from "../list/session-row.ts";
-import { isSystemError } from "../../session/files/skipped-files.ts";
-import { ifPresent, NotAPlainFileError, realFileSystem } from "../../session/fs/file-system.ts";
-import { removeLeftovers } from "../../session/fs/temporary-files.ts";
-import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
-import { FileChangedError, untilUnchanged } from "../../session/log/file-errors.ts";
-import { notASessionAt } from "../../session/log/foreign-file.ts";
-import { exclusively, isThere } from "../../session/log/replace-file.ts";
-import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
-import { SessionManager } from "../../session/manager/session-manager.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { isSessionError, messageOf } from "../../core/format/errors.ts";
 import {
@@ -26,9 +11,24 @@ import {
   TEXT,
   TEXTS,
 } from "../../core/format/options.ts";
+import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
+import { forgetReplaced, forgetSession } from "../../session/files/forget-session.ts";
+import { readHeaderOf } from "../../session/files/read-header.ts";
+import type { CatalogScope } from "../../session/files/session-files.ts";
+import { isSystemError } from "../../session/files/skipped-files.ts";
+import { ifPresent, NotAPlainFileError, realFileSystem } from "../../session/fs/file-system.ts";
+import { removeLeftovers } from "../../session/fs/temporary-files.ts";
+import { FileChangedError, untilUnchanged } from "../../session/log/file-errors.ts";
+import { notASessionAt } from "../../session/log/foreign-file.ts";
+import { exclusively, isThere } from "../../session/log/replace-file.ts";
+import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
+import { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
-import { lookAtFile, type Sight } from "./text-in-file.ts";
+import { Descent } from "../list/lineage.ts";
+import type { SessionRow } from "../list/session-row.ts";
 import { redactIdleFile } from "./redact-idle-file.ts";
+import { makeRedactor } from "./redactor.ts";
+import { lookAtFile, type Sight } from "./text-in-file.ts";
 import {
   findPlaces,
   type PlaceKind,

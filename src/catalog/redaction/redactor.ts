@@ -1,5 +1,5 @@
-import { literalPattern, TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import { REDACTED_TEXT } from "../../core/format/redact-entry.ts";
+import { literalPattern, TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import { expressionPattern } from "../search/expression-matcher.ts";
 
 /** Makes the redactor of a text or an expression, which must match neither the empty text nor the replacement. */

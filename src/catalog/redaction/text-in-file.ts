@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { cachedTexts } from "../../session/files/cache-files.ts";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { realFileSystem } from "../../session/fs/file-system.ts";
+import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { parseJson, parseRecord } from "../../core/jsonl/decode.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
+import { cachedTexts } from "../../session/files/cache-files.ts";
+import { realFileSystem } from "../../session/fs/file-system.ts";
 import { eachRawLine, rawLinesIn } from "../../session/log/raw-lines.ts";
-import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import type { TextPlace } from "./text-places.ts";
 
 /** What a search for a text found in a file. */

@@ -1,15 +1,15 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { Descent, type SessionLineage } from "../list/lineage.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import { cacheFolders } from "../../session/files/forget-session.ts";
-import { listSessions } from "../list/list-sessions.ts";
-import { listTrashed, type TrashedSession } from "../trash/restore.ts";
 import { belongsTo, type CatalogScope, foldersOf } from "../../session/files/session-files.ts";
 import { ignoreSkipped } from "../../session/files/skipped-files.ts";
 import { ifPresent } from "../../session/fs/file-system.ts";
 import { TEMPORARY_FOLDER_PREFIX } from "../../session/fs/temporary-files.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { Descent, type SessionLineage } from "../list/lineage.ts";
+import { listSessions } from "../list/list-sessions.ts";
+import { listTrashed, type TrashedSession } from "../trash/restore.ts";
 
 /**
  * What holds text of sessions.

@@ -1,8 +1,8 @@
 import type { BytePattern } from "../../core/jsonl/byte-pattern.ts";
-import { MatchWalk, type TextPatterns } from "../query/text-bytes.ts";
-import type { GramCollector } from "../list/gram-filter.ts";
-import type { Pace } from "../../session/files/time-slices.ts";
 import { piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
+import type { Pace } from "../../session/files/time-slices.ts";
+import type { GramCollector } from "../list/gram-filter.ts";
+import { MatchWalk, type TextPatterns } from "../query/text-bytes.ts";
 
 const LF = 0x0a;
 

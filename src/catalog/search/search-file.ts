@@ -1,5 +1,16 @@
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { ScannedFile } from "../../session/files/file-mark.ts";
+import type { Pace } from "../../session/files/time-slices.ts";
+import { GramCollector } from "../list/gram-filter.ts";
+import {
+  entriesOnLines,
+  type FoundEntry,
+  readEntries,
+  readSource,
+  type WholeLine,
+} from "../list/read-entries.ts";
 import {
   type EntryHit,
   EntrySearch,
@@ -9,11 +20,6 @@ import {
 } from "../query/entry-search.ts";
 import { SEARCHED_TYPES } from "../query/search-text.ts";
 import { type TextPatterns, textPatterns } from "../query/text-bytes.ts";
-import { NONE } from "../../core/tree/entry-tree.ts";
-import { GramCollector } from "../list/gram-filter.ts";
-import type { Pace } from "../../session/files/time-slices.ts";
-import { entriesOnLines, type FoundEntry, readEntries, readSource, type WholeLine } from "../list/read-entries.ts";
-import type { ScannedFile } from "../../session/files/file-mark.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
 
 /** Where an entry is: on the path to the session's leaf, or on a branch that was left. */

@@ -1,5 +1,3 @@
-import type { LineSource } from "../../core/jsonl/line-source.ts";
-import { notASessionAt } from "../../session/log/foreign-file.ts";
 import {
   assertOptions,
   COUNT,
@@ -10,6 +8,19 @@ import {
   TEXT,
   TEXTS,
 } from "../../core/format/options.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { closeFile, openToScan, type ScannedFile } from "../../session/files/file-mark.ts";
+import type { SessionFile } from "../../session/files/session-files.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { notASessionAt } from "../../session/log/foreign-file.ts";
+import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
+import { importOriginOf, isFromSource } from "../list/deleted-imports.ts";
+import { summarizeSession } from "../list/file-summary.ts";
+import { rowOfLines } from "../list/full-summary.ts";
+import { gramsOf, hasGrams } from "../list/gram-filter.ts";
+import { readSource } from "../list/read-entries.ts";
+import type { FileRow, SessionRow } from "../list/session-row.ts";
 import {
   type EntryHit,
   findsNothing,
@@ -19,19 +30,8 @@ import {
 } from "../query/entry-search.ts";
 import type { SearchFilters } from "../query/search-filters.ts";
 import { parseQuery, type QueryOptions } from "../query/search-query.ts";
-import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
-import { importOriginOf, isFromSource } from "../list/deleted-imports.ts";
 import { expressionMatcher, TooSlowError } from "./expression-matcher.ts";
-import { summarizeSession } from "../list/file-summary.ts";
-import { rowOfLines } from "../list/full-summary.ts";
-import { gramsOf, hasGrams } from "../list/gram-filter.ts";
-import { Pace } from "../../session/files/time-slices.ts";
-import { readSource } from "../list/read-entries.ts";
-import { closeFile, openToScan, type ScannedFile } from "../../session/files/file-mark.ts";
 import { branchesOf, type FoundHit, findInFile, findInSource, withBranches } from "./search-file.ts";
-import type { SessionFile } from "../../session/files/session-files.ts";
-import type { FileRow, SessionRow } from "../list/session-row.ts";
-import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 
 /** How hits are looked for in one session. */
 export interface SearchSessionOptions

@@ -1,5 +1,11 @@
 import { lstatSync, readFileSync, utimesSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { SessionError } from "../../core/format/errors.ts";
+import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
+import { namesIn } from "../../session/files/session-files.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { importedRoot } from "../../session/files/user-folders.ts";
 import {
   hasErrorCode,
   ifPresent,
@@ -15,16 +21,10 @@ import { writeWhole } from "../../session/fs/write-whole.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { exclusively, isThere } from "../../session/log/replace-file.ts";
 import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
 import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { fileRow, summarizeFile } from "../list/file-summary.ts";
-import { Pace } from "../../session/files/time-slices.ts";
-import { namesIn } from "../../session/files/session-files.ts";
 import type { FileRow } from "../list/session-row.ts";
-import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { assertReadableTrash, type TrashFolder, trashFolders } from "./trash-folders.ts";
-import { importedRoot } from "../../session/files/user-folders.ts";
 
 /** A session in the system's trash. */
 export interface TrashedSession {

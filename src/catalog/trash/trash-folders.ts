@@ -1,8 +1,8 @@
 import { lstatSync, type Stats } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { ifPresent } from "../../session/fs/file-system.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { ifPresent } from "../../session/fs/file-system.ts";
 
 /** A freedesktop.org trash: a folder with `files/` and `info/` in it. */
 export interface TrashFolder {

@@ -2,19 +2,25 @@ import { lstatSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { assertOptions, FLAG, SIGNAL } from "../../core/format/options.ts";
+import { forgetSession } from "../../session/files/forget-session.ts";
+import { readHeaderOf } from "../../session/files/read-header.ts";
+import { unlessRefused } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
 import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { LeaseSlot } from "../../session/log/lease-slot.ts";
-import { awaitFile, finishInterrupted, isThere, removeOldFile, reserve } from "../../session/log/replace-file.ts";
+import {
+  awaitFile,
+  finishInterrupted,
+  isThere,
+  removeOldFile,
+  reserve,
+} from "../../session/log/replace-file.ts";
 import { absolutePath } from "../../session/log/session-paths.ts";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
-import { assertOptions, FLAG, SIGNAL } from "../../core/format/options.ts";
 import { deleteMarked, importOriginOf } from "../list/deleted-imports.ts";
-import { forgetSession } from "../../session/files/forget-session.ts";
-import { Pace } from "../../session/files/time-slices.ts";
-import { readHeaderOf } from "../../session/files/read-header.ts";
-import { unlessRefused } from "../../session/files/skipped-files.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions {

@@ -1,8 +1,8 @@
-import { namedSessionPath } from "../../session/log/session-paths.ts";
 import { assertOptions, CALLBACK, DATE, FLAG, type OptionRule, TEXT } from "../../core/format/options.ts";
+import { reportSkipped } from "../../session/files/skipped-files.ts";
+import { namedSessionPath } from "../../session/log/session-paths.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
 import { callsIn, fileRow, summarizeFile } from "../list/file-summary.ts";
-import { reportSkipped } from "../../session/files/skipped-files.ts";
 import {
   type CallsOfSession,
   type GroupOptions,

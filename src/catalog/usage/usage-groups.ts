@@ -1,15 +1,15 @@
-import type { Usage } from "../../core/format/content.ts";
-import { messageOf, SessionError } from "../../core/format/errors.ts";
-import { groupBy } from "../../core/format/group-by.ts";
 import { dollarsOf, nothingSpent, type Spent } from "../../core/facts/spending.ts";
 import { modelName } from "../../core/facts/usage.ts";
 import type { ModelNames } from "../../core/facts/usage-tally.ts";
-import { Calendar, type CalendarNames } from "./calendar.ts";
+import type { Usage } from "../../core/format/content.ts";
+import { messageOf, SessionError } from "../../core/format/errors.ts";
+import { groupBy } from "../../core/format/group-by.ts";
 import type { CallTable } from "../list/call-table.ts";
 import { Descent } from "../list/lineage.ts";
-import { SeenCalls } from "./counted-calls.ts";
 import type { SessionCalls } from "../list/session-calls.ts";
 import type { SessionRow } from "../list/session-row.ts";
+import { Calendar, type CalendarNames } from "./calendar.ts";
+import { SeenCalls } from "./counted-calls.ts";
 
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
 export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";

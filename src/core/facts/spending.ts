@@ -1,5 +1,5 @@
-import { addDollars, type UsageTotals } from "./usage-tally.ts";
 import { dollars } from "./number-text.ts";
+import { addDollars, type UsageTotals } from "./usage-tally.ts";
 
 /** What calls of models used, with dollars that records state and dollars by prices apart. */
 export interface Spent {

@@ -2,9 +2,9 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { isUsage } from "../context/usage.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
+import { count, dollars } from "./number-text.ts";
 import { plainLine } from "./plain-text.ts";
 import { addDollars, type ModelNames, nameOrNull, type UsageTotals, usageTotals } from "./usage-tally.ts";
-import { count, dollars } from "./number-text.ts";
 
 /**
  * Returns what an answer, a summary or another call of a model used; undefined if the entry does not say.

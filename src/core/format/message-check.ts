@@ -7,8 +7,8 @@ import {
 } from "./foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "./json.ts";
 import { agentMessage } from "./message-shapes.ts";
-import { describeType, withArticle } from "./validation-problems.ts";
 import type { AnyField, AnyObjectShape, AnyShape, AnyVariants } from "./shape.ts";
+import { describeType, withArticle } from "./validation-problems.ts";
 
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
 

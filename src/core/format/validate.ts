@@ -3,8 +3,8 @@ import { sessionEntry, sessionHeader, unknownEntry } from "./entry-shapes.ts";
 import type { SessionHeader } from "./header.ts";
 import { isJsonRecord, type JsonRecord } from "./json.ts";
 import { agentMessage } from "./message-shapes.ts";
-import { linesOfProblems } from "./validation-problems.ts";
 import type { Shape } from "./shape.ts";
+import { linesOfProblems } from "./validation-problems.ts";
 import { problemsWith } from "./zod-schema.ts";
 
 /** What a check of data found: the value, typed, or what is wrong with it in words. */

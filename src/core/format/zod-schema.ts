@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonObject, isJsonRecord, isJsonValue } from "./json.ts";
-import { describeType, type Problem, withArticle } from "./validation-problems.ts";
 import type { AnyField, AnyObjectShape } from "./shape.ts";
+import { describeType, type Problem, withArticle } from "./validation-problems.ts";
 
 const MAX_BAD_ELEMENTS = 10;
 const MAX_VALUE_LENGTH = 40;

@@ -3,11 +3,11 @@ import { inventEntryId } from "../format/ids.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { EntryTree, NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/pending-parents.ts";
+import { RepeatedLines } from "./duplicate-lines.ts";
 import type { StatedHead } from "./entry-head.ts";
 import { isStranger } from "./foreign-source.ts";
 import type { IssueLog } from "./issue-log.ts";
 import { type LineSpan, LineSpans } from "./line-spans.ts";
-import { RepeatedLines } from "./duplicate-lines.ts";
 
 interface NewEntry extends StatedHead {
   readonly place: LineSpan;

@@ -1,7 +1,7 @@
 import { type IdKey, idKeyOf } from "../format/id-key.ts";
 import { BytePattern, MAX_HELD_BYTES } from "./byte-pattern.ts";
-import { ISO_LENGTH, IsoMillisReader } from "./iso-time.ts";
 import { hexValue, spelling, standsAt, viewOf, WORD } from "./escaped-words.ts";
+import { ISO_LENGTH, IsoMillisReader } from "./iso-time.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,4 +1,5 @@
 import { parseJson } from "./decode.ts";
+import { unescaped, unescapedTimes } from "./escaped-text.ts";
 import {
   encodeTree,
   type FieldNode,
@@ -19,7 +20,6 @@ import {
   zoneOfItem,
   zoneOfLine,
 } from "./redaction-zones.ts";
-import { unescaped, unescapedTimes } from "./escaped-text.ts";
 
 /** A match: where it begins, and where it ends. */
 export type Match = readonly [start: number, end: number];

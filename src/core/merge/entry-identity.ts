@@ -1,8 +1,8 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { encodeRecord } from "../jsonl/encode.ts";
-import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import { digestOf } from "../format/ids.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import { mapReferences } from "./references.ts";
 
 /** Separates an id that several entries claim from the rank of one that did not get it. */

@@ -1,8 +1,8 @@
+import type { AnySessionEntry } from "../format/entry.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
-import type { AnySessionEntry } from "../format/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";
 import { EntryUnion, type Member } from "./entry-union.ts";

@@ -1,7 +1,7 @@
-import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
 
 /** A field in which two headers differ. */
 export interface HeaderDifference {

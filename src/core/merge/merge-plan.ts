@@ -1,9 +1,9 @@
-import type { LineSource } from "../jsonl/line-source.ts";
 import { SessionError } from "../format/errors.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { SessionIssue } from "../format/issue.ts";
 import { assertOptions, FLAG } from "../format/options.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import type { EntryUnion } from "./entry-union.ts";
 import { type ClaimedId, matchEntries } from "./match-entries.ts";
 import { type HeaderDifference, mergeHeaders } from "./merge-headers.ts";

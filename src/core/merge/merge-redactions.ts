@@ -1,9 +1,9 @@
-import { decodeRecord } from "../jsonl/decode.ts";
-import { encodeRecord } from "../jsonl/encode.ts";
-import { type LineSource, lineOf } from "../jsonl/line-source.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { REDACTED_TEXT } from "../format/redact-entry.ts";
 import { redactedIdsOf } from "../format/redaction.ts";
+import { decodeRecord } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { type LineSource, lineOf } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { originalId } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";

@@ -1,9 +1,9 @@
-import type { LineSource } from "../jsonl/line-source.ts";
-import { notASession } from "../jsonl/not-a-session.ts";
-import { runsOf } from "../jsonl/byte-runs.ts";
 import { SessionError } from "../format/errors.ts";
 import type { SessionHeader } from "../format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
+import { runsOf } from "../jsonl/byte-runs.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
 
 /** One of the two copies of a session: the one that was named first, or the other. */
 export type MergeSide = "a" | "b";

@@ -1,12 +1,12 @@
+import type { AnySessionEntry } from "../format/entry.ts";
+import type { SessionHeader } from "../format/header.ts";
+import type { JsonRecord } from "../format/json.ts";
+import { REDACTED_TEXT, redactEntry } from "../format/redact-entry.ts";
 import { decodeRecord, decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import { lineOf } from "../jsonl/line-source.ts";
-import type { AnySessionEntry } from "../format/entry.ts";
-import type { SessionHeader } from "../format/header.ts";
-import type { JsonRecord } from "../format/json.ts";
-import { REDACTED_TEXT, redactEntry } from "../format/redact-entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";

@@ -2,8 +2,8 @@ import type { EntryHead } from "../format/head.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../format/id-key.ts";
 import { withRoom } from "./columns.ts";
 import { IdIndex } from "./id-index.ts";
-import { LateParents, type LinkFinding } from "./pending-parents.ts";
 import { cycleBreaks } from "./parent-links.ts";
+import { LateParents, type LinkFinding } from "./pending-parents.ts";
 
 /** Stands for "no entry" wherever an ordinal is expected: the parent of a root, a missing id, the position before the first entry. */
 export const NONE = -1;

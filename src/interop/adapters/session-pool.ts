@@ -1,7 +1,7 @@
-import { isThere } from "../../session/log/replace-file.ts";
-import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
+import { isThere } from "../../session/log/replace-file.ts";
+import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { Turns } from "./task-queue.ts";
 

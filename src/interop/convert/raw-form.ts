@@ -1,6 +1,6 @@
 import { fieldsOf, listOf } from "../../core/context/entry-fields.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
 
 /** The forms of kept originals, by their key in `details`. */
 const FORMS = [

@@ -1,5 +1,5 @@
-import { parseRecord } from "../../core/jsonl/decode.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { History } from "./message-history.ts";
 
 /** A text in JSON, or a number. */

@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { parseJson } from "../../core/jsonl/decode.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import { wellFormedText } from "../../core/format/well-formed-text.ts";
+import { parseJson } from "../../core/jsonl/decode.ts";
 import { reasoningField } from "./openai-chat/openai-chat-content.ts";
 import { textItemOf } from "./openai-responses/item-ids.ts";
 import { keptForms } from "./raw-form.ts";

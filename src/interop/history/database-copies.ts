@@ -1,7 +1,7 @@
 import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
+import { SessionError } from "../../core/format/errors.ts";
 import { FILE_MODE, makeFolder, realFileSystem } from "../../session/fs/file-system.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
-import { SessionError } from "../../core/format/errors.ts";
 import { canReadDatabases, foldLog } from "./sqlite.ts";
 
 /** Size from which a database is only copied if the caller has named it: 1 GB. */

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { sep } from "node:path";
+import { sourceKeyOf } from "../../core/format/import-origin.ts";
 import { unlessRefused } from "../../session/files/skipped-files.ts";
 import type { SourceName } from "../import/imported-session.ts";
-import { sourceKeyOf } from "../../core/format/import-origin.ts";
 import type { ImportCache, KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { isDatabaseName } from "./source-file.ts";

@@ -1,6 +1,6 @@
-import { type DetectedSource, detectSource } from "../import/detect-source.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
+import { type DetectedSource, detectSource } from "../import/detect-source.ts";
 import type { DatabaseCopies } from "./database-copies.ts";
 import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";

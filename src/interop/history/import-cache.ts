@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { digestOf } from "../../core/format/ids.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import { defaultCacheFolder } from "../../session/files/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../session/fs/atomic-json.ts";
 import { hasErrorCode } from "../../session/fs/file-system.ts";
 import type { ImportCounts } from "../import/imported-session.ts";
-import { digestOf } from "../../core/format/ids.ts";
-import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import type { WrittenSession } from "./import-target.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";

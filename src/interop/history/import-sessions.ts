@@ -1,11 +1,5 @@
 import { availableParallelism } from "node:os";
 import { isDeletedImport, UnreadableMarks } from "../../catalog/list/deleted-imports.ts";
-import { forgetReplaced } from "../../session/files/forget-session.ts";
-import { isSystemError } from "../../session/files/skipped-files.ts";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
-import { nextTurn } from "../../session/fs/clock.ts";
-import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
-import { sessionIdOf } from "../import/session-builder.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { sourceKeyOf } from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
@@ -21,7 +15,13 @@ import {
   TEXT,
   TEXTS,
 } from "../../core/format/options.ts";
+import { forgetReplaced } from "../../session/files/forget-session.ts";
+import { isSystemError } from "../../session/files/skipped-files.ts";
+import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { nextTurn } from "../../session/fs/clock.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
+import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
+import { sessionIdOf } from "../import/session-builder.ts";
 import type { DatabaseCopies } from "./database-copies.ts";
 import { findGone, type GoneImport } from "./deleted-sources.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";

@@ -2,6 +2,12 @@ import { readdirSync } from "node:fs";
 import { uptime } from "node:os";
 import { dirname, join } from "node:path";
 import { readFront, readFrontOf } from "../../catalog/list/deleted-imports.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { type LineSource, sourceOf } from "../../core/jsonl/line-source.ts";
 import { importedRoot } from "../../session/files/user-folders.ts";
 import {
   closeQuietly,
@@ -16,8 +22,6 @@ import {
   realFileSystem,
 } from "../../session/fs/file-system.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { type LineSource, sourceOf } from "../../core/jsonl/line-source.ts";
 import { AppendFile } from "../../session/log/append-file.ts";
 import { fileError, untilUnchanged } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
@@ -29,13 +33,14 @@ import {
   nameOfOldFile,
   replaceFile,
 } from "../../session/log/replace-file.ts";
-import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "../../session/log/session-paths.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError } from "../../core/format/errors.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
-import { FileStore } from "../../stores/file/file-store.ts";
+import {
+  absolutePath,
+  projectFolderIn,
+  sessionFileName,
+  sessionsRoot,
+} from "../../session/log/session-paths.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
+import { FileStore } from "../../stores/file/file-store.ts";
 import { entryIdsOf, strayLeaf } from "./sync-plan.ts";
 
 /** A session as an import left it. */

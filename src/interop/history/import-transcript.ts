@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { absolutePath } from "../../session/log/session-paths.ts";
 import { sourceKeyOf } from "../../core/format/import-origin.ts";
+import { absolutePath } from "../../session/log/session-paths.ts";
 import { readFileFacts } from "./file-facts.ts";
 import { cacheFor, type ImportSessionsOptions, importRound, type SessionImport } from "./import-sessions.ts";
 import type { SourceProgram, SourceSession } from "./source-program.ts";

@@ -1,9 +1,9 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { PIECE_BYTES } from "../../session/fs/file-system.ts";
 import type { ImportCounts, ImportedSession } from "../import/imported-session.ts";
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
-import { decodeText } from "../../core/jsonl/decode.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget, SessionBytes } from "./import-target.ts";
 import { readSourceRange, stampOf } from "./source-file.ts";

@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { isDeletedImport } from "../../catalog/list/deleted-imports.ts";
+import { addTo } from "../../core/format/group-by.ts";
 import { importPrompts, textOfPrompt, timeOfPrompt } from "../import/claude-code/import-prompts.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { isoTimeOf, textOf } from "../import/source-values.ts";
-import { addTo } from "../../core/format/group-by.ts";
 import { cacheFor, foundIn, type ImportSessionsOptions } from "./import-sessions.ts";
 import { importTarget } from "./import-target.ts";
 import { SideFiles } from "./source-file.ts";

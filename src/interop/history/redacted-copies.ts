@@ -1,8 +1,8 @@
 import { fieldsOf, listOf } from "../../core/context/entry-fields.ts";
-import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { AnySessionEntry, UnknownEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { REDACTED_TEXT, redactMessage } from "../../core/format/redact-entry.ts";
+import { encodeParsed } from "../../core/jsonl/encode.ts";
 
 /** Redacts what was redacted in an entry where a compaction behind it repeats it, to be sent again. */
 export class RedactedCopies {

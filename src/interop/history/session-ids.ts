@@ -1,9 +1,9 @@
 import { firstEntryIn } from "../../catalog/list/deleted-imports.ts";
-import { IMPORT_MAPPING } from "../import/imported-session.ts";
-import { entryIdOf } from "../import/session-builder.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { digestOf } from "../../core/format/ids.ts";
 import { type ImportOrigin, importOriginIn, sourceKeyOf } from "../../core/format/import-origin.ts";
+import { IMPORT_MAPPING } from "../import/imported-session.ts";
+import { entryIdOf } from "../import/session-builder.ts";
 import type { ImportTarget } from "./import-target.ts";
 import type { RunFacts } from "./run-summary.ts";
 

@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
-import { closeFile, openToScan, piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { ifPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
-import { leftOut, readSourceText, type SourceText } from "../import/source-text.ts";
-import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
-import { fileError } from "../../session/log/file-errors.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
+import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
+import { closeFile, openToScan, piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
+import { ifPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import { fileError } from "../../session/log/file-errors.ts";
+import { leftOut, readSourceText, type SourceText } from "../import/source-text.ts";
 
 /** A file of another program, with its state when it was found. */
 export interface SourceFile {

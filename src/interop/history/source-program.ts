@@ -1,6 +1,6 @@
+import type { UnknownEntry } from "../../core/format/entry.ts";
 import type { ImportedSession, SourceName } from "../import/imported-session.ts";
 import type { SourceRecord, SourceText } from "../import/source-text.ts";
-import type { UnknownEntry } from "../../core/format/entry.ts";
 import type { SideFiles, SourceFile } from "./source-file.ts";
 
 /** Environment variables. */

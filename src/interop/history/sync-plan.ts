@@ -1,11 +1,4 @@
 import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
-import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
-import { isOfMessageArray } from "../import/messages/import-messages.ts";
-import { isLeafMarker } from "../import/session-builder.ts";
-import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import type { LineSource } from "../../core/jsonl/line-source.ts";
-import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
@@ -14,6 +7,13 @@ import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../../core/format/import-ori
 import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../../core/format/redaction.ts";
 import { isNameType, nameIn } from "../../core/format/session-name.ts";
 import { isoTime } from "../../core/format/timestamps.ts";
+import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
+import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
+import { isOfMessageArray } from "../import/messages/import-messages.ts";
+import { isLeafMarker } from "../import/session-builder.ts";
 import { RedactedCopies } from "./redacted-copies.ts";
 
 /**

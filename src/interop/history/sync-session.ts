@@ -1,9 +1,9 @@
-import type { ImportedSession } from "../import/imported-session.ts";
+import type { UnknownEntry } from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { type LineSource, sourceOf } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
-import type { UnknownEntry } from "../../core/format/entry.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
 import type { ImportTarget } from "./import-target.ts";
 import {
   type ExistingSession,

@@ -1,8 +1,8 @@
 import { dirname, sep } from "node:path";
-import { folderChanges } from "../../session/fs/file-changes.ts";
 import { onAbort } from "../../core/format/abort.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { sourceKeyOf } from "../../core/format/import-origin.ts";
+import { folderChanges } from "../../session/fs/file-changes.ts";
 import type { ImportCache } from "./import-cache.ts";
 import {
   cacheFor,

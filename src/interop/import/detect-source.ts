@@ -1,6 +1,6 @@
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { type ForeignSource, SourceFinder, sourceOfDocument } from "../../core/jsonl/foreign-source.ts";
-import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 
 /**
  * Format of a text: that of another program, whose sessions can be imported if `SOURCE_NAMES` has it, or that of pi or

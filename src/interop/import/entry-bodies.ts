@@ -1,7 +1,7 @@
-import type { UserBlock } from "../convert/dialect.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { defined, type JsonRecord } from "../../core/format/json.ts";
 import type { ToolResultMessage } from "../../core/format/message.ts";
+import type { UserBlock } from "../convert/dialect.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "./imported-session.ts";
 import { isPresent } from "./source-values.ts";
 

@@ -1,7 +1,7 @@
-import { IMPORTED_SOURCES } from "../../core/jsonl/foreign-source.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
+import { IMPORTED_SOURCES } from "../../core/jsonl/foreign-source.ts";
 
 /** Programs whose sessions can be imported, and arrays of messages from any file. */
 export const SOURCE_NAMES = IMPORTED_SOURCES;

@@ -1,5 +1,5 @@
-import type { AnswerBlock } from "../convert/dialect.ts";
 import type { AssistantMessage, StopReason } from "../../core/format/message.ts";
+import type { AnswerBlock } from "../convert/dialect.ts";
 
 /** An answer to which later records of its program add. */
 type OpenAnswer = Pick<AssistantMessage, "content" | "stopReason" | "errorMessage">;

@@ -1,8 +1,12 @@
-import { type RecordForm, type RecoveredRecord, recoverRecords } from "../../core/jsonl/concatenated-records.ts";
-import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
-import { LineScanner } from "../../core/jsonl/line-scanner.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import {
+  type RecordForm,
+  type RecoveredRecord,
+  recoverRecords,
+} from "../../core/jsonl/concatenated-records.ts";
+import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
+import { LineScanner } from "../../core/jsonl/line-scanner.ts";
 import { textOf } from "./source-values.ts";
 
 /** One record of another program's file. */

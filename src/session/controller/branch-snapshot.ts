@@ -1,5 +1,5 @@
-import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 
 /** The state of a session when a long operation began. */
 export interface BranchSnapshot {

@@ -6,9 +6,9 @@ import {
   shouldCompact,
   type TokenCounter,
 } from "../../core/compaction/tokens.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../../core/format/options.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 import type { Compactor, CompletedCompaction } from "./compact.ts";
 import type { ControllerHost } from "./controller-host.ts";
 

@@ -1,7 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { compactToFit } from "../../core/compaction/compact-to-fit.ts";
 import { compactWithoutModel } from "../../core/compaction/compact-without-model.ts";
-import { type CompactionPreparation, type CompactionSkipReason, planCompaction } from "../../core/compaction/plan.ts";
+import {
+  type CompactionPreparation,
+  type CompactionSkipReason,
+  planCompaction,
+} from "../../core/compaction/plan.ts";
 import { type CompactionSettings, settingsForWindow } from "../../core/compaction/settings.ts";
 import { type CompactionResult, compact } from "../../core/compaction/summarize.ts";
 import { roomForSummary } from "../../core/compaction/summary-size.ts";

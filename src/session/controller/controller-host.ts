@@ -1,9 +1,9 @@
 import type { Summarize } from "../../core/compaction/request-summary.ts";
 import type { CompactionSettings } from "../../core/compaction/settings.ts";
 import type { TokenCounter } from "../../core/compaction/tokens.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { entryNotFound } from "../../core/format/errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 import type { CurrentSession } from "./current-session.ts";
 import type { SessionHooks } from "./hooks.ts";
 

@@ -1,5 +1,5 @@
-import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionHooks } from "./hooks.ts";
 
 /** A session that is about to replace another one. */

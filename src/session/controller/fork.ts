@@ -1,7 +1,7 @@
 import { textsOf } from "../../core/context/content-text.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertOptions, choice } from "../../core/format/options.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 import { type ControllerHost, requireEntry } from "./controller-host.ts";
 import { goTo, isCancelled, type SwitchResult } from "./switch-session.ts";
 

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { onRejection } from "../manager/session-events.ts";
 import { aborted, untilAborted } from "../../core/format/abort.ts";
 import { traceOf } from "../../core/format/errors.ts";
+import { onRejection } from "../manager/session-events.ts";
 import type {
   SessionHookEvents,
   SessionHookHandler,

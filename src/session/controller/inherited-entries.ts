@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { FileLog } from "../log/file-log.ts";
-import { namedSessionPath } from "../log/session-paths.ts";
-import { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+import { FileLog } from "../log/file-log.ts";
+import { namedSessionPath } from "../log/session-paths.ts";
+import { SessionManager } from "../manager/session-manager.ts";
 
 /** Tells whether an entry of a fork was copied from its parent. */
 export type IsInherited = (entry: SessionEntry) => boolean;

@@ -1,4 +1,7 @@
-import { collectEntriesForBranchSummary, generateBranchSummary } from "../../core/compaction/branch-summary.ts";
+import {
+  collectEntriesForBranchSummary,
+  generateBranchSummary,
+} from "../../core/compaction/branch-summary.ts";
 import { textsOf } from "../../core/context/content-text.ts";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { refuseAborted } from "../../core/format/abort.ts";

@@ -1,10 +1,17 @@
 import type { Summarize } from "../../core/compaction/request-summary.ts";
 import { assertSettings, type CompactionSettings } from "../../core/compaction/settings.ts";
 import type { TokenCounter } from "../../core/compaction/tokens.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import {
+  assertOptions,
+  FLAG,
+  numberFrom,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+} from "../../core/format/options.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions, FLAG, numberFrom, type OptionRules, SIGNAL, TEXT } from "../../core/format/options.ts";
 import { type CompactCommandOptions, Compactor, type CompletedCompaction } from "./compact.ts";
 import {
   type CompactIfNeededOptions,

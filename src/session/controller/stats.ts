@@ -1,10 +1,10 @@
 import { getLastAssistantUsage, type TokenCounter } from "../../core/compaction/tokens.ts";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
-import type { SessionEntry } from "../../core/format/entry.ts";
-import { assertOptions, FLAG, numberFrom } from "../../core/format/options.ts";
 import { ModelsInUse, tokensIn, usageOf } from "../../core/facts/usage.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "../../core/facts/usage-tally.ts";
+import type { SessionEntry } from "../../core/format/entry.ts";
+import { assertOptions, FLAG, numberFrom } from "../../core/format/options.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
 

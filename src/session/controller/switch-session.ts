@@ -1,11 +1,11 @@
 import { realpathSync, statSync } from "node:fs";
+import { SessionError } from "../../core/format/errors.ts";
+import { assertOptions, SIGNAL, TEXT } from "../../core/format/options.ts";
 import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { sessionNotFound } from "../manager/open-session.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions, SIGNAL, TEXT } from "../../core/format/options.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import type { SessionHookEvents } from "./hook-events.ts";
 

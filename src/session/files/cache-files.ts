@@ -1,12 +1,12 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ifPresent, realFileSystem } from "../fs/file-system.ts";
-import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
 import { type CacheKind, readCached, writeCachedNow } from "../../catalog/list/folder-cache.ts";
 import { FILTERS } from "../../catalog/list/gram-cache.ts";
-import { type FileMark, isKeptAt, isUnchangedAt } from "./file-mark.ts";
 import { namesInCalls } from "../../catalog/list/session-calls.ts";
 import { SUMMARIES } from "../../catalog/list/summary-columns.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
+import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
+import { type FileMark, isKeptAt, isUnchangedAt } from "./file-mark.ts";
 
 /** The files in which the rows and the filters of one folder are kept, named by a digest of the folder's path. */
 const CACHE_FILE = /^[0-9a-f]{32}\.(?:json|grams)$/;

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { messageOf } from "../../core/format/errors.ts";
 import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import { messageOf } from "../../core/format/errors.ts";
 import { purgeCache } from "./cache-files.ts";
 import { isKeptAt } from "./file-mark.ts";
 import { defaultCacheFolder } from "./user-folders.ts";

@@ -1,7 +1,7 @@
-import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../fs/file-system.ts";
-import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { despiteReplacement } from "../log/replace-file.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
+import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../fs/file-system.ts";
+import { despiteReplacement } from "../log/replace-file.ts";
 
 /** A header stands at the very front: bytes beyond this are not searched. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;

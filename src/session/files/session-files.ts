@@ -9,9 +9,9 @@ import {
   type SessionPlaces,
   sessionsRoot,
 } from "../log/session-paths.ts";
-import type { Pace } from "./time-slices.ts";
 import { type FileMark, markOf } from "./file-mark.ts";
 import { reportSkipped, type SkipReport, unlessRefused } from "./skipped-files.ts";
+import type { Pace } from "./time-slices.ts";
 import { importedRoot } from "./user-folders.ts";
 
 /** A set of sessions. */

@@ -1,5 +1,5 @@
-import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 import { isSessionError } from "../../core/format/errors.ts";
+import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 
 /** A file or folder that was left out. */
 export interface SkippedFile {

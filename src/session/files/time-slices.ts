@@ -1,5 +1,5 @@
-import { monotonicMs, nextTurn } from "../fs/clock.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
+import { monotonicMs, nextTurn } from "../fs/clock.ts";
 
 /** Milliseconds for which a run may block the event loop. */
 const SLICE_MS = 8;

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
+import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import {
   type Descriptor,
   keepForReading,
@@ -25,7 +26,6 @@ import {
   syncFolder,
   writeSome,
 } from "../fs/file-system.ts";
-import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { FileChangedError } from "./file-errors.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;

@@ -1,12 +1,12 @@
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
-import type { LineSource } from "../../core/jsonl/line-source.ts";
-import { runsOf } from "../../core/jsonl/byte-runs.ts";
-import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { runsOf } from "../../core/jsonl/byte-runs.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { tooNew } from "./file-errors.ts";
 import type { LogLine } from "./session-log.ts";
 

@@ -1,13 +1,13 @@
 import { setTimeout as later } from "node:timers";
+import type { AnySessionEntry, UnknownEntry } from "../../core/format/entry.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import type { EntryHead } from "../../core/format/head.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { encodeAnyRecord } from "../../core/jsonl/encode.ts";
 import { DAMAGED_TYPE, damagedEntry, entryAt } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import type { AnySessionEntry, UnknownEntry } from "../../core/format/entry.ts";
-import { isSessionError } from "../../core/format/errors.ts";
-import type { EntryHead } from "../../core/format/head.ts";
-import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { type EntryTree, NONE, type SessionHeads } from "../../core/tree/entry-tree.ts";
 import type { SessionLog } from "./session-log.ts";
 import { StrongCache } from "./strong-cache.ts";

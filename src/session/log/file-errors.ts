@@ -1,6 +1,6 @@
-import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
+import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 
 /** What a file is used for: reading, waiting until it is on disk, or appending. */
 export type Intent = "read" | "flush" | "write";

@@ -1,6 +1,6 @@
-import { type FileSystem, readRange } from "../fs/file-system.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { type FileSystem, readRange } from "../fs/file-system.ts";
 
 /** Enough of a line to hold its id and time, which make it unique. */
 const FINGERPRINT_BYTES = 256;

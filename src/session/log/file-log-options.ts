@@ -1,5 +1,13 @@
+import {
+  CALLBACK,
+  choice,
+  FLAG,
+  numberFrom,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+} from "../../core/format/options.ts";
 import type { FileSystem } from "../fs/file-system.ts";
-import { CALLBACK, choice, FLAG, numberFrom, OBJECT, type OptionRules, SIGNAL } from "../../core/format/options.ts";
 
 /** How a session file is used. */
 export interface FileLogOptions {

@@ -1,4 +1,13 @@
 import { dirname } from "node:path";
+import { refuseAborted } from "../../core/format/abort.ts";
+import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import type { LineChange } from "../../core/jsonl/entry-body.ts";
+import { DEFAULT_MAX_LINE_BYTES } from "../../core/jsonl/line-scanner.ts";
+import type { SpansByOrdinal } from "../../core/jsonl/line-spans.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
 import { monotonicMs, nextTurn } from "../fs/clock.ts";
 import { fileChanges } from "../fs/file-changes.ts";
 import {
@@ -8,15 +17,6 @@ import {
   realFileSystem,
   syncFolder,
 } from "../fs/file-system.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import type { LineChange } from "../../core/jsonl/entry-body.ts";
-import { DEFAULT_MAX_LINE_BYTES } from "../../core/jsonl/line-scanner.ts";
-import type { SpansByOrdinal } from "../../core/jsonl/line-spans.ts";
-import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { refuseAborted } from "../../core/format/abort.ts";
-import { isSessionError, SessionError } from "../../core/format/errors.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import { NONE } from "../../core/tree/entry-tree.ts";
 import { AppendFile } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";

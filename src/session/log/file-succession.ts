@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type FileSystem, makeFolder } from "../fs/file-system.ts";
 import { copyOpenFile } from "../fs/write-whole.ts";
-import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { FileChangedError, fileError, gone, type Intent, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import type { LeaseSlot } from "./lease-slot.ts";

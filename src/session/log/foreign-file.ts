@@ -1,3 +1,5 @@
+import { type ForeignSource, foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
 import {
   closeQuietly,
   type FileSystem,
@@ -5,8 +7,6 @@ import {
   readPieces,
   realFileSystem,
 } from "../fs/file-system.ts";
-import { type ForeignSource, foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
-import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { fileError } from "./file-errors.ts";
 
 /** Bytes among which to look for the first records of another program; an error must not take long. */

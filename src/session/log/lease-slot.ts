@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { type FileSystem, makeFolder } from "../fs/file-system.ts";
 import { isSessionError, type SessionError } from "../../core/format/errors.ts";
+import { type FileSystem, makeFolder } from "../fs/file-system.ts";
 import { fileError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { Lease, leaseTaken } from "./lease.ts";

@@ -1,5 +1,8 @@
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import { SessionError } from "../../core/format/errors.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import { parseJson } from "../../core/jsonl/decode.ts";
 import { monotonicMs, sleep } from "../fs/clock.ts";
 import { nodeCrypto } from "../fs/digest.ts";
 import {
@@ -17,9 +20,6 @@ import {
 import { hasStartedSince, isStillRunning, startOf, thisThread } from "../fs/process-identity.ts";
 import { removeFile, removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
 import { tryLink } from "../fs/write-whole.ts";
-import { parseJson } from "../../core/jsonl/decode.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
 
 /** Who holds a lease. */
 export interface LeaseOwner {

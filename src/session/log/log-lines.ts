@@ -1,6 +1,6 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { LogLine } from "./session-log.ts";
 
 /** Lines as the bytes of one write. */

@@ -1,8 +1,8 @@
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import { linesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";

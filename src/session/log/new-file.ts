@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
+import { SessionError } from "../../core/format/errors.ts";
 import { type FileSystem, makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { type Content, writeWhole } from "../fs/write-whole.ts";
-import { SessionError } from "../../core/format/errors.ts";
 import { fileError } from "./file-errors.ts";
 import { isThere } from "./replace-file.ts";
 

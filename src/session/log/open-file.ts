@@ -1,8 +1,8 @@
-import type { FileState } from "../fs/file-identity.ts";
-import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import type { FileState } from "../fs/file-identity.ts";
+import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { AppendFile, type OpenToRead } from "./append-file.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
 import { sourceOfFile } from "./foreign-file.ts";

@@ -1,3 +1,5 @@
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "../../core/jsonl/line-scanner.ts";
 import {
   closeQuietly,
   type FileSystem,
@@ -5,8 +7,6 @@ import {
   openForReading,
   readPieces,
 } from "../fs/file-system.ts";
-import { decodeText } from "../../core/jsonl/decode.ts";
-import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "../../core/jsonl/line-scanner.ts";
 
 /** Where a line stands in its file, in bytes. */
 export interface RawSpan {

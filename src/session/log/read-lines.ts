@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
-import { type FileSystem, readInto } from "../fs/file-system.ts";
 import type { SpansByOrdinal } from "../../core/jsonl/line-spans.ts";
+import { type FileSystem, readInto } from "../fs/file-system.ts";
 import { FileChangedError } from "./file-errors.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
 

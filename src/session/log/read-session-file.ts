@@ -1,3 +1,8 @@
+import type { FileEntry } from "../../core/format/entry.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { parseRecords } from "../../core/jsonl/parse-records.ts";
+import { SessionIndex, type SessionIndexOptions } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
 import {
   type FileSystem,
   ifPresent,
@@ -6,11 +11,6 @@ import {
   readRange,
   realFileSystem,
 } from "../fs/file-system.ts";
-import type { LineSource } from "../../core/jsonl/line-source.ts";
-import { parseRecords } from "../../core/jsonl/parse-records.ts";
-import { SessionIndex, type SessionIndexOptions } from "../../core/jsonl/session-index.ts";
-import type { FileEntry } from "../../core/format/entry.ts";
-import { NONE } from "../../core/tree/entry-tree.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { absolutePath } from "./session-paths.ts";
 

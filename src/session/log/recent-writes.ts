@@ -1,7 +1,7 @@
-import type { FileSystem } from "../fs/file-system.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
+import type { FileSystem } from "../fs/file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { missingFrom } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";

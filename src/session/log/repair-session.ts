@@ -1,4 +1,17 @@
 import { basename } from "node:path";
+import { isKnownEntryType } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import type { IssueCode, SessionIssue } from "../../core/format/issue.ts";
+import { assertOptions, FLAG, OBJECT } from "../../core/format/options.ts";
+import { isoTime } from "../../core/format/timestamps.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { decodeEntry } from "../../core/jsonl/entry-body.ts";
+import { makeIssue } from "../../core/jsonl/issue-log.ts";
+import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type FileState, isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
 import {
   closeQuietly,
@@ -12,19 +25,6 @@ import {
   writeFully,
 } from "../fs/file-system.ts";
 import { underFreeName } from "../fs/write-whole.ts";
-import { decodeEntry } from "../../core/jsonl/entry-body.ts";
-import { makeIssue } from "../../core/jsonl/issue-log.ts";
-import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
-import type { LineSource } from "../../core/jsonl/line-source.ts";
-import { notASession } from "../../core/jsonl/not-a-session.ts";
-import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { isKnownEntryType } from "../../core/format/entry.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import type { IssueCode, SessionIssue } from "../../core/format/issue.ts";
-import { assertOptions, FLAG, OBJECT } from "../../core/format/options.ts";
-import { isoTime } from "../../core/format/timestamps.ts";
-import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, foreignFile, untilUnchanged } from "./file-errors.ts";
 import { sourceOfFile } from "./foreign-file.ts";

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
 import { monotonicMs, sleep } from "../fs/clock.ts";
 import { sha256 } from "../fs/digest.ts";
 import { isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
@@ -24,7 +25,6 @@ import {
   underFreeName,
   writeTemporary,
 } from "../fs/write-whole.ts";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
 import { markCopied } from "./append-file.ts";
 import { FileChangedError, fileError } from "./file-errors.ts";
 import { Lease } from "./lease.ts";

@@ -1,8 +1,8 @@
+import type { SessionError } from "../../core/format/errors.ts";
+import type { EntryHead } from "../../core/format/head.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import type { SessionError } from "../../core/format/errors.ts";
-import type { EntryHead } from "../../core/format/head.ts";
 
 /** An entry on its way into a log. */
 export interface LogLine {

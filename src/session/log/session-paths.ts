@@ -2,11 +2,11 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
-import { sha256 } from "../fs/digest.ts";
-import { ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { type OptionRules, TEXT } from "../../core/format/options.ts";
+import { sha256 } from "../fs/digest.ts";
+import { ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
 
 /** Where sessions live, for programs that keep them elsewhere than pi does. */
 export interface SessionPlaces {

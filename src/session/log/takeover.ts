@@ -1,8 +1,8 @@
-import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
 import { currentLine } from "../../core/jsonl/entry-body.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
+import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
 import { AppendFile, retire } from "./append-file.ts";
 import { FileChangedError, untilUnchanged } from "./file-errors.ts";
 import { readLinesOf } from "./read-lines.ts";

@@ -1,6 +1,6 @@
-import type { FileSystem } from "../fs/file-system.ts";
 import { linesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import type { FileSystem } from "../fs/file-system.ts";
 import type { AppendFile } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
 import { fingerprintOfHeader } from "./file-fingerprint.ts";

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
-import type { FileSystem } from "../fs/file-system.ts";
+import { SessionError } from "../../core/format/errors.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
 import { entryFrom, type LineSource, lineOf } from "../../core/jsonl/line-source.ts";
-import { SessionError } from "../../core/format/errors.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
+import type { FileSystem } from "../fs/file-system.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { replaceFile } from "./replace-file.ts";

@@ -2,7 +2,11 @@ import type { AnySessionEntry, SessionEntryBase } from "../../core/format/entry.
 import { SessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../../core/format/message.ts";
+import type {
+  AgentMessage,
+  BranchSummaryMessage,
+  CompactionSummaryMessage,
+} from "../../core/format/message.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../core/format/redaction.ts";
 
 /** An entry before it has an id, a parent and a time. An entry of another session is accepted and gets new ones. */

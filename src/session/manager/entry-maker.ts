@@ -1,8 +1,8 @@
-import { encodeAnyRecord, encodeRecord } from "../../core/jsonl/encode.ts";
-import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import { createEntryId } from "../../core/format/ids.ts";
+import { encodeAnyRecord, encodeRecord } from "../../core/jsonl/encode.ts";
+import type { LogLine } from "../log/session-log.ts";
 import {
   type AppendableMessage,
   type DraftMaker,

@@ -1,10 +1,10 @@
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import type { CustomEntry, SessionEntry } from "../../core/format/entry.ts";
 import { messageOf, SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { linesOfProblems } from "../../core/format/validation-problems.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { makeIssue } from "../../core/jsonl/issue-log.ts";
 
 /** What extension state needs of a session; a `SessionManager` has it. */
 export interface StateSession {

@@ -1,7 +1,13 @@
-import { realFileSystem, removeQuietly } from "../fs/file-system.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { EntryHead } from "../../core/format/head.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { createEntryId } from "../../core/format/ids.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { headerSettings } from "../../core/jsonl/session-header.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+import { realFileSystem, removeQuietly } from "../fs/file-system.ts";
 import { type CopyPlan, copyLines, wholeCopy } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
 import type { FileLogOptions } from "../log/file-log-options.ts";
@@ -9,12 +15,6 @@ import { MemoryLog } from "../log/memory-log.ts";
 import { writeNewFile } from "../log/new-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import type { EntryHead } from "../../core/format/head.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import { createEntryId } from "../../core/format/ids.ts";
-import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { isConversation } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 

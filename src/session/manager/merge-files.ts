@@ -1,15 +1,20 @@
 import { basename } from "node:path";
-import { forgetSession } from "../files/forget-session.ts";
-import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
+import {
+  type MergeOptions,
+  type MergePlan,
+  type MergeReport,
+  planMerge,
+} from "../../core/merge/merge-plan.ts";
+import { forgetSession } from "../files/forget-session.ts";
+import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
 import { fileError, foreignFile, untilUnchanged } from "../log/file-errors.ts";
 import { sourceOfFile } from "../log/foreign-file.ts";
 import { assertFree, writeNewFile } from "../log/new-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { despiteReplacement, exclusively, isThere, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../../core/merge/merge-plan.ts";
 
 /** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
 export type MergeFilesOptions = MergeOptions &

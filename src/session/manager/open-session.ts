@@ -1,3 +1,8 @@
+import type { SessionEntry } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { assertValidSessionId } from "../../core/format/ids.ts";
+import { assertOptions } from "../../core/format/options.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { copyLines } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
@@ -6,11 +11,6 @@ import { MemoryLog } from "../log/memory-log.ts";
 import { isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import type { SessionEntry } from "../../core/format/entry.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import { assertValidSessionId } from "../../core/format/ids.ts";
-import { assertOptions } from "../../core/format/options.ts";
 import {
   beginCopy,
   branchLines,

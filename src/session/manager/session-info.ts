@@ -4,10 +4,10 @@ import { MessageBodyReader } from "../../catalog/list/message-bytes.ts";
 import { messageText } from "../../catalog/list/session-facts.ts";
 import type { FileRow } from "../../catalog/list/session-row.ts";
 import { messageFieldsOf } from "../../core/context/entry-fields.ts";
-import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
 import { EntryHeadReader } from "../../core/jsonl/entry-head.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 
 /** A list row in pi's shape. */

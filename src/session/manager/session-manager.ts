@@ -1,16 +1,6 @@
 import { dirname } from "node:path";
-import { findRecentSession, findSessionById } from "../files/find-session.ts";
-import { forgetSession } from "../files/forget-session.ts";
 import type { SessionContext, SessionProjection } from "../../core/context/session-context.ts";
 import { foldSystemMessages } from "../../core/context/system-message.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
-import { headerSettings } from "../../core/jsonl/session-header.ts";
-import { staleLeaf } from "../log/expected-leaf.ts";
-import type { FileLog } from "../log/file-log.ts";
-import type { LoadOptions } from "../log/file-log-options.ts";
-import type { SessionLog } from "../log/session-log.ts";
-import { projectFolder } from "../log/session-paths.ts";
 import type { ImageContent, TextContent, Usage } from "../../core/format/content.ts";
 import {
   type AnySessionEntry,
@@ -25,7 +15,17 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { headerSettings } from "../../core/jsonl/session-header.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
+import { findRecentSession, findSessionById } from "../files/find-session.ts";
+import { forgetSession } from "../files/forget-session.ts";
+import { staleLeaf } from "../log/expected-leaf.ts";
+import type { FileLog } from "../log/file-log.ts";
+import type { LoadOptions } from "../log/file-log-options.ts";
+import type { SessionLog } from "../log/session-log.ts";
+import { projectFolder } from "../log/session-paths.ts";
 import {
   assertDraft,
   assertEditable,

@@ -1,4 +1,9 @@
 import { join } from "node:path";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { createSessionId } from "../../core/format/ids.ts";
+import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../../core/format/options.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { fileError } from "../log/file-errors.ts";
 import { FILE_LOG_RULES, type FileLogOptions, type LoadOptions } from "../log/file-log-options.ts";
@@ -10,11 +15,6 @@ import {
   type SessionPlaces,
   sessionFileName,
 } from "../log/session-paths.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import { createSessionId } from "../../core/format/ids.ts";
-import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../../core/format/options.ts";
-import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { MakerOptions } from "./entry-maker.ts";
 
 /** Options to open or create a session, wherever pi takes the string `sessionDir`. */

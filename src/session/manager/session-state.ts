@@ -1,19 +1,19 @@
 import { type CachedContext, ContextCache } from "../../core/context/context-cache.ts";
 import type { EntryPath } from "../../core/context/entry-path.ts";
 import type { SelectionIssue } from "../../core/context/select-entries.ts";
-import { realFileSystem } from "../fs/file-system.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { entryNotFound, isSessionError } from "../../core/format/errors.ts";
+import type { EntryHead } from "../../core/format/head.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { type EntryTree, NONE, type SessionHeads } from "../../core/tree/entry-tree.ts";
+import { LabelsAndName } from "../../core/tree/labels-and-name.ts";
+import { realFileSystem } from "../fs/file-system.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { assertWritable } from "../log/write-permission.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { entryNotFound, isSessionError } from "../../core/format/errors.ts";
-import type { EntryHead } from "../../core/format/head.ts";
-import { type EntryTree, NONE, type SessionHeads } from "../../core/tree/entry-tree.ts";
-import { LabelsAndName } from "../../core/tree/labels-and-name.ts";
 import {
   type AppendableMessage,
   type DraftMaker,

@@ -1,20 +1,20 @@
 import { basename } from "node:path";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import type { SessionIssue } from "../../core/format/issue.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
+import { runsOf } from "../../core/jsonl/byte-runs.ts";
 import { decodeRecord, parseRecord } from "../../core/jsonl/decode.ts";
 import { entryAt } from "../../core/jsonl/entry-body.ts";
 import { foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import type { LineSpans } from "../../core/jsonl/line-spans.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
-import { runsOf } from "../../core/jsonl/byte-runs.ts";
-import { MemoryLog } from "../log/memory-log.ts";
-import type { SessionLog } from "../log/session-log.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import type { SessionIssue } from "../../core/format/issue.ts";
-import type { JsonRecord } from "../../core/format/json.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type LabelMark, LabelsAndName } from "../../core/tree/labels-and-name.ts";
+import { MemoryLog } from "../log/memory-log.ts";
+import type { SessionLog } from "../log/session-log.ts";
 import { openLog } from "./open-session.ts";
 
 /** Stands for the leaf where an entry is named. */

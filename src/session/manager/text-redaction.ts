@@ -1,14 +1,14 @@
-import { forgetSession } from "../files/forget-session.ts";
 import { makeRedactor } from "../../catalog/redaction/redactor.ts";
-import { realFileSystem } from "../fs/file-system.ts";
+import { assertOptions, FLAG, TEXT } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { currentLine } from "../../core/jsonl/entry-body.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
+import { forgetSession } from "../files/forget-session.ts";
+import { realFileSystem } from "../fs/file-system.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import { isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { assertOptions, FLAG, TEXT } from "../../core/format/options.ts";
 import { redactionRecord } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 

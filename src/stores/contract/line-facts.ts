@@ -1,10 +1,15 @@
 import { encodeUsage } from "../../catalog/list/session-calls.ts";
-import { type EntryFacts, factsAdded, factsOfHeader, type SessionFacts } from "../../catalog/list/session-facts.ts";
+import {
+  type EntryFacts,
+  factsAdded,
+  factsOfHeader,
+  type SessionFacts,
+} from "../../catalog/list/session-facts.ts";
+import { searchedText } from "../../catalog/query/search-text.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { recordTime } from "../../core/format/timestamps.ts";
-import { searchedText } from "../../catalog/query/search-text.ts";
 
 /** The most UTF-16 units of a first message. */
 const MAX_FIRST_MESSAGE = 200;

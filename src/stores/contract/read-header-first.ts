@@ -1,10 +1,10 @@
-import { foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
-import { notASession } from "../../core/jsonl/not-a-session.ts";
-import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
+import { foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import { SessionIndex } from "../../core/jsonl/session-index.ts";
 
 /** A header stands at the very front: bytes beyond this are not searched. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;

@@ -1,8 +1,8 @@
-import type { SearchHit, SearchSessionOptions } from "../../catalog/search/search.ts";
 import type { SessionRow } from "../../catalog/list/session-row.ts";
+import type { SearchHit, SearchSessionOptions } from "../../catalog/search/search.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../../session/manager/session-options.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
 
 /** What a store can do. */
 export interface StoreSupport {

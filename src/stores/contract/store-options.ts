@@ -1,6 +1,15 @@
 import { HIT_RULES } from "../../catalog/search/search.ts";
+import {
+  CALLBACK,
+  COUNT,
+  choice,
+  FLAG,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+} from "../../core/format/options.ts";
 import { NEW_SESSION_RULES, SESSION_RULES } from "../../session/manager/session-options.ts";
-import { CALLBACK, COUNT, choice, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../../core/format/options.ts";
 import type {
   CreateInStoreOptions,
   ListInStoreOptions,

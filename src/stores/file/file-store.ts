@@ -1,18 +1,22 @@
 import { createReadStream } from "node:fs";
-import { findSessionById } from "../../session/files/find-session.ts";
 import { listSessions } from "../../catalog/list/list-sessions.ts";
-
-import { openToScan } from "../../session/files/file-mark.ts";
-import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { factsOfHeader } from "../../catalog/list/session-facts.ts";
-import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { FileRow, SessionRow } from "../../catalog/list/session-row.ts";
+import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { deleteSession } from "../../catalog/trash/trash.ts";
+import { refuseAborted } from "../../core/format/abort.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { assertValidSessionId } from "../../core/format/ids.ts";
+import { assertOptions, FLAG } from "../../core/format/options.ts";
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import { openToScan } from "../../session/files/file-mark.ts";
+import { findSessionById } from "../../session/files/find-session.ts";
+import type { CatalogScope } from "../../session/files/session-files.ts";
 import { createFile, realFileSystem, writeFully } from "../../session/fs/file-system.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
 import { putAtFreePath } from "../../session/fs/write-whole.ts";
-import { decodeText } from "../../core/jsonl/decode.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
 import { logLineOf } from "../../session/log/log-lines.ts";
@@ -25,11 +29,6 @@ import {
   type SessionOptions,
   sessionFolder,
 } from "../../session/manager/session-options.ts";
-import { refuseAborted } from "../../core/format/abort.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { assertValidSessionId } from "../../core/format/ids.ts";
-import { assertOptions, FLAG } from "../../core/format/options.ts";
-import { NONE } from "../../core/tree/entry-tree.ts";
 import { beginningOf } from "../contract/line-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "../contract/read-header-first.ts";
 import { compareSessions, holdsText } from "../contract/select-sessions.ts";

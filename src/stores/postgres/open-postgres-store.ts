@@ -1,9 +1,9 @@
 import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertOptions, FLAG, numberFrom } from "../../core/format/options.ts";
+import type { SessionStore } from "../contract/session-store.ts";
 import { type RemoteStoreOptions, remoteStore } from "../remote/remote-store.ts";
 import { type RetryOptions, retryPace, untilAnswered } from "../remote/retries.ts";
-import type { SessionStore } from "../contract/session-store.ts";
 import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./migrate.ts";
 import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 

@@ -1,6 +1,13 @@
 import type { SessionFacts } from "../../catalog/list/session-facts.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules, TEXT } from "../../core/format/options.ts";
+import {
+  assertOptions,
+  FLAG,
+  numberFrom,
+  OBJECT,
+  type OptionRules,
+  TEXT,
+} from "../../core/format/options.ts";
 import type {
   Amendment,
   AppendCondition,

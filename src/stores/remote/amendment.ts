@@ -1,13 +1,13 @@
 import { factsAfter } from "../../catalog/list/session-facts.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
-import type { LogLine } from "../../session/log/session-log.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
-import { newEntryLine, newLineOf } from "./line-codec.ts";
+import type { LogLine } from "../../session/log/session-log.ts";
 import { entryFactsOf, storableFacts } from "../contract/line-facts.ts";
+import type { Amendment, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
+import { newEntryLine, newLineOf } from "./line-codec.ts";
 import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
-import type { Amendment, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 
 /** A change of stored lines. */
 export interface StoredChange {

@@ -1,5 +1,5 @@
-import { WakeUps } from "../../session/fs/notifications.ts";
 import { onAbort } from "../../core/format/abort.ts";
+import { WakeUps } from "../../session/fs/notifications.ts";
 
 /** How often to check without a signal, since signals may get lost. */
 const LOOK_ANYWAY_MS = 30_000;

@@ -1,11 +1,11 @@
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import type { LogLine } from "../../session/log/session-log.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
-import { readAllLines, sessionIn } from "./read-lines.ts";
+import type { LogLine } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
+import { readAllLines, sessionIn } from "./read-lines.ts";
 
 /** Tells a call whether an earlier attempt may have succeeded, with its answer lost. */
 export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {

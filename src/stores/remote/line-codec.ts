@@ -1,5 +1,5 @@
-import { sha256 } from "../../session/fs/digest.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
+import { sha256 } from "../../session/fs/digest.ts";
 import { entryFactsOf } from "../contract/line-facts.ts";
 import type { NewEntryLine, NewLine, StoredLine } from "../contract/session-backend.ts";
 

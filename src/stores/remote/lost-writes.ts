@@ -1,10 +1,10 @@
+import { SessionError } from "../../core/format/errors.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
-import { SessionError } from "../../core/format/errors.ts";
+import type { StoredLine } from "../contract/session-backend.ts";
 import { hasEntry } from "./idempotent-retry.ts";
 import { sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
-import type { StoredLine } from "../contract/session-backend.ts";
 
 /** The most lines, and the most characters of more than one line, that are appended again together. */
 const MAX_LINES = 500;

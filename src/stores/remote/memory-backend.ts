@@ -1,7 +1,7 @@
 import { factsAfter, type SessionFacts } from "../../catalog/list/session-facts.ts";
-import { COMMUTING_TYPES, staleLeaf } from "../../session/log/expected-leaf.ts";
-import { addTo } from "../../core/format/group-by.ts";
 import { holdsWord } from "../../catalog/query/search-query.ts";
+import { addTo } from "../../core/format/group-by.ts";
+import { COMMUTING_TYPES, staleLeaf } from "../../session/log/expected-leaf.ts";
 import { selectSessions } from "../contract/select-sessions.ts";
 import type {
   Amendment,

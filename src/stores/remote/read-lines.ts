@@ -1,6 +1,6 @@
+import type { SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
 import { RemoteLines } from "./remote-lines.ts";
-import type { SessionBackend, StoredLine } from "../contract/session-backend.ts";
 
 /** Lines requested at a time. */
 export const PAGE_LINES = 1_000;

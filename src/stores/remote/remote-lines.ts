@@ -2,13 +2,13 @@ import { decodeText } from "../../core/jsonl/decode.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { linesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
 import { Blocks } from "../../session/log/blocks.ts";
 import { addLines, bytesOf, encodeLines } from "../../session/log/log-lines.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
-import { NONE } from "../../core/tree/entry-tree.ts";
-import { joinLines } from "./line-codec.ts";
 import { entryFactsOf } from "../contract/line-facts.ts";
 import type { StoredLine } from "../contract/session-backend.ts";
+import { joinLines } from "./line-codec.ts";
 
 /** The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending writes. */
 export class RemoteLines {

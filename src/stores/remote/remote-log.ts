@@ -1,3 +1,5 @@
+import { SessionError } from "../../core/format/errors.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
@@ -5,16 +7,14 @@ import { copyLines, wholeCopy } from "../../session/log/canonical-copy.ts";
 import { assertLeafIn } from "../../session/log/expected-leaf.ts";
 import type { LoadOptions } from "../../session/log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../../session/log/session-log.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import type { SessionBackend } from "../contract/session-backend.ts";
+import { storeClosed } from "../contract/store-errors.ts";
 import { changeSignals } from "./change-signals.ts";
 import { charactersOf } from "./line-batch.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
 import { pauseUnless, type RetryOptions, retryPace, unlessAborted } from "./retries.ts";
 import { RetryQueue } from "./retry-queue.ts";
-import type { SessionBackend } from "../contract/session-backend.ts";
-import { storeClosed } from "../contract/store-errors.ts";
 
 /** Tracks logs with pending writes, and closes them. */
 export interface LogKeeper {

@@ -1,18 +1,9 @@
-import type { LoadOptions } from "../../session/log/file-log-options.ts";
-import type { LogChange, LogLine } from "../../session/log/session-log.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { isSessionError, SessionError, type SessionErrorCode } from "../../core/format/errors.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
-import { amendLines, type StoredChange } from "./amendment.ts";
-import { LineBatch } from "./line-batch.ts";
-import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import type { LoadOptions } from "../../session/log/file-log-options.ts";
+import type { LogChange, LogLine } from "../../session/log/session-log.ts";
 import { storableFacts } from "../contract/line-facts.ts";
-import { isMadeOf, repeatable, unchangedLines } from "./idempotent-retry.ts";
-import { batchesOf, lostLines, notRestored } from "./lost-writes.ts";
-import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
-import { RemoteLines } from "./remote-lines.ts";
-import { type RetryPace, untilAnswered } from "./retries.ts";
-import type { Job, RetryQueue } from "./retry-queue.ts";
 import type {
   AppendCondition,
   AppendReceipt,
@@ -21,6 +12,15 @@ import type {
   StoredLine,
 } from "../contract/session-backend.ts";
 import { sessionNotFound } from "../contract/store-errors.ts";
+import { amendLines, type StoredChange } from "./amendment.ts";
+import { isMadeOf, repeatable, unchangedLines } from "./idempotent-retry.ts";
+import { LineBatch } from "./line-batch.ts";
+import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { batchesOf, lostLines, notRestored } from "./lost-writes.ts";
+import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
+import { RemoteLines } from "./remote-lines.ts";
+import { type RetryPace, untilAnswered } from "./retries.ts";
+import type { Job, RetryQueue } from "./retry-queue.ts";
 
 /** What a place tells its log. */
 export interface PlaceListener {

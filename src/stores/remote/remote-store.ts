@@ -1,25 +1,19 @@
-import { ordered, planFor, type SearchHit } from "../../catalog/search/search.ts";
-import { withBranches } from "../../catalog/search/search-file.ts";
 import { decodeUsage } from "../../catalog/list/session-calls.ts";
 import type { SessionFacts } from "../../catalog/list/session-facts.ts";
 import { type SessionRow, sessionRow } from "../../catalog/list/session-row.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { type SessionManager, sessionOverLog } from "../../session/manager/session-manager.ts";
-import { type DerivedSessions, newHeader } from "../../session/manager/session-options.ts";
+import { findsNothing } from "../../catalog/query/entry-search.ts";
+import { ordered, planFor, type SearchHit } from "../../catalog/search/search.ts";
+import { withBranches } from "../../catalog/search/search-file.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { assertOptions, numberFrom, type OptionRules } from "../../core/format/options.ts";
-import { findsNothing } from "../../catalog/query/entry-search.ts";
-import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { type SessionManager, sessionOverLog } from "../../session/manager/session-manager.ts";
+import { type DerivedSessions, newHeader } from "../../session/manager/session-options.ts";
 import { storableFacts } from "../contract/line-facts.ts";
-import { MemoryBackend } from "./memory-backend.ts";
 import { readHeaderFirst } from "../contract/read-header-first.ts";
-import { PAGE_LINES } from "./read-lines.ts";
-import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
-import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
-import { BackendSearch } from "./search-backend.ts";
 import { positionOf } from "../contract/select-sessions.ts";
 import type { BackendListQuery, SessionBackend } from "../contract/session-backend.ts";
 import type {
@@ -35,6 +29,12 @@ import type {
 import { sessionNotFound, storeClosed } from "../contract/store-errors.ts";
 import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/store-options.ts";
 import type { UsageLister } from "../contract/store-usage.ts";
+import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { MemoryBackend } from "./memory-backend.ts";
+import { PAGE_LINES } from "./read-lines.ts";
+import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
+import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
+import { BackendSearch } from "./search-backend.ts";
 
 /** Options of a remote store. */
 export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "keeper">;

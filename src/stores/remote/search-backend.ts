@@ -1,22 +1,22 @@
 import { importOriginInFront, isFromSource } from "../../catalog/list/deleted-imports.ts";
+import type { SessionFacts } from "../../catalog/list/session-facts.ts";
+import { type EntryHit, EntrySearch, readsCalls, type SearchPlan } from "../../catalog/query/entry-search.ts";
+import { requiredWords } from "../../catalog/query/search-query.ts";
 import { TooSlowError } from "../../catalog/search/expression-matcher.ts";
-import { Pace } from "../../session/files/time-slices.ts";
 import type { SearchSessionOptions } from "../../catalog/search/search.ts";
 import { branchesOf, findInSource, type HitBranch } from "../../catalog/search/search-file.ts";
-import type { SessionFacts } from "../../catalog/list/session-facts.ts";
-import { ignoreSkipped } from "../../session/files/skipped-files.ts";
-import { decodeRecord } from "../../core/jsonl/decode.ts";
-import { sourceOf } from "../../core/jsonl/line-source.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
-import { type EntryHit, EntrySearch, readsCalls, type SearchPlan } from "../../catalog/query/entry-search.ts";
-import { requiredWords } from "../../catalog/query/search-query.ts";
+import { decodeRecord } from "../../core/jsonl/decode.ts";
+import { sourceOf } from "../../core/jsonl/line-source.ts";
+import { ignoreSkipped } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { positionOf } from "../contract/select-sessions.ts";
+import type { FoundLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { bytesOf, joinLines } from "./line-codec.ts";
 import { PAGE_LINES } from "./read-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
-import { positionOf } from "../contract/select-sessions.ts";
-import type { FoundLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 
 /** What reads from a backend. */
 export interface BackendReader {

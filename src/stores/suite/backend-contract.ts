@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { SessionFacts } from "../../catalog/list/session-facts.ts";
-import { newEntryLine } from "../remote/line-codec.ts";
 import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
+import { newEntryLine } from "../remote/line-codec.ts";
 import {
   CWD,
   entryText,

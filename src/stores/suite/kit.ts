@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { SessionManager } from "../../session/manager/session-manager.ts";
 import { isSessionError, type SessionErrorCode } from "../../core/format/errors.ts";
 import type { UserMessage } from "../../core/format/message.ts";
+import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import type { SessionStore } from "../contract/session-store.ts";
 

@@ -4,7 +4,15 @@ import { describe, expect, test, vi } from "vitest";
 import { run } from "../../../src/apps/cli/run.ts";
 import { SessionError } from "../../../src/core/format/errors.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
-import { call, linesOf, part, result, SESSION_ID, text, user } from "../../interop/import/support/claude-records.ts";
+import {
+  call,
+  linesOf,
+  part,
+  result,
+  SESSION_ID,
+  text,
+  user,
+} from "../../interop/import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn, usage } from "../../interop/import/support/codex-records.ts";
 import { FOREIGN_FILES } from "../../support/foreign-files.ts";
 import { type CliSettings, cli, jsonLines, NOW_MS, temporaryFolder } from "./support/cli.ts";

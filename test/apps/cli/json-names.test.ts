@@ -2,8 +2,8 @@ import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } 
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/apps/cli/commands.ts";
-import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { isJsonRecord } from "../../../src/core/format/json.ts";
+import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { linesOf } from "../../interop/import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../../interop/import/support/codex-records.ts";
 import { type CliResult, cli, jsonLines } from "./support/cli.ts";

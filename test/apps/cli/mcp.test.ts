@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bytesOfFile } from "../../../src/stores/file/file-store.ts";
-import { project } from "../recall/support/past.ts";
 import { PROGRAM } from "../../support/program.ts";
+import { project } from "../recall/support/past.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
 import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 

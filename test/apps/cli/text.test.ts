@@ -1,9 +1,16 @@
 import stringWidth from "string-width";
 import { describe, expect, test, vi } from "vitest";
-import { column, loadWidths, truncate, truncateStart, widthOf, wrap } from "../../../src/apps/cli/text/width.ts";
+import {
+  column,
+  loadWidths,
+  truncate,
+  truncateStart,
+  widthOf,
+  wrap,
+} from "../../../src/apps/cli/text/width.ts";
+import { bytes, count, counted } from "../../../src/core/facts/number-text.ts";
 import { plainJson, plainLine, plainText } from "../../../src/core/facts/plain-text.ts";
 import { ago, dateAndTime, span, timeColumn } from "../../../src/core/facts/times.ts";
-import { bytes, count, counted } from "../../../src/core/facts/number-text.ts";
 import fc from "../../support/fast-check.ts";
 
 await loadWidths();

@@ -5,8 +5,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as EarlierTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ID, project } from "../recall/support/past.ts";
 import { PROGRAM } from "../../support/program.ts";
+import { ID, project } from "../recall/support/past.ts";
 
 /** Lets a client start the program in a project, and nothing of this machine reach it. */
 function serverFor({ folder, sessions }: { folder: string; sessions: string }, ...args: string[]) {

@@ -15,9 +15,9 @@ import {
 import { contentOf } from "../../../src/core/facts/entry-content.ts";
 import { excerptOf } from "../../../src/core/facts/excerpt.ts";
 import { imageAddress } from "../../../src/core/facts/images.ts";
+import { dollars, roundDollars } from "../../../src/core/facts/number-text.ts";
 import { nothingSpent, sumSpent } from "../../../src/core/facts/spending.ts";
 import { duration } from "../../../src/core/facts/times.ts";
-import { dollars, roundDollars } from "../../../src/core/facts/number-text.ts";
 import { entriesOf, foundIn, type Line, modelOf, said } from "./support/session.ts";
 
 const snippetsIn = (model: SessionModel, text: string) =>

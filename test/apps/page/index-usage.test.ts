@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
+import {
+  isWithin,
+  periodOf,
+  readIndexUsage,
+  spansOf,
+  sumsBy,
+} from "../../../src/apps/page/model/index-usage.ts";
 import { chooseSessions, type SessionNode } from "../../../src/apps/page/model/session-choice.ts";
-import { isWithin, periodOf, readIndexUsage, spansOf, sumsBy } from "../../../src/apps/page/model/index-usage.ts";
 import type { ListedSession } from "../../../src/apps/page/model/session-list.ts";
 import { sumSpent } from "../../../src/core/facts/spending.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { readSession } from "../../../src/core.ts";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
 import { SessionEntries } from "../../../src/apps/page/model/session-entries.ts";
 import { kindAt, makeSessionModel } from "../../../src/apps/page/model/session-model.ts";
+import { readSession } from "../../../src/core.ts";
 import { bigSession } from "../../browser/support/big-session.ts";
 import { entriesOf, foundIn, modelOfText } from "./support/session.ts";
 

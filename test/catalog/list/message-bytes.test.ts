@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { MessageBodyReader, timeInBody } from "../../../src/catalog/list/message-bytes.ts";
+import { isJsonRecord } from "../../../src/core/format/json.ts";
 import { decodeRecord } from "../../../src/core/jsonl/decode.ts";
 import { EntryHeadReader } from "../../../src/core/jsonl/entry-head.ts";
-import { isJsonRecord } from "../../../src/core/format/json.ts";
 import fc from "../../support/fast-check.ts";
 import { leastOf } from "../../support/share.ts";
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { searchSessions } from "../../../src/catalog/search/search.ts";
-import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { searchedText } from "../../../src/catalog/query/search-text.ts";
 import { textPatterns } from "../../../src/catalog/query/text-bytes.ts";
+import { searchSessions } from "../../../src/catalog/search/search.ts";
+import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { all, put } from "../support/sessions.ts";

@@ -1,7 +1,7 @@
 import type { SessionFacts } from "../../../src/catalog/list/session-facts.ts";
+import type { IssueCode } from "../../../src/core/format/issue.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
-import type { IssueCode } from "../../../src/core/format/issue.ts";
 
 /** What a list says of a session, in the plainest way: every line is parsed, and every entry looked at. */
 export interface Expected {

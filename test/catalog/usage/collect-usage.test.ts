@@ -9,14 +9,14 @@ import nodeFs, {
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { collectUsage, type UsageOptions } from "../../../src/catalog/usage/collect-usage.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
 import { SummaryCache } from "../../../src/catalog/list/summary-cache.ts";
+import { collectUsage, type UsageOptions } from "../../../src/catalog/usage/collect-usage.ts";
 import type { UsageGroup } from "../../../src/catalog/usage/usage-groups.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../../../src/interop/import/imported-session.ts";
-import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "../../../src/interop/import/imported-session.ts";
+import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
+import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { pathsLookedAtOnWindows, REMOTE_PATHS } from "../../support/paths-looked-at.ts";
 import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type CompactionPreparation, prepareCompaction } from "../../../src/core/compaction/plan.ts";
-import type { Summarize, SummarizeReply, SummarizeRequest } from "../../../src/core/compaction/request-summary.ts";
+import type {
+  Summarize,
+  SummarizeReply,
+  SummarizeRequest,
+} from "../../../src/core/compaction/request-summary.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../../src/core/compaction/settings.ts";
 import { compact } from "../../../src/core/compaction/summarize.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { Chain, header, put } from "../../catalog/support/sessions.ts";
 import { cli, temporaryFolder } from "../../apps/cli/support/cli.ts";
+import { Chain, header, put } from "../../catalog/support/sessions.ts";
 
 const SOURCES = fileURLToPath(new URL("../../../src/", import.meta.url));
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { outcomeOf } from "../../../src/core/facts/outcome.ts";
+import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 
 const HEAD = { id: "a", parentId: null, timestamp: "2026-02-03T22:01:00.000Z" };
 

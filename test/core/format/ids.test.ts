@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { isSessionError } from "../../../src/core/format/errors.ts";
 import { idKeyOf, idOfKey } from "../../../src/core/format/id-key.ts";
-import { assertValidSessionId, createEntryId, createSessionId, inventEntryId } from "../../../src/core/format/ids.ts";
+import {
+  assertValidSessionId,
+  createEntryId,
+  createSessionId,
+  inventEntryId,
+} from "../../../src/core/format/ids.ts";
 
 describe("createEntryId", () => {
   it("makes eight lower-case hex characters, as random as they look", () => {

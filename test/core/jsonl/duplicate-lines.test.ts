@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LineSpans } from "../../../src/core/jsonl/line-spans.ts";
 import { RepeatedLines } from "../../../src/core/jsonl/duplicate-lines.ts";
+import { LineSpans } from "../../../src/core/jsonl/line-spans.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 
 /** Lines of one id, each asked for in turn as a reader does; gives what was found for each. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { EntryHead } from "../../../src/core/format/head.ts";
 import {
   currentLine,
   DAMAGED_CUSTOM_TYPE,
@@ -6,7 +7,6 @@ import {
   damagedEntry,
   decodeEntry,
 } from "../../../src/core/jsonl/entry-body.ts";
-import type { EntryHead } from "../../../src/core/format/head.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
 const head: EntryHead = { type: "message", id: "a", parentId: "b", timestampMs: Date.parse(TIME) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EntryHeadReader, mayHoldSecondHead } from "../../../src/core/jsonl/entry-head.ts";
 import { idKeyOf, idOfKey } from "../../../src/core/format/id-key.ts";
+import { EntryHeadReader, mayHoldSecondHead } from "../../../src/core/jsonl/entry-head.ts";
 import fc from "../../support/fast-check.ts";
 import { leastOf } from "../../support/share.ts";
 

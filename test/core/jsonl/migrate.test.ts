@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { migrateSessionEntries, statedVersion, upgradeRecord } from "../../../src/core/jsonl/migrate.ts";
 import type { JsonRecord } from "../../../src/core/format/json.ts";
+import { migrateSessionEntries, statedVersion, upgradeRecord } from "../../../src/core/jsonl/migrate.ts";
 import fc from "../../support/fast-check.ts";
 
 const message = (fields: object = {}): JsonRecord => ({ type: "message", timestamp: "t", ...fields });

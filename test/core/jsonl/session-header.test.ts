@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { headerSettings, readHeader } from "../../../src/core/jsonl/session-header.ts";
 import type { JsonRecord } from "../../../src/core/format/json.ts";
+import { headerSettings, readHeader } from "../../../src/core/jsonl/session-header.ts";
 
 const record = (fields: object): JsonRecord => ({ type: "session", id: "s", ...fields });
 const headerOf = (fields: object) => readHeader(record(fields))?.header;

@@ -2,8 +2,8 @@ import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
 import { expect, test } from "vitest";
 import type { ThinkingContent } from "../../../src/core/format/content.ts";
-import { imageBlock, sayable, words } from "../convert/support/conversations.ts";
 import fc from "../../support/fast-check.ts";
+import { imageBlock, sayable, words } from "../convert/support/conversations.ts";
 
 const text = fc
   .oneof(words, fc.constantFrom("", " ", "\n\n"))

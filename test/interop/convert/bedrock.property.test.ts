@@ -1,7 +1,7 @@
 import { type BedrockRequest, fromBedrock, toBedrock } from "sessiontree/convert";
 import { describe, it } from "vitest";
-import { toWire } from "../../../src/interop/convert/bedrock/bedrock-content.ts";
 import type { ImageContent, ThinkingContent } from "../../../src/core/format/content.ts";
+import { toWire } from "../../../src/interop/convert/bedrock/bedrock-content.ts";
 import fc from "../../support/fast-check.ts";
 import { checkBedrockRequest } from "../../support/provider-rules/bedrock.ts";
 import { type Sayable, textBlock, words } from "./support/conversations.ts";

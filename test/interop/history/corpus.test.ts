@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { buildSessionContext } from "../../../src/core/context/session-context.ts";
+import { isKnownEntry } from "../../../src/core/format/entry.ts";
+import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { toAnthropic } from "../../../src/interop/convert/anthropic/to-anthropic.ts";
 import { toOpenAIResponses } from "../../../src/interop/convert/openai-responses/to-openai-responses.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
-import { readSession } from "../../../src/core/jsonl/read-session.ts";
-import { isKnownEntry } from "../../../src/core/format/entry.ts";
 import { cli } from "../../apps/cli/support/cli.ts";
-import { readTruth } from "../import/support/truth.ts";
 import { checkAnthropicRequest } from "../../support/provider-rules/anthropic.ts";
 import { checkOpenAIResponsesRequest } from "../../support/provider-rules/openai-responses.ts";
+import { readTruth } from "../import/support/truth.ts";
 import { Places } from "./support/places.ts";
 
 const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));

@@ -8,13 +8,13 @@ import {
   unmarkDeletedImport,
 } from "../../../src/catalog/list/deleted-imports.ts";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
-import { type ImportPreview, previewImport } from "../../../src/interop/history/import-sessions.ts";
 import { SessionError } from "../../../src/core/format/errors.ts";
+import { type ImportPreview, previewImport } from "../../../src/interop/history/import-sessions.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
-import { linesOf, SESSION_ID, user } from "../import/support/claude-records.ts";
 import { failing } from "../../support/failing-calls.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { linesOf, SESSION_ID, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH, forget, put } from "./support/transcript.ts";
 

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { linesOf } from "../import/support/claude-records.ts";
 import { documentOf, prompt } from "../import/support/opencode-records.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
 
 beforeEach(() => {

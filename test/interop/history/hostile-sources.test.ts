@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ImportSessionsOptions } from "../../../src/interop/history/import-sessions.ts";
 import { cli } from "../../apps/cli/support/cli.ts";
-import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
-import { meta, numbered, said, THREAD_ID, turn } from "../import/support/codex-records.ts";
 import { failing } from "../../support/failing-calls.ts";
 import { sampleOf } from "../../support/share.ts";
+import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { meta, numbered, said, THREAD_ID, turn } from "../import/support/codex-records.ts";
 import { Places } from "./support/places.ts";
 
 const PROJECTS = ".claude/projects/-code-project";

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import type { SessionImport } from "../../../src/interop/history/import-sessions.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
+import type { SessionImport } from "../../../src/interop/history/import-sessions.ts";
 import { Places } from "./support/places.ts";
 
 const START = Date.UTC(2026, 10, 23);

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
+import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { linesOf } from "../import/support/claude-records.ts";
 import {

@@ -8,9 +8,11 @@ import { FileTarget, importTarget } from "../../../src/interop/history/import-ta
 import { findLost, keepLost } from "../../../src/interop/history/lost-sessions.ts";
 import { syncSession } from "../../../src/interop/history/sync-session.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
+import type { SessionStore } from "../../../src/stores/contract/session-store.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
-import type { SessionStore } from "../../../src/stores/contract/session-store.ts";
+import { beforeCall } from "../../support/before-call.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import {
   type ClaudeRecord,
   importAll,
@@ -20,8 +22,6 @@ import {
   text,
   user,
 } from "../import/support/claude-records.ts";
-import { beforeCall } from "../../support/before-call.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH, forget, put, RECORDS, SECRET } from "./support/transcript.ts";
 

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { buildProgram, PROGRAM } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 
 const SESSIONS = 12;
 const TURNS = 40;

@@ -2,14 +2,14 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, wri
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
-import { collectStats } from "../../../src/session/controller/stats.ts";
+import { isSessionError } from "../../../src/core/format/errors.ts";
 import { previewImport, type SessionImport } from "../../../src/interop/history/import-sessions.ts";
 import { claudeFolderName } from "../../../src/interop/history/sources/claude-code.ts";
+import { collectStats } from "../../../src/session/controller/stats.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
-import { isSessionError } from "../../../src/core/format/errors.ts";
+import type { SessionStore } from "../../../src/stores/contract/session-store.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
-import type { SessionStore } from "../../../src/stores/contract/session-store.ts";
 import {
   type ClaudeRecord,
   call,

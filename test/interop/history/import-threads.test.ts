@@ -14,9 +14,9 @@ import {
 } from "../../../src/interop/history/import-sessions.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { call, linesOf, part, result, text, user } from "../import/support/claude-records.ts";
 import { meta, said, turn, usage } from "../import/support/codex-records.ts";
-import { removeFolder } from "../../support/remove-folder.ts";
 import { Places } from "./support/places.ts";
 
 const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";

@@ -9,6 +9,8 @@ import {
 } from "node:fs";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
+import { beforeCall } from "../../support/before-call.ts";
+import { assistant } from "../../support/messages.ts";
 import {
   type ClaudeRecord,
   call,
@@ -21,8 +23,6 @@ import {
   user,
   uuid,
 } from "../import/support/claude-records.ts";
-import { beforeCall } from "../../support/before-call.ts";
-import { assistant } from "../../support/messages.ts";
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH } from "./support/transcript.ts";
 

@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { IMPORTED_SOURCES } from "../../../src/core/jsonl/foreign-source.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import * as claude from "../import/support/claude-records.ts";
 import * as codex from "../import/support/codex-records.ts";
 import * as copilot from "../import/support/copilot-records.ts";
 import * as opencode from "../import/support/opencode-records.ts";
 import * as pi4 from "../import/support/pi4-records.ts";
 import * as qwen from "../import/support/qwen-records.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
 
 const { linesOf } = claude;

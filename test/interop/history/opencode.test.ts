@@ -13,13 +13,13 @@ import fs, {
 import { syncBuiltinESMExports } from "node:module";
 import { basename } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { purgeCache } from "../../../src/session/files/cache-files.ts";
-import { temporaryPath } from "../../../src/session/fs/temporary-files.ts";
 import { ImportCache } from "../../../src/interop/history/import-cache.ts";
 import type { SessionImport } from "../../../src/interop/history/import-sessions.ts";
 import { findLost } from "../../../src/interop/history/lost-sessions.ts";
 import { copiesFor, findSourceSessions } from "../../../src/interop/history/source-query.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
+import { purgeCache } from "../../../src/session/files/cache-files.ts";
+import { temporaryPath } from "../../../src/session/fs/temporary-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { linesOf, part, SESSION_ID, text as said, user } from "../import/support/claude-records.ts";
 import {

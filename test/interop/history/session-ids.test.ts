@@ -1,16 +1,16 @@
 import { readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { IMPORT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { previewImport, type SessionImport } from "../../../src/interop/history/import-sessions.ts";
 import { FileTarget } from "../../../src/interop/history/import-target.ts";
 import { SessionIds } from "../../../src/interop/history/session-ids.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
-import { IMPORT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { call, importAll, linesOf, part, result, text, user } from "../import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../import/support/codex-records.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
 import { syncFile } from "./support/sync-file.ts";
 

@@ -5,8 +5,8 @@ import type { ImportSessionsOptions, SessionImport } from "../../../src/interop/
 import { watchSessions } from "../../../src/interop/history/watch-sessions.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH, RECORDS, SECRET } from "./support/transcript.ts";
 

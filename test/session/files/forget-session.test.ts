@@ -13,14 +13,14 @@ import { SessionManager } from "sessiontree";
 import { deleteSession, type FileRow, type IterateOptions, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
-import { Pace } from "../../../src/session/files/time-slices.ts";
+import { SummaryCache } from "../../../src/catalog/list/summary-cache.ts";
 import { isKeptAt, markOf } from "../../../src/session/files/file-mark.ts";
 import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
-import { SummaryCache } from "../../../src/catalog/list/summary-cache.ts";
+import { Pace } from "../../../src/session/files/time-slices.ts";
+import { Chain, header, put, touch } from "../../catalog/support/sessions.ts";
 import { beforeCall } from "../../support/before-call.ts";
 import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { Chain, header, put, touch } from "../../catalog/support/sessions.ts";
 
 const SECRET = "hunter2";
 

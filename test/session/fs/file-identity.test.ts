@@ -1,9 +1,9 @@
 import { appendFileSync, statSync } from "node:fs";
 import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
+import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/file-follower.ts";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
-import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/file-follower.ts";
 import { isSameFile } from "../../../src/session/fs/file-identity.ts";
 import { place, sandbox } from "../../fault/support/sandbox.ts";
 import { header, lines, message } from "../../fault/support/sessions.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { EntryCache } from "../../../src/session/log/entry-cache.ts";
 import { FileLog } from "../../../src/session/log/file-log.ts";
-import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { place, sandbox } from "../../fault/support/sandbox.ts";
 import { DAMAGED, header, lines, message } from "../../fault/support/sessions.ts";
 import { collectGarbage } from "../../support/collect-garbage.ts";

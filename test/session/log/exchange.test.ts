@@ -5,7 +5,16 @@ import { deleteSession, mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
 import { type FileSystem, watchedFs } from "../../fault/support/faulty-fs.ts";
 import { litter, place, sandbox } from "../../fault/support/sandbox.ts";
-import { BRANCHED, header, idsOf, lines, message, onDisk, textsOf, user } from "../../fault/support/sessions.ts";
+import {
+  BRANCHED,
+  header,
+  idsOf,
+  lines,
+  message,
+  onDisk,
+  textsOf,
+  user,
+} from "../../fault/support/sessions.ts";
 import { SYSTEMS, systemFs } from "../../fault/support/systems.ts";
 
 const STRAY = lines(message("000000ff", null, "by a program that knows nothing of this"));

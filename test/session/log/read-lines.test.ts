@@ -1,7 +1,7 @@
 import { closeSync, openSync, truncateSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { realFileSystem } from "../../../src/session/fs/file-system.ts";
 import { decodeText } from "../../../src/core/jsonl/decode.ts";
+import { realFileSystem } from "../../../src/session/fs/file-system.ts";
 import { readLinesOf } from "../../../src/session/log/read-lines.ts";
 import { place, sandbox } from "../../fault/support/sandbox.ts";
 import fc from "../../support/fast-check.ts";

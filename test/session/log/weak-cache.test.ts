@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { WeakCache } from "../../../src/session/log/weak-cache.ts";
 import type { UnknownEntry } from "../../../src/core/format/entry.ts";
+import { WeakCache } from "../../../src/session/log/weak-cache.ts";
 import { collectGarbage } from "../../support/collect-garbage.ts";
 
 const entry = (i: number): UnknownEntry => ({

@@ -1,14 +1,14 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
+import type { CustomEntry, SessionEntry } from "../../../src/core/format/entry.ts";
+import { SessionError } from "../../../src/core/format/errors.ts";
+import type { SessionIssue } from "../../../src/core/format/issue.ts";
 import {
   defineEntryType,
   type StandardSchema,
   type StateSession,
 } from "../../../src/session/manager/extension-state.ts";
-import type { CustomEntry, SessionEntry } from "../../../src/core/format/entry.ts";
-import { SessionError } from "../../../src/core/format/errors.ts";
-import type { SessionIssue } from "../../../src/core/format/issue.ts";
 
 /** A session in which every entry hangs on the leaf, as much of one as extension state needs. */
 class FakeSession implements StateSession {

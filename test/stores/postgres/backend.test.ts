@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { isSessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
+import type { StoredLine } from "../../../src/stores/contract/session-backend.ts";
 import { migrate } from "../../../src/stores/postgres/migrate.ts";
 import { namesIn } from "../../../src/stores/postgres/names.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
-import { isSessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
-import type { StoredLine } from "../../../src/stores/contract/session-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, otherLine, piecesOf, sessionFactsOf, TIME_MS } from "./support/lines.ts";
 

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
-import { migrate, migrationSql, SCHEMA_VERSION, schemaVersion } from "../../../src/stores/postgres/migrate.ts";
-import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { isSessionError } from "../../../src/core/format/errors.ts";
+import {
+  migrate,
+  migrationSql,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from "../../../src/stores/postgres/migrate.ts";
+import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
 

@@ -1,10 +1,10 @@
 import type { Transaction } from "@electric-sql/pglite";
 import { beforeAll, expect, test } from "vitest";
+import type { BackendSearchQuery, SessionBackend } from "../../../src/stores/contract/session-backend.ts";
 import type { PostgresClient } from "../../../src/stores/postgres/client.ts";
 import { migrate } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
-import type { BackendSearchQuery, SessionBackend } from "../../../src/stores/contract/session-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";

@@ -1,8 +1,8 @@
 import { migrate, postgresStore } from "sessiontree/postgres";
 import { redactText } from "sessiontree/stores";
 import { beforeAll, expect, test } from "vitest";
-import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { copySession } from "../../../src/stores/contract/session-store.ts";
+import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();

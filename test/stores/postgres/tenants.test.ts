@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
+import { isSessionError } from "../../../src/core/format/errors.ts";
 import { migrate } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
-import { isSessionError } from "../../../src/core/format/errors.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";

@@ -2,10 +2,15 @@ import { isSessionError } from "sessiontree";
 import { remoteStore, type SessionBackend, writesLost } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
-import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { positionOf } from "../../../src/stores/contract/select-sessions.ts";
-import type { FoundLine, NewEntryLine, NewLine, StoredLine } from "../../../src/stores/contract/session-backend.ts";
+import type {
+  FoundLine,
+  NewEntryLine,
+  NewLine,
+  StoredLine,
+} from "../../../src/stores/contract/session-backend.ts";
 import { sessionExists } from "../../../src/stores/contract/store-errors.ts";
+import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { overBackend } from "../support/over-backend.ts";
 
 const QUICK = { minRetryMs: 0, maxRetryMs: 1, pollMs: 2, giveUpAfterMs: 1_000 };

@@ -7,13 +7,13 @@ import {
 } from "../../../core/compaction/plan.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../../core/compaction/settings.ts";
 import { estimateAll, estimateProjectedContextTokens } from "../../../core/compaction/tokens.ts";
-import { type SessionManager, sessionOverLog } from "../../../session/manager/session-manager.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
+import { type SessionManager, sessionOverLog } from "../../../session/manager/session-manager.ts";
 import { countKinds, kindOf, kindOfMessage } from "../../text/entry-kind.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { changeSession, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";

@@ -1,8 +1,8 @@
-import { findSessionById } from "../../../session/files/find-session.ts";
-import { isSessionError } from "../../../core/format/errors.ts";
-import { fileStore } from "../../../stores/file/file-store.ts";
-import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import { findSessionById } from "../../../session/files/find-session.ts";
+import type { SessionStore } from "../../../stores/contract/session-store.ts";
+import { fileStore } from "../../../stores/file/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { failureLines } from "../failure-lines.ts";

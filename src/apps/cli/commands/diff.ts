@@ -1,13 +1,13 @@
 import { type BranchSide, diffBranches } from "../../../core/compaction/diff-branches.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { shortIdLength } from "../../../core/facts/short-id-length.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
 import { sessionOverLog } from "../../../session/manager/session-manager.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { isSessionError } from "../../../core/format/errors.ts";
 import { kindOf } from "../../text/entry-kind.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
-import { shortIdLength } from "../../../core/facts/short-id-length.ts";
-import { counted } from "../../../core/facts/number-text.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { argument, optionalArgument } from "../parameters.ts";
 import { looksLikePath } from "../session-argument.ts";

@@ -1,7 +1,7 @@
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainJson, plainLine } from "../../../core/facts/plain-text.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
-import { plainJson, plainLine } from "../../../core/facts/plain-text.ts";
-import { counted } from "../../../core/facts/number-text.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { ExportSource } from "../export/source.ts";

@@ -1,4 +1,9 @@
 import { existsSync } from "node:fs";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
+import { dateAndTime } from "../../../core/facts/times.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import { aboutForeign } from "../../../core/jsonl/not-a-session.ts";
 import { detectSourceOfFile } from "../../../interop/history/file-facts.ts";
 import {
   type ImportSessionsOptions,
@@ -11,12 +16,7 @@ import { findOpenClaw } from "../../../interop/history/openclaw.ts";
 import { watchSessions } from "../../../interop/history/watch-sessions.ts";
 import type { DetectedSource } from "../../../interop/import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../../interop/import/imported-session.ts";
-import { aboutForeign } from "../../../core/jsonl/not-a-session.ts";
-import { isSessionError } from "../../../core/format/errors.ts";
 import { fileStore } from "../../../stores/file/file-store.ts";
-import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
-import { dateAndTime } from "../../../core/facts/times.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { isPiped } from "../named-session.ts";

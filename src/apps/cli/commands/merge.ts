@@ -1,11 +1,11 @@
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { LineSource } from "../../../core/jsonl/line-source.ts";
-import { type MergeFilesResult, mergeCopies } from "../../../session/manager/merge-files.ts";
 import type { MergeConflict } from "../../../core/merge/merge-plan.ts";
 import type { MergeSide } from "../../../core/merge/merge-source.ts";
-import type { SessionIssue } from "../../../core/format/issue.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { type MergeFilesResult, mergeCopies } from "../../../session/manager/merge-files.ts";
 import type { Command, CommandCall } from "../command.ts";
 import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";

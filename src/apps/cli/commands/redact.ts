@@ -1,7 +1,7 @@
-import { REDACTED_TEXT } from "../../../core/format/redact-entry.ts";
-import { kindOf } from "../../text/entry-kind.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import { REDACTED_TEXT } from "../../../core/format/redact-entry.ts";
+import { kindOf } from "../../text/entry-kind.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";

@@ -1,7 +1,7 @@
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
 import { type RepairReport, repairSession } from "../../../session/log/repair-session.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { counted } from "../../../core/facts/number-text.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";

@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import { fittingName, onlyOne } from "../../../catalog/list/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../../catalog/trash/restore.ts";
-import { importedRoot } from "../../../session/files/user-folders.ts";
-import { sessionsRoot } from "../../../session/log/session-paths.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { titleOf } from "../../../core/facts/session-title.ts";
 import { shortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
 import { ago } from "../../../core/facts/times.ts";
+import { importedRoot } from "../../../session/files/user-folders.ts";
+import { sessionsRoot } from "../../../session/log/session-paths.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";

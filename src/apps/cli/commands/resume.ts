@@ -1,8 +1,8 @@
 import { iterateSessions } from "../../../catalog/list/list-sessions.ts";
 import { searchSessions } from "../../../catalog/search/search.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
-import { kindOfMessage } from "../../text/entry-kind.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import { kindOfMessage } from "../../text/entry-kind.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { changeSession, fileSession } from "../named-session.ts";

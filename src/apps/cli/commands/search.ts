@@ -1,3 +1,5 @@
+import { SEARCHED_ROLES } from "../../../catalog/query/search-filters.ts";
+import { parseQuery } from "../../../catalog/query/search-query.ts";
 import {
   type SearchHit,
   type SearchSessionOptions,
@@ -5,17 +7,15 @@ import {
   searchSession,
   searchSessions,
 } from "../../../catalog/search/search.ts";
-import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
-import { isSessionError } from "../../../core/format/errors.ts";
-import { addTo } from "../../../core/format/group-by.ts";
-import { SEARCHED_ROLES } from "../../../catalog/query/search-filters.ts";
-import { parseQuery } from "../../../catalog/query/search-query.ts";
-import { kindOfMessage } from "../../text/entry-kind.ts";
+import { counted } from "../../../core/facts/number-text.ts";
 import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
 import { titleOf } from "../../../core/facts/session-title.ts";
-import { quoteForShell } from "../../text/shell-quoting.ts";
 import { ago } from "../../../core/facts/times.ts";
-import { counted } from "../../../core/facts/number-text.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import { addTo } from "../../../core/format/group-by.ts";
+import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
+import { kindOfMessage } from "../../text/entry-kind.ts";
+import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { NamedSession } from "../named-session.ts";

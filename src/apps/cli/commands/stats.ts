@@ -1,13 +1,13 @@
 import type { ContextUsageEstimate } from "../../../core/compaction/tokens.ts";
+import { count, counted, dollars } from "../../../core/facts/number-text.ts";
+import { ago, dateAndTime } from "../../../core/facts/times.ts";
+import { modelName, tokensIn, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
+import type { ModelUsage, UsageTotals } from "../../../core/facts/usage-tally.ts";
 import { contextUsage } from "../../../session/controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../../session/controller/stats.ts";
 import { sessionOverLog } from "../../../session/manager/session-manager.ts";
 import { contextSizeText } from "../../text/context-size.ts";
 import { kindOfMessage } from "../../text/entry-kind.ts";
-import { ago, dateAndTime } from "../../../core/facts/times.ts";
-import { modelName, tokensIn, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
-import type { ModelUsage, UsageTotals } from "../../../core/facts/usage-tally.ts";
-import { count, counted, dollars } from "../../../core/facts/number-text.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { locationFact, type SessionLocation } from "../named-session.ts";

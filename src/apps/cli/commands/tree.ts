@@ -1,6 +1,11 @@
-import type { SessionView } from "../../../session/manager/session-view.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
+import { timeRange } from "../../../core/facts/time-range.ts";
+import { isoTime, span } from "../../../core/facts/times.ts";
+import { findTrunk } from "../../../core/facts/trunk.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { chooseAll } from "../../text/row-choice.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
 import {
   countKinds,
   type EntryKind,
@@ -9,13 +14,8 @@ import {
   kindOf,
   readKinds,
 } from "../../text/entry-kind.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
-import { timeRange } from "../../../core/facts/time-range.ts";
-import { isoTime, span } from "../../../core/facts/times.ts";
+import { chooseAll } from "../../text/row-choice.ts";
 import { type RowPosition, type TreeRow, treeRows } from "../../text/tree-rows.ts";
-import { findTrunk } from "../../../core/facts/trunk.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption } from "../parameters.ts";

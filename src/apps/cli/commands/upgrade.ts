@@ -1,5 +1,5 @@
-import { CURRENT_SESSION_VERSION } from "../../../core/format/version.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import { CURRENT_SESSION_VERSION } from "../../../core/format/version.ts";
 import type { Command } from "../command.ts";
 import { changeSession, fileSession } from "../named-session.ts";
 import { argument, flag } from "../parameters.ts";

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { TEMPORARY_FOLDER_PREFIX } from "../../../session/fs/temporary-files.ts";
-import { writeNewFile } from "../../../session/log/new-file.ts";
+import { counted } from "../../../core/facts/number-text.ts";
 import { isSessionError, SessionError } from "../../../core/format/errors.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { counted } from "../../../core/facts/number-text.ts";
+import { TEMPORARY_FOLDER_PREFIX } from "../../../session/fs/temporary-files.ts";
+import { writeNewFile } from "../../../session/log/new-file.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { writePageAt } from "../export/page-file.ts";
 import { otherFolders } from "../other-agent-folders.ts";

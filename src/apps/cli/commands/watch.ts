@@ -1,8 +1,8 @@
-import type { SessionEntry } from "../../../core/format/entry.ts";
-import { kindOf } from "../../text/entry-kind.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { dateAndTime } from "../../../core/facts/times.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
+import { kindOf } from "../../text/entry-kind.ts";
 import type { Command } from "../command.ts";
 import type { Output } from "../output.ts";
 import { argument } from "../parameters.ts";

@@ -1,6 +1,6 @@
+import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import { kindOf } from "../../text/entry-kind.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { type Candidate, shortDescription } from "./candidates.ts";
 
 /** More are of no use to anybody who looks through them. */

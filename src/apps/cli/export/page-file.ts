@@ -1,10 +1,10 @@
+import { SessionError } from "../../../core/format/errors.ts";
 import { closeQuietly, readRange, realFileSystem, whileHeld } from "../../../session/fs/file-system.ts";
 import { removeTemporary } from "../../../session/fs/temporary-files.ts";
 import { writeTemporary } from "../../../session/fs/write-whole.ts";
 import { fileError } from "../../../session/log/file-errors.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import { isThere } from "../../../session/log/replace-file.ts";
-import { SessionError } from "../../../core/format/errors.ts";
 
 /** How a page begins, as this program and others write it. */
 const PAGE = /^\s*<!doctype html>/i;

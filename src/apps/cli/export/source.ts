@@ -1,5 +1,5 @@
-import type { SessionView } from "../../../session/manager/session-view.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
 
 /** What is exported, and how: a session that was read, and what the caller wants of it. */
 export interface ExportSource {

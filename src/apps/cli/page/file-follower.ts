@@ -1,6 +1,12 @@
 import { statSync } from "node:fs";
 import { type FileIdentity, isSameFile, stateOf, stateOfOpen } from "../../../session/fs/file-identity.ts";
-import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../../../session/fs/file-system.ts";
+import {
+  closeQuietly,
+  ifPresent,
+  openForReading,
+  readRange,
+  realFileSystem,
+} from "../../../session/fs/file-system.ts";
 
 /** How a file has changed: bytes behind those that were read, or another file at its path. */
 export type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };

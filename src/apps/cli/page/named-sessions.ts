@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { unlessRefused } from "../../../session/files/skipped-files.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
 import { BytePattern } from "../../../core/jsonl/byte-pattern.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
+import { unlessRefused } from "../../../session/files/skipped-files.ts";
 import { namedSessionPath } from "../../../session/log/session-paths.ts";
 import { looksLikePath } from "../session-argument.ts";
 

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { CatalogScope } from "../../../session/files/session-files.ts";
 import type { PriceFunction } from "../../../catalog/usage/usage-groups.ts";
 import { messageOf } from "../../../core/format/errors.ts";
+import type { CatalogScope } from "../../../session/files/session-files.ts";
 import { type FileChange, FileFollower, fileIdentity } from "./file-follower.ts";
 import { FailureCounter, indexPage, indexUsage, searchIndex, sessionUsage } from "./session-index.ts";
 import { linkedSessions, sessionPage } from "./session-page.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
-import { closeFile, openToScan, piecesOf } from "../../../session/files/file-mark.ts";
 import { SessionError } from "../../../core/format/errors.ts";
+import { closeFile, openToScan, piecesOf } from "../../../session/files/file-mark.ts";
 import { htmlPage, type KnownSession, type PageSource } from "./html-page.ts";
 import { NAME_BYTES, namedSessions } from "./named-sessions.ts";
 

@@ -1,7 +1,7 @@
-import { SessionView } from "../../../session/manager/session-view.ts";
-import type { AnySessionEntry } from "../../../core/format/entry.ts";
-import { kindOf, type Tone } from "../../text/entry-kind.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { SessionView } from "../../../session/manager/session-view.ts";
+import { kindOf, type Tone } from "../../text/entry-kind.ts";
 import type { PreviewLine } from "./state.ts";
 
 const MOST_ENTRIES = 200;

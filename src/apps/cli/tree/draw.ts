@@ -1,13 +1,13 @@
-import type { SessionView } from "../../../session/manager/session-view.ts";
 import { entriesFrom } from "../../../core/facts/ancestry.ts";
-import { countKinds, type EntryKinds, type KindCount, type Tone } from "../../text/entry-kind.ts";
 import { type Excerpt, excerptOf } from "../../../core/facts/excerpt.ts";
+import { counted } from "../../../core/facts/number-text.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { shortIdLength } from "../../../core/facts/short-id-length.ts";
 import { timeRange } from "../../../core/facts/time-range.ts";
 import { type TimeColumn, timeColumn } from "../../../core/facts/times.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import { countKinds, type EntryKinds, type KindCount, type Tone } from "../../text/entry-kind.ts";
 import type { TreeRow } from "../../text/tree-rows.ts";
-import { counted } from "../../../core/facts/number-text.ts";
 import type { Output } from "../output.ts";
 import { column, truncate, widthOf, wrap } from "../text/width.ts";
 import { KIND_WIDTH, paintOf } from "../view/color.ts";

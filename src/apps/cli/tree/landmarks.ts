@@ -1,9 +1,9 @@
-import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
 import { subtreeSizes } from "../../../core/facts/ancestry.ts";
-import { chooseConversation, chooseRows, DRAWN_WHOLE, type TreeMarks } from "../../text/row-choice.ts";
-import type { EntryKind } from "../../text/entry-kind.ts";
-import type { DrawnTree } from "../../text/tree-rows.ts";
 import { sidesOf, type Trunk } from "../../../core/facts/trunk.ts";
+import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
+import type { EntryKind } from "../../text/entry-kind.ts";
+import { chooseConversation, chooseRows, DRAWN_WHOLE, type TreeMarks } from "../../text/row-choice.ts";
+import type { DrawnTree } from "../../text/tree-rows.ts";
 
 /** About so many user messages are drawn beside what must be seen; of more, every second, third, … one. */
 const USER_MESSAGES = 40;

@@ -1,7 +1,7 @@
-import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { type ContentPart, contentOf, outputTitle } from "../../../core/facts/entry-content.ts";
 import { imageText } from "../../../core/facts/images.ts";
 import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { prettyJson } from "../../text/pretty-json.ts";
 
 /** All that an entry holds; every text is harmless. */

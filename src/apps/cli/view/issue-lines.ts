@@ -1,6 +1,6 @@
-import type { SessionIssue } from "../../../core/format/issue.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
 import { bytes } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { Output } from "../output.ts";
 import { wrap } from "../text/width.ts";
 

@@ -1,6 +1,6 @@
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
 import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { CommandCall } from "../command.ts";
 
 /** Closes a session that was made of another, prints its path or id, and says on stderr what it is. */

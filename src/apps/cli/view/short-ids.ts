@@ -1,5 +1,5 @@
-import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import { truncate } from "../text/width.ts";
 
 /** Returns the length of the longest of some ids: in a pipe they are whole. */

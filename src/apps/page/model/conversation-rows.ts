@@ -1,8 +1,8 @@
-import type { AnySessionEntry, Message } from "../../../core.ts";
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type ContentPart, contentOf, contentOfMessage } from "../../../core/facts/entry-content.ts";
-import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
 import { callsIn, resultCallId } from "../../../core/facts/tool-calls.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { AnySessionEntry, Message } from "../../../core.ts";
+import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
 import { ByOrdinal } from "./ordinal-map.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 

@@ -1,3 +1,6 @@
+import { type Spent, spentOf } from "../../../core/facts/spending.ts";
+import { callsIn, resultCallId, resultToolName } from "../../../core/facts/tool-calls.ts";
+import { ModelsInUse, modelName, UNKNOWN_MODEL, usageOf } from "../../../core/facts/usage.ts";
 import {
   type AnySessionEntry,
   convertToLlm,
@@ -6,9 +9,6 @@ import {
   sessionEntryToContextMessages,
 } from "../../../core.ts";
 import { type EntryKind, kindOf } from "../../text/entry-kind.ts";
-import { type Spent, spentOf } from "../../../core/facts/spending.ts";
-import { callsIn, resultCallId, resultToolName } from "../../../core/facts/tool-calls.ts";
-import { ModelsInUse, modelName, UNKNOWN_MODEL, usageOf } from "../../../core/facts/usage.ts";
 import { type LinkedSession, type LinkedSessions, linksIn } from "./linked-sessions.ts";
 
 /** What a call of a model used, and which model it was. */

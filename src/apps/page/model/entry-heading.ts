@@ -1,10 +1,10 @@
 import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
-import { type AnySessionEntry, type EntryOutcome, outcomeOf } from "../../../core.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { type EntryKind, KINDS } from "../../text/entry-kind.ts";
 import { costText, type Spent } from "../../../core/facts/spending.ts";
 import { usageTexts } from "../../../core/facts/usage.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { type AnySessionEntry, type EntryOutcome, outcomeOf } from "../../../core.ts";
+import { type EntryKind, KINDS } from "../../text/entry-kind.ts";
 import { tokens } from "./format.ts";
 
 /** What stands above an entry. */

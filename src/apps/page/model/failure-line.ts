@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import type { AnySessionEntry } from "../../../core.ts";
-import { isFailure } from "../../text/entry-kind.ts";
 import { errorLine, failureLine as lineOf } from "../../../core/facts/failure-text.ts";
 import { beginningOf } from "../../../core/facts/plain-text.ts";
+import type { AnySessionEntry } from "../../../core.ts";
+import { isFailure } from "../../text/entry-kind.ts";
 
 /**
  * Returns the line that says most about a failure; see `failureLine` of core.

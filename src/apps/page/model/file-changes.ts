@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
-import { groupBy } from "../../../core/format/group-by.ts";
 import { callsIn } from "../../../core/facts/tool-calls.ts";
 import { filesOfCall } from "../../../core/facts/touched-files.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
 import { type DiffLine, editsIn, writtenLines } from "./edit-diff.ts";
 import { hasFailedAt, type SessionModel } from "./session-model.ts";
 

@@ -1,9 +1,9 @@
 import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
-import { groupBy } from "../../../core/format/group-by.ts";
-import { isJsonRecord } from "../../../core/format/json.ts";
 import { type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
+import { isJsonRecord } from "../../../core/format/json.ts";
 
 /** What one model's calls in a session used on a day, those of its subagents included. */
 export interface SpentGroup extends Readonly<Spent> {

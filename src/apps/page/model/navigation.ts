@@ -1,5 +1,5 @@
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import { pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
 
 /** What the page can show of a session. */

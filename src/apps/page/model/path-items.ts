@@ -1,6 +1,7 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { EntryPath } from "../../../core/context/entry-path.ts";
 import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import {
   type AgentMessage,
   type AnySessionEntry,
@@ -13,7 +14,6 @@ import {
   sessionEntryToContextMessages,
   type ToolPairRepair,
 } from "../../../core.ts";
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import { KINDS } from "../../text/entry-kind.ts";
 import { ByOrdinal } from "./ordinal-map.ts";
 import { hasFailedAt, kindAt, pathTo, type SessionModel } from "./session-model.ts";

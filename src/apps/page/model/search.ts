@@ -1,14 +1,14 @@
-import type { AnySessionEntry } from "../../../core.ts";
-import { isSessionError } from "../../../core/format/errors.ts";
 import { queryMatcher } from "../../../catalog/query/query-matcher.ts";
 import { parseQuery, type SearchQuery } from "../../../catalog/query/search-query.ts";
 import { literalFinder, type TextMatch } from "../../../catalog/query/text-matcher.ts";
 import { contentOf } from "../../../core/facts/entry-content.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import type { AnySessionEntry } from "../../../core.ts";
 import type { EntryKind } from "../../text/entry-kind.ts";
 import { titleOfEntry } from "../../text/entry-title.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { textOfPart } from "./entry-text.ts";
 import { entriesThatMayHold } from "./candidate-entries.ts";
+import { textOfPart } from "./entry-text.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
 
 /** An entry in which a text was found. */

@@ -1,5 +1,5 @@
-import { groupBy } from "../../../core/format/group-by.ts";
 import { dollarsOf, nothingSpent, type Spent } from "../../../core/facts/spending.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
 import { dayOf, type IndexUsage, type Period } from "./index-usage.ts";
 import type { ListedSession } from "./session-list.ts";
 

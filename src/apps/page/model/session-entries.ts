@@ -1,13 +1,13 @@
+import type { ViewSource } from "../../../core/facts/entry-source.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { runsOf } from "../../../core/jsonl/byte-runs.ts";
 import { decodeText, parseRecord } from "../../../core/jsonl/decode.ts";
 import { damagedEntry, entryAt } from "../../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../../core/jsonl/issue-log.ts";
 import { issuesOf } from "../../../core/jsonl/read-session.ts";
-import { runsOf } from "../../../core/jsonl/byte-runs.ts";
 import { SessionIndex } from "../../../core/jsonl/session-index.ts";
-import type { AnySessionEntry } from "../../../core/format/entry.ts";
-import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
-import type { ViewSource } from "../../../core/facts/entry-source.ts";
 import { type EntryFacts, FactsReader } from "./entry-facts.ts";
 import { LineBlocks } from "./line-blocks.ts";
 import type { LinkedSession } from "./linked-sessions.ts";

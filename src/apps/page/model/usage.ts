@@ -1,6 +1,6 @@
-import { groupBy } from "../../../core/format/group-by.ts";
 import { dollarsOf, type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { tokensIn } from "../../../core/facts/usage.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
 import type { UsedByCall } from "./entry-facts.ts";
 import type { SessionModel } from "./session-model.ts";
 

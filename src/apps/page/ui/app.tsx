@@ -1,13 +1,12 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { counted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isFailure } from "../../text/entry-kind.ts";
-import { counted } from "../../../core/facts/number-text.ts";
 import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
 import { viewPath } from "../model/path-items.ts";
 import { finderOf } from "../model/search.ts";
 import { pathTo, type SessionModel } from "../model/session-model.ts";
 import { turnsOf } from "../model/turns.ts";
-import { BesideView } from "./side-by-side-view.tsx";
 import { ChangesView } from "./changes-view.tsx";
 import { Commands } from "./commands.tsx";
 import { Conversation } from "./conversation.tsx";
@@ -17,11 +16,11 @@ import { Help, SIGNS } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
 import { KEY_HELP, useKeys } from "./keys.ts";
 import type { LiveSession } from "./live-session.ts";
+import { WIDE } from "./media-queries.ts";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
-import { WIDE } from "./media-queries.ts";
 import { SearchPanel } from "./search-panel.tsx";
-import { Sight } from "./viewport.ts";
+import { BesideView } from "./side-by-side-view.tsx";
 import { toggleTheme } from "./theme-button.tsx";
 import { TimeLine } from "./time-line.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
@@ -31,6 +30,7 @@ import { useCopy } from "./use-copy.ts";
 import { usePosition } from "./use-position.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
+import { Sight } from "./viewport.ts";
 
 interface AppProps {
   readonly live: LiveSession;

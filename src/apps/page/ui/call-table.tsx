@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { count } from "../../../core/facts/number-text.ts";
 import { costText } from "../../../core/facts/spending.ts";
 import { tokensIn } from "../../../core/facts/usage.ts";
-import { count } from "../../../core/facts/number-text.ts";
 import { timeOf } from "../model/format.ts";
 import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
 import { usePage } from "./page-context.ts";

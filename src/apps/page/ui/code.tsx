@@ -1,8 +1,8 @@
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
 import { count } from "../../../core/facts/number-text.ts";
-import { type Piece, shownPieces } from "../model/visible-pieces.ts";
 import { type ColouredText, readColours } from "../model/terminal-colors.ts";
+import { type Piece, shownPieces } from "../model/visible-pieces.ts";
 import { highlightCode } from "../render/highlight.ts";
 import { Html } from "./html.tsx";
 import { usePage } from "./page-context.ts";

@@ -1,5 +1,5 @@
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { Dialog } from "./help.tsx";
 import { CopyIcon, IconButton } from "./icons.tsx";

@@ -1,7 +1,7 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { ContentPart } from "../../../core/facts/entry-content.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import {
   type ConversationItem,
   type ConversationRow,
@@ -15,13 +15,13 @@ import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import type { Finder } from "../model/search.ts";
 import { isStateEntry, kindAt, type SessionModel } from "../model/session-model.ts";
-import { bringIntoSight } from "./scroll-into-view.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
-import type { Sight } from "./viewport.ts";
+import { bringIntoSight } from "./scroll-into-view.ts";
 import { mark, rangesIn } from "./text-marks.ts";
+import type { Sight } from "./viewport.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 interface ConversationProps {

@@ -1,5 +1,5 @@
-import { dollarsOf, sumSpent } from "../../../core/facts/spending.ts";
 import { roundDollars } from "../../../core/facts/number-text.ts";
+import { dollarsOf, sumSpent } from "../../../core/facts/spending.ts";
 import { groupCalls, type ModelCall } from "../model/usage.ts";
 import { ChartFrame, PLOT } from "./chart-frame.tsx";
 

@@ -1,5 +1,5 @@
-import type { AnySessionEntry } from "../../../core.ts";
 import { answerOf } from "../../../core/facts/tool-calls.ts";
+import type { AnySessionEntry } from "../../../core.ts";
 import { CopyIcon, EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 import { linkTo } from "./use-position.ts";

@@ -1,10 +1,10 @@
 import { Component, type ComponentChild, type FunctionComponent, h } from "preact";
-import type { AnySessionEntry } from "../../../core.ts";
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { ContentPart } from "../../../core/facts/entry-content.ts";
-import { isFailure, KINDS } from "../../text/entry-kind.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { AnySessionEntry } from "../../../core.ts";
+import { isFailure, KINDS } from "../../text/entry-kind.ts";
 import { type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { textToCopy } from "../model/entry-text.ts";
 import { STATE_HINTS } from "../model/path-items.ts";

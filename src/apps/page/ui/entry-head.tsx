@@ -1,7 +1,7 @@
-import type { AnySessionEntry } from "../../../core.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
 import { costText } from "../../../core/facts/spending.ts";
 import { duration } from "../../../core/facts/times.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
+import type { AnySessionEntry } from "../../../core.ts";
 import { headingOf } from "../model/entry-heading.ts";
 import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { groupBy } from "../../../core/format/group-by.ts";
 import { folderName } from "../../../core/facts/session-title.ts";
-import { SORTS, type Sort } from "../model/session-choice.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
 import { type IndexUsage, PERIODS } from "../model/index-usage.ts";
+import { SORTS, type Sort } from "../model/session-choice.ts";
 import type { ListedSession } from "../model/session-list.ts";
 
 /** Which sessions a reader has chosen, as the address of the page holds it; a name without a value is not chosen. */

@@ -1,5 +1,5 @@
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import { rawTextOf } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
 import { CommandLine } from "./commands.tsx";

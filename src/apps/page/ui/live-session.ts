@@ -6,8 +6,8 @@ import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
 import { bytesOf } from "../model/session-pieces.ts";
 import { modelCalls } from "../model/usage.ts";
-import { otherWork, sliceOfWork } from "./work-slices.ts";
 import { useAnswer } from "./use-server.ts";
+import { otherWork, sliceOfWork } from "./work-slices.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
 export type Following = "never" | "now" | "ended";

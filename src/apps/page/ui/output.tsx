@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { OutputPart } from "../../../core/facts/entry-content.ts";
-import { beginningOf } from "../../../core/facts/plain-text.ts";
 import { counted } from "../../../core/facts/number-text.ts";
+import { beginningOf } from "../../../core/facts/plain-text.ts";
 import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
 import { ResultIcon } from "./icons.tsx";

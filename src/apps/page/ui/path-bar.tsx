@@ -1,12 +1,12 @@
 import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
-import type { AnySessionEntry } from "../../../core.ts";
-import { NONE } from "../../../core/tree/entry-tree.ts";
-import { contextSizeText, type ContextSize as Size, sizeBefore } from "../../text/context-size.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
 import { costText, type Spent } from "../../../core/facts/spending.ts";
 import { answerOf } from "../../../core/facts/tool-calls.ts";
 import { usageTexts } from "../../../core/facts/usage.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { AnySessionEntry } from "../../../core.ts";
+import { contextSizeText, type ContextSize as Size, sizeBefore } from "../../text/context-size.ts";
 import { tokens } from "../model/format.ts";
 import { type ContextSide, type Position, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";

@@ -1,6 +1,6 @@
-import { outcomeOf } from "../../../core.ts";
-import { resultToolName } from "../../../core/facts/tool-calls.ts";
 import { counted } from "../../../core/facts/number-text.ts";
+import { resultToolName } from "../../../core/facts/tool-calls.ts";
+import { outcomeOf } from "../../../core.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import { type SearchHit, snippetOf } from "../model/search.ts";

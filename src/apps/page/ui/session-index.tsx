@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { groupBy } from "../../../core/format/group-by.ts";
 import { counted } from "../../../core/facts/number-text.ts";
-import { chooseSessions, type SessionNode } from "../model/session-choice.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
 import { isWithin, periodOf, readIndexUsage, sumsBy } from "../model/index-usage.ts";
+import { chooseSessions, type SessionNode } from "../model/session-choice.ts";
 import { type SessionList, sessionsNamed } from "../model/session-list.ts";
 import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
 import { HelpIcon, IconButton } from "./icons.tsx";

@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
-import { NONE } from "../../../core/tree/entry-tree.ts";
+import { counted } from "../../../core/facts/number-text.ts";
 import { costText, sumSpent } from "../../../core/facts/spending.ts";
 import { duration } from "../../../core/facts/times.ts";
-import { counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import { entryRows } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";

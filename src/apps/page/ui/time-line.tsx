@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { titleOfEntry } from "../../text/entry-title.ts";
 import { duration } from "../../../core/facts/times.ts";
+import { titleOfEntry } from "../../text/entry-title.ts";
 import type { PathView } from "../model/path-items.ts";
 import { kindAt } from "../model/session-model.ts";
 import { stretchesOf } from "../model/turns.ts";

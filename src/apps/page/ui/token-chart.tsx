@@ -1,5 +1,5 @@
-import { type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { count } from "../../../core/facts/number-text.ts";
+import { type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";

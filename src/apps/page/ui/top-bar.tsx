@@ -1,10 +1,10 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
+import { count, counted } from "../../../core/facts/number-text.ts";
 import { folderName } from "../../../core/facts/session-title.ts";
 import { costText, sumSpent } from "../../../core/facts/spending.ts";
 import { timeRange } from "../../../core/facts/time-range.ts";
 import { duration } from "../../../core/facts/times.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { sourceOf } from "../model/session-model.ts";

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { NONE } from "../../../core/tree/entry-tree.ts";
-import { findTrunk } from "../../../core/facts/trunk.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
+import { findTrunk } from "../../../core/facts/trunk.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { PathView } from "../model/path-items.ts";
 import {
   chooseForDetail,
@@ -12,8 +12,8 @@ import {
 } from "../model/tree-rows.ts";
 import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
-import { type Sight, useSight } from "./viewport.ts";
 import { TREE_ROW_HEIGHT, TreeRowView, treeRowId } from "./tree-row.tsx";
+import { type Sight, useSight } from "./viewport.ts";
 import { useJump, VirtualList } from "./virtual-list.tsx";
 
 const DETAILS: readonly (readonly [TreeDetail, string])[] = [

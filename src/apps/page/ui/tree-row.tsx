@@ -1,14 +1,14 @@
+import { count } from "../../../core/facts/number-text.ts";
+import { resultToolName } from "../../../core/facts/tool-calls.ts";
 import { isFailure } from "../../text/entry-kind.ts";
 import { titleOfEntry } from "../../text/entry-title.ts";
-import { resultToolName } from "../../../core/facts/tool-calls.ts";
 import { DEEPEST } from "../../text/tree-rows.ts";
-import { count } from "../../../core/facts/number-text.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import { hasFailedAt, kindAt } from "../model/session-model.ts";
 import type { PageTreeRow } from "../model/tree-rows.ts";
-import { usePage } from "./page-context.ts";
 import { WIDE } from "./media-queries.ts";
+import { usePage } from "./page-context.ts";
 
 interface TreeRowProps {
   readonly row: PageTreeRow;

@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
+import { count, dollars } from "../../../core/facts/number-text.ts";
 import { costText, type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { tokensIn } from "../../../core/facts/usage.ts";
-import { count, dollars } from "../../../core/facts/number-text.ts";
 import { percent, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import { count } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import { entryRows } from "../model/conversation-rows.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";

@@ -1,12 +1,12 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
-import { isConversation } from "../../../session/manager/entry-draft.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { titleOf } from "../../../core/facts/session-title.ts";
 import { entryNotFound, isSessionError } from "../../../core/format/errors.ts";
 import { assertOptions, numberFrom } from "../../../core/format/options.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { isConversation } from "../../../session/manager/entry-draft.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
 import { type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";
 
 /** What `session/list` asks for. */

@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { imageAddress } from "../../../core/facts/images.ts";
+import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
-import { wellFormedText } from "../../../core/format/well-formed-text.ts";
-import { imageAddress } from "../../../core/facts/images.ts";
 import type { AcpContentBlock, AcpResource } from "./acp-types.ts";
 
 /** Reads a block of content, without what only a user interface needs; undefined if it is none of the protocol. */

@@ -1,9 +1,9 @@
 import { jsonOf, textOf } from "../../../core/context/message-parts.ts";
-import type { UserBlock } from "../../convert/dialect.ts";
-import { placeholder } from "../../convert/images.ts";
 import type { ToolCall } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { ToolResultMessage } from "../../../core/format/message.ts";
+import type { UserBlock } from "../../convert/dialect.ts";
+import { placeholder } from "../../convert/images.ts";
 import { storeData } from "../stored-data.ts";
 import type { AcpToolContent } from "./acp-types.ts";
 import { ACP_DETAIL, type CallFacts, readFacts } from "./call-facts.ts";

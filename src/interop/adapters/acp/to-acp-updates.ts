@@ -2,15 +2,15 @@ import { estimateProjectedContextTokens } from "../../../core/compaction/tokens.
 import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
 import { buildSessionProjection } from "../../../core/context/session-context.ts";
-import { wellFormedMessage } from "../../convert/well-formed-message.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { contentOf, contentOfMessage, outputTitle } from "../../../core/facts/entry-content.ts";
+import { beginningOf } from "../../../core/facts/plain-text.ts";
+import { statedCost } from "../../../core/facts/usage.ts";
 import type { SessionEntry, SessionMessageEntry } from "../../../core/format/entry.ts";
 import { entryNotFound } from "../../../core/format/errors.ts";
 import { assertOptions, numberFrom, OBJECT } from "../../../core/format/options.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
-import { contentOf, contentOfMessage, outputTitle } from "../../../core/facts/entry-content.ts";
-import { beginningOf } from "../../../core/facts/plain-text.ts";
-import { statedCost } from "../../../core/facts/usage.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { wellFormedMessage } from "../../convert/well-formed-message.ts";
 import {
   type AcpPlanEntry,
   type AcpToolCall,

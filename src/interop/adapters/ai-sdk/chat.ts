@@ -1,4 +1,10 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { LEAF_CUSTOM_TYPE, type SessionEntry, type SessionMessageEntry } from "../../../core/format/entry.ts";
+import type { Message } from "../../../core/format/message.ts";
+import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
+import { encodeRecord } from "../../../core/jsonl/encode.ts";
+import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { readUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-message-types.ts";
@@ -6,12 +12,6 @@ import { appendMatching, type ConversationSession } from "../../convert/append-c
 import { assertMessages } from "../../convert/assert-messages.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
-import { encodeRecord } from "../../../core/jsonl/encode.ts";
-import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
-import { LEAF_CUSTOM_TYPE, type SessionEntry, type SessionMessageEntry } from "../../../core/format/entry.ts";
-import type { Message } from "../../../core/format/message.ts";
-import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
 
 /** What saving a chat did. */
 export interface SavedChat {

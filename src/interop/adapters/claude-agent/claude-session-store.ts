@@ -1,5 +1,5 @@
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { type OpenSession, OpenSessions } from "../session-pool.ts";
 import { spelled, storeData } from "../stored-data.ts";

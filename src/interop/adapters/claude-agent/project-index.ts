@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { EntryTaker } from "../session-pool.ts";
 import { loadData } from "../stored-data.ts";
 

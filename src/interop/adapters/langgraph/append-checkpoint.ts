@@ -1,7 +1,7 @@
 import type { Checkpoint as LangGraphCheckpoint } from "@langchain/langgraph-checkpoint";
-import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { OpenSession } from "../session-pool.ts";
 import { checkpointDraft } from "./checkpoint-entries.ts";
 import { changesBetween, type ListChange } from "./list-changes.ts";

@@ -1,4 +1,10 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { digestOf } from "../../../core/format/ids.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { Message } from "../../../core/format/message.ts";
+import { LANGGRAPH_DETAIL } from "../../../core/format/redact-entry.ts";
+import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
 import { usageOf } from "../../convert/answer.ts";
 import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
 import {
@@ -9,12 +15,6 @@ import {
   writeUser,
 } from "../../convert/langchain/langchain-content.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
-import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
-import type { AnySessionEntry } from "../../../core/format/entry.ts";
-import { digestOf } from "../../../core/format/ids.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
-import type { Message } from "../../../core/format/message.ts";
-import { LANGGRAPH_DETAIL } from "../../../core/format/redact-entry.ts";
 import { spelled } from "../stored-data.ts";
 
 /** Classes of messages that a session can hold. */

@@ -1,9 +1,9 @@
 import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
 import { type BaseMessage, mapStoredMessagesToChatMessages } from "@langchain/core/messages";
 import { convertToLlm } from "../../../core/context/convert-to-llm.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
 import { writeMessages } from "../../convert/langchain/to-langchain.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
 
 /**
  * A chat message history of LangChain over a session: the active branch, with compactions and context edits applied.

@@ -18,12 +18,12 @@ import {
   writesSortKey,
 } from "@langchain/langgraph-checkpoint";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { isSameJson } from "../../convert/raw-form.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { digestOf } from "../../../core/format/ids.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
+import { isSameJson } from "../../convert/raw-form.ts";
 import { type OpenSession, OpenSessions } from "../session-pool.ts";
 import { Turns } from "../task-queue.ts";
 import { appendCheckpoint, type NewCheckpoint } from "./append-checkpoint.ts";

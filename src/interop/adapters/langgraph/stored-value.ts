@@ -1,8 +1,8 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { SessionError } from "../../../core/format/errors.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { SessionError } from "../../../core/format/errors.ts";
 
 /** What a serializer made of a value: JSON as JSON, anything else as base64 with its type. */
 export type StoredValue = { readonly json: unknown } | { readonly type: string; readonly base64: string };

@@ -1,8 +1,8 @@
-import { makeIssue } from "../../../core/jsonl/issue-log.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import { redactedIdsOf } from "../../../core/format/redaction.ts";
+import { makeIssue } from "../../../core/jsonl/issue-log.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { EntryTaker } from "../session-pool.ts";
 import {
   type CheckpointHead,

@@ -1,12 +1,12 @@
 import { estimateContextTokens } from "../../../core/compaction/tokens.ts";
 import { isContextEdit } from "../../../core/context/project-entry.ts";
-import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { asSessionEntry, type SessionEntry } from "../../../core/format/entry.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { loadData, spelled, storeData } from "../stored-data.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
 import type { Answerer } from "./item-message.ts";

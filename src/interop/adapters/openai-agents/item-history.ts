@@ -2,13 +2,18 @@ import { textsOf } from "../../../core/context/content-text.ts";
 import { convertToLlm } from "../../../core/context/convert-to-llm.ts";
 import { isContextEdit } from "../../../core/context/project-entry.ts";
 import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
-import { dataUrlOf } from "../../convert/images.ts";
-import { callIdOf } from "../../convert/tool-ids.ts";
-import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { ImageContent, TextContent } from "../../../core/format/content.ts";
 import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
-import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../../../core/format/message.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Message,
+  ToolResultMessage,
+} from "../../../core/format/message.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { dataUrlOf } from "../../convert/images.ts";
+import { callIdOf } from "../../convert/tool-ids.ts";
 import { type AppliedOperation, recordOf } from "./item-record.ts";
 
 /** An entry of the context and its items. */

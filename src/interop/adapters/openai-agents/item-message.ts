@@ -1,8 +1,4 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { assistantMessage } from "../../convert/answer.ts";
-import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import { argumentsOf } from "../../convert/tool-arguments.ts";
 import type { TextContent, Usage } from "../../../core/format/content.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
 import type {
@@ -12,6 +8,10 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../../../core/format/message.ts";
+import { assistantMessage } from "../../convert/answer.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
+import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
+import { argumentsOf } from "../../convert/tool-arguments.ts";
 
 /** Who answered, which items do not tell. */
 export interface Answerer {

@@ -1,9 +1,9 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
 
 /** Key of an entry's items: in the `details` of its message, or in its own `details` or `data`. */

@@ -1,6 +1,6 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../../core/format/content.ts";
+import { usageOf } from "../../convert/answer.ts";
 
 /** Knows which requests of a run are counted in a session. The SDK passes the context of each run, which lists what its requests used. */
 export class RunUsage {

@@ -1,8 +1,8 @@
 import { textsOf } from "../../../core/context/content-text.ts";
 import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
 import type { ThinkingContent, ToolCall } from "../../../core/format/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";

@@ -1,6 +1,6 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
 import { digestOf } from "../../../core/format/ids.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
 import type { OpenAIReasoningItem } from "./openai-responses-types.ts";
 
 /** Types of items that are results. */

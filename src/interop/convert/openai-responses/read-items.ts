@@ -1,6 +1,6 @@
 import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { UserMessage } from "../../../core/format/message.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";

@@ -1,6 +1,9 @@
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { absolutePath } from "../../../session/log/session-paths.ts";
 import { type Dollars, dollarsWhenCopied, inheritedDollarsIn } from "../../import/claude-code/cost-state.ts";
 import { importClaudeCode } from "../../import/claude-code/import-claude-code.ts";
 import { blocksOfType } from "../../import/claude-code/message-parts.ts";
@@ -17,9 +20,6 @@ import {
   type SourceRecord,
 } from "../../import/source-text.ts";
 import { member, textIn, textOf } from "../../import/source-values.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
-import { groupBy } from "../../../core/format/group-by.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
 import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
 import {
   type Environment,

@@ -1,5 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { digestOf } from "../../../core/format/ids.ts";
+import { absolutePath } from "../../../session/log/session-paths.ts";
 import {
   clineMessagesOf,
   clineOwnerOf,
@@ -9,8 +11,6 @@ import {
 import type { ImportedSession } from "../../import/imported-session.ts";
 import { firstFolder } from "../../import/source-text.ts";
 import { isoTimeOf, textOf } from "../../import/source-values.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
-import { digestOf } from "../../../core/format/ids.ts";
 import { readSourceAsText, SideFiles } from "../source-file.ts";
 import {
   type Environment,

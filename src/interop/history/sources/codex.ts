@@ -1,10 +1,10 @@
 import { basename, join } from "node:path";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { absolutePath } from "../../../session/log/session-paths.ts";
 import { importCodex } from "../../import/codex/import-codex.ts";
 import { readOldCodexText } from "../../import/codex/rollout.ts";
 import { firstFolder, firstText, readSourceText, type SourceRecord } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
 import { readSourceAsText, type SideFiles, textOfFile } from "../source-file.ts";
 import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
 

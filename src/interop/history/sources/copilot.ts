@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { messageOf } from "../../../core/format/errors.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { absolutePath } from "../../../session/log/session-paths.ts";
 import { importCopilot } from "../../import/copilot/import-copilot.ts";
 import type { CopilotRows } from "../../import/copilot/stored-turns.ts";
 import { firstFolder, firstText, leftOut, readSourceText } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
-import { messageOf } from "../../../core/format/errors.ts";
-import type { SessionIssue } from "../../../core/format/issue.ts";
 import { DatabaseCopies } from "../database-copies.ts";
 import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";

@@ -1,10 +1,10 @@
 import { basename, dirname, join } from "node:path";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
 import { sha256 } from "../../../session/fs/digest.ts";
 import { importGemini, readGeminiText } from "../../import/gemini/import-gemini.ts";
 import { isFolderName, readSourceText } from "../../import/source-text.ts";
 import { textOf } from "../../import/source-values.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
 import { readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 

@@ -1,8 +1,8 @@
 import { basename, dirname } from "node:path";
-import { conversationIdOf, importMessages } from "../../import/messages/import-messages.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { digestOf } from "../../../core/format/ids.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { conversationIdOf, importMessages } from "../../import/messages/import-messages.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 

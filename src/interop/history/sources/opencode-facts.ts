@@ -1,6 +1,6 @@
+import type { JsonRecord } from "../../../core/format/json.ts";
 import type { OpenCodeInput } from "../../import/opencode/import-opencode.ts";
 import { isoTimeOf, member, textOf } from "../../import/source-values.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
 import type { FileFacts } from "../source-program.ts";
 
 /** A session of OpenCode as one of its stores holds it, in the form of its exports. */

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { ifPresent } from "../../../session/fs/file-system.ts";
-import { parseRecord } from "../../../core/jsonl/decode.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { parseRecord } from "../../../core/jsonl/decode.ts";
+import { ifPresent } from "../../../session/fs/file-system.ts";
 import { type ReportSkipped, readSourceAsText, reportInto } from "../source-file.ts";
 import type { StoredSession } from "./opencode-facts.ts";
 

@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
-import { unlessRefused } from "../../../session/files/skipped-files.ts";
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { unlessRefused } from "../../../session/files/skipped-files.ts";
 import { importOpenCode } from "../../import/opencode/import-opencode.ts";
 import { createdMs, sharedMessages } from "../../import/opencode/stored-messages.ts";
 import { member } from "../../import/source-values.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
-import { groupBy } from "../../../core/format/group-by.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
 import { factsInTables, readRows } from "./opencode-database.ts";

@@ -1,8 +1,8 @@
-import { countOf, usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { custom, usageEntry } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";

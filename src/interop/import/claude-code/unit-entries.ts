@@ -1,8 +1,8 @@
 import { textsOf } from "../../../core/context/content-text.ts";
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
 import { defined, isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
 import { custom, customMessage, subagentLink, toolResult } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";

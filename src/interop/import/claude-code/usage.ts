@@ -1,7 +1,7 @@
-import { countOf, STOP_REASONS, usageOf } from "../../convert/answer.ts";
-import { readUsage } from "../../convert/anthropic/anthropic-content.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { StopReason } from "../../../core/format/message.ts";
+import { countOf, STOP_REASONS, usageOf } from "../../convert/answer.ts";
+import { readUsage } from "../../convert/anthropic/anthropic-content.ts";
 import { textIn } from "../source-values.ts";
 import type { RecordNode } from "./record-graph.ts";
 

@@ -1,8 +1,4 @@
 import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
-import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { parseRecord } from "../../../core/jsonl/decode.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import {
@@ -12,6 +8,10 @@ import {
   UNKNOWN_NAME,
   type UserMessage,
 } from "../../../core/format/message.ts";
+import { parseRecord } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
 import { member, textIn, textOf } from "../source-values.ts";
 

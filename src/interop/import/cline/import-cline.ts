@@ -1,13 +1,13 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
-import { type RecordForm, recoverRecords } from "../../../core/jsonl/concatenated-records.ts";
-import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { type RecordForm, recoverRecords } from "../../../core/jsonl/concatenated-records.ts";
+import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { custom, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {

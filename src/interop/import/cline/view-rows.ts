@@ -1,8 +1,8 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { usageOf } from "../../convert/answer.ts";
-import { parseRecord } from "../../../core/jsonl/decode.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { parseRecord } from "../../../core/jsonl/decode.ts";
+import { usageOf } from "../../convert/answer.ts";
 import { member, textOf } from "../source-values.ts";
 
 /** A call of a model, in the list of what the editor shows. */

@@ -1,7 +1,7 @@
-import { assistantMessage, usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { assistantMessage, usageOf } from "../../convert/answer.ts";
 import type { ThreadState } from "../entry-thread.ts";
 import type { Draft } from "../session-builder.ts";
 

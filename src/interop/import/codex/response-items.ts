@@ -1,14 +1,14 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { TextContent, ThinkingContent, ToolCall } from "../../../core/format/content.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { countOf } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { reasoningText, textSignature } from "../../convert/openai-responses/item-ids.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
 import { withItemId } from "../../convert/tool-ids.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import type { TextContent, ThinkingContent, ToolCall } from "../../../core/format/content.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord, SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 

@@ -1,10 +1,10 @@
 import { textsOf } from "../../../core/context/content-text.ts";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { imageOfDataUrl } from "../../convert/images.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME, type UserMessage } from "../../../core/format/message.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { imageOfDataUrl } from "../../convert/images.ts";
 import {
   custom,
   customMessage,

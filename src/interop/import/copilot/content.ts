@@ -1,11 +1,11 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { ToolCall, Usage } from "../../../core/format/content.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
 import { usageOf } from "../../convert/answer.ts";
 import { readAnswerBlock } from "../../convert/anthropic/anthropic-content.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
-import type { ToolCall, Usage } from "../../../core/format/content.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
 import { answerBlocks } from "../codex/response-items.ts";
 import { member, textOf } from "../source-values.ts";
 

@@ -1,6 +1,6 @@
-import { parseJson } from "../../../core/jsonl/decode.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
 import { subagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {

@@ -1,9 +1,9 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { usageOf } from "../../convert/answer.ts";
 import {
   custom,
   customMessage,

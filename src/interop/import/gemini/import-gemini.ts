@@ -1,9 +1,9 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
-import { parseJson } from "../../../core/jsonl/decode.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { custom, subagentLink, toolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, keyOfId, SessionBuilder } from "../session-builder.ts";

@@ -1,10 +1,10 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { readSpokenPart } from "../../convert/gemini/read-parts.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
 import { textIn, textOf } from "../source-values.ts";
 
 /** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */

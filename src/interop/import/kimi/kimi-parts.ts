@@ -1,10 +1,10 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { ToolCall, Usage } from "../../../core/format/content.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
 import { usageOf } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
-import type { ToolCall, Usage } from "../../../core/format/content.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
 import { member, textOf } from "../source-values.ts";
 
 /** Converts content that was sent: texts and inline images; a text describes each other part. */

@@ -1,9 +1,9 @@
-import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
-import type { AnswerBlock } from "../../convert/dialect.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
+import type { AnswerBlock } from "../../convert/dialect.ts";
 import {
   customMessage,
   ifFilled,

@@ -1,16 +1,16 @@
 import { blocksOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { MessageDocument } from "../../../core/format/foreign-form.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
 import { fromBedrock } from "../../convert/bedrock/from-bedrock.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
-import type { ConvertedMessages } from "../../convert/message-history.ts";
 import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
+import type { ConvertedMessages } from "../../convert/message-history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
-import type { MessageDocument } from "../../../core/format/foreign-form.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { textOf } from "../source-values.ts";
 
 type Content = string | readonly { readonly type: string }[];

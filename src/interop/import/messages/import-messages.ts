@@ -1,9 +1,9 @@
-import type { ConversionIssue } from "../../convert/conversion-issue.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import { readMessageDocument } from "../../../core/format/foreign-form.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
 import { issueAt } from "../source-text.ts";

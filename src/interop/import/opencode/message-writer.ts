@@ -1,5 +1,5 @@
-import type { UserBlock } from "../../convert/dialect.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import type { UserBlock } from "../../convert/dialect.ts";
 import { custom, customMessage, type EntryBody, subagentLink } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { member, textOf } from "../source-values.ts";

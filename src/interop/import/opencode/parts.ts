@@ -1,13 +1,13 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { STOP_REASONS } from "../../convert/ai-sdk/from-model-messages.ts";
 import { readAnswer } from "../../convert/ai-sdk/model-parts.ts";
 import { familyOfParts, identityOfFamily } from "../../convert/ai-sdk/provider-state.ts";
 import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import type { Usage } from "../../../core/format/content.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { ifFilled, toolResult } from "../entry-bodies.ts";
 import { member, textOf } from "../source-values.ts";
 

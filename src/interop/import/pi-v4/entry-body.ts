@@ -1,7 +1,7 @@
 import { isStoredMessage, listOf, numberOf } from "../../../core/context/entry-fields.ts";
 import { projectContextEntry } from "../../../core/context/project-entry.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { EntryBody } from "../entry-bodies.ts";
 import type { Draft } from "../session-builder.ts";
 import { textOf } from "../source-values.ts";

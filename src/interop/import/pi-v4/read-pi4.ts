@@ -1,5 +1,5 @@
-import { isVersion4Header, VERSION_4_FORM } from "../../../core/jsonl/foreign-source.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
+import { isVersion4Header, VERSION_4_FORM } from "../../../core/jsonl/foreign-source.ts";
 import { readRecords, type SourceRecord, type SourceText } from "../source-text.ts";
 
 /**

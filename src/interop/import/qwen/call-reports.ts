@@ -1,7 +1,7 @@
-import { countOf, usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import type { RecordNode } from "../claude-code/record-graph.ts";
 import { member, textOf } from "../source-values.ts";
 

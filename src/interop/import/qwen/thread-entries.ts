@@ -1,11 +1,11 @@
 import { textsOf } from "../../../core/context/content-text.ts";
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
-import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
-import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
 import { custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
 import { convertModelMessage, convertSentParts } from "../gemini/parts.ts";

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { FileRow } from "../../../../src/catalog/list/session-row.ts";
 import type { PickerKey } from "../../../../src/apps/cli/picker/keys.ts";
 import { pickerKey } from "../../../../src/apps/cli/picker/keys.ts";
 import {
@@ -10,6 +9,7 @@ import {
   type PickerTask,
   step,
 } from "../../../../src/apps/cli/picker/state.ts";
+import type { FileRow } from "../../../../src/catalog/list/session-row.ts";
 import { titleOf } from "../../../../src/core/facts/session-title.ts";
 import fc from "../../../support/fast-check.ts";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SessionManager } from "../../../../src/session/manager/session-manager.ts";
 import type { AssistantMessage } from "../../../../src/core/format/message.ts";
+import { SessionManager } from "../../../../src/session/manager/session-manager.ts";
 
 const START_MS = Date.parse("2026-02-03T22:00:00.000Z");
 const STEP_MS = 60_000;

@@ -1,9 +1,9 @@
 import type { CliStores } from "../../../../src/apps/cli/io.ts";
+import type { SessionBackend } from "../../../../src/stores/contract/session-backend.ts";
+import type { SessionStore } from "../../../../src/stores/contract/session-store.ts";
 import { SCHEMA_VERSION } from "../../../../src/stores/postgres/migrate.ts";
 import { MemoryBackend } from "../../../../src/stores/remote/memory-backend.ts";
 import { remoteStore } from "../../../../src/stores/remote/remote-store.ts";
-import type { SessionBackend } from "../../../../src/stores/contract/session-backend.ts";
-import type { SessionStore } from "../../../../src/stores/contract/session-store.ts";
 
 /** An address with a password, and what may be shown of it. */
 export const SECRET = "s3cret";

@@ -1,8 +1,8 @@
-import type { AnySessionEntry } from "../../../../src/core.ts";
 import type { LinkedSession } from "../../../../src/apps/page/model/linked-sessions.ts";
 import { findEntries, type SearchHit } from "../../../../src/apps/page/model/search.ts";
 import { SessionEntries } from "../../../../src/apps/page/model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../../../../src/apps/page/model/session-model.ts";
+import type { AnySessionEntry } from "../../../../src/core.ts";
 
 /** An entry as a test writes it down: what it hangs on, and its fields; a text is what the user said. */
 export type Line = readonly [id: string, parentId: string | null, fields: object | string];

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { Recall, type RecallSettings } from "../../../../src/apps/recall/recall.ts";
 import { callRecallTool, RECALL_TOOLS } from "../../../../src/apps/recall/recall-tools.ts";
 import { filesAsSource, type SessionSource } from "../../../../src/apps/recall/session-source.ts";
+import type { SessionStore } from "../../../../src/stores/contract/session-store.ts";
 import { bytesOfFile } from "../../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../../src/stores/remote/remote-store.ts";
-import type { SessionStore } from "../../../../src/stores/contract/session-store.ts";
 import { NOW_MS, temporaryFolder } from "../../cli/support/cli.ts";
 import { Scribe } from "../../cli/support/sessions.ts";
 

@@ -1,11 +1,16 @@
-import { type AnswerFields, assistantMessage } from "../../../../src/interop/convert/answer.ts";
-import type { ImageContent, TextContent, ThinkingContent, ToolCall } from "../../../../src/core/format/content.ts";
+import type {
+  ImageContent,
+  TextContent,
+  ThinkingContent,
+  ToolCall,
+} from "../../../../src/core/format/content.ts";
 import type {
   AgentMessage,
   AssistantMessage,
   Message,
   ToolResultMessage,
 } from "../../../../src/core/format/message.ts";
+import { type AnswerFields, assistantMessage } from "../../../../src/interop/convert/answer.ts";
 import fc from "../../../support/fast-check.ts";
 
 /** What a form of messages can say, so that messages of ours come back from it as they were. */

@@ -1,8 +1,11 @@
 import { expect } from "vitest";
-import type { ConversionIssue } from "../../../../src/interop/convert/conversion-issue.ts";
-import type { MessageImportOptions, RequestOptions } from "../../../../src/interop/convert/conversion-options.ts";
-import type { ConvertedMessages } from "../../../../src/interop/convert/message-history.ts";
 import type { AgentMessage } from "../../../../src/core/format/message.ts";
+import type { ConversionIssue } from "../../../../src/interop/convert/conversion-issue.ts";
+import type {
+  MessageImportOptions,
+  RequestOptions,
+} from "../../../../src/interop/convert/conversion-options.ts";
+import type { ConvertedMessages } from "../../../../src/interop/convert/message-history.ts";
 import fc from "../../../support/fast-check.ts";
 import { shareOf } from "../../../support/share.ts";
 import { hostile, type Sayable, sayable } from "./conversations.ts";

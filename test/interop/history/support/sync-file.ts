@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
-import { type FileSystem, realFileSystem } from "../../../../src/session/fs/file-system.ts";
 import { FileTarget } from "../../../../src/interop/history/import-target.ts";
 import type { ImportStatus } from "../../../../src/interop/history/sync-plan.ts";
 import { syncSession } from "../../../../src/interop/history/sync-session.ts";
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
+import { type FileSystem, realFileSystem } from "../../../../src/session/fs/file-system.ts";
 
 /** Updates a session file to match its source. */
 export function syncFile(

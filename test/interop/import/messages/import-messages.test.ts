@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { readMessageDocument } from "../../../../src/core/format/foreign-form.ts";
 import { detectSource } from "../../../../src/interop/import/detect-source.ts";
 import { importMessages } from "../../../../src/interop/import/messages/import-messages.ts";
-import { readMessageDocument } from "../../../../src/core/format/foreign-form.ts";
 import { briefMessage, viewOf } from "../support/session-view.ts";
 
 const startedAt = "2026-11-22T05:00:00.000Z";

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { importOpenCode, type OpenCodeInput } from "../../../../src/interop/import/opencode/import-opencode.ts";
+import {
+  importOpenCode,
+  type OpenCodeInput,
+} from "../../../../src/interop/import/opencode/import-opencode.ts";
 import { sharedMessages } from "../../../../src/interop/import/opencode/stored-messages.ts";
 import { answer, call, documentOf, prompt, text } from "../support/opencode-records.ts";
 import { brief, briefMessage, viewOf } from "../support/session-view.ts";

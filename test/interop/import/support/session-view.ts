@@ -1,10 +1,10 @@
 import { buildSessionContext } from "../../../../src/core/context/session-context.ts";
 import { repairToolPairs } from "../../../../src/core/context/tool-pairs.ts";
-import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
-import { encodeRecord } from "../../../../src/core/jsonl/encode.ts";
-import { readSession } from "../../../../src/core/jsonl/read-session.ts";
 import { isKnownEntry, type SessionEntry } from "../../../../src/core/format/entry.ts";
 import { validateEntry } from "../../../../src/core/format/validate.ts";
+import { encodeRecord } from "../../../../src/core/jsonl/encode.ts";
+import { readSession } from "../../../../src/core/jsonl/read-session.ts";
+import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 
 /** Reads an imported session back from the bytes that would be written. */
 export function viewOf(session: ImportedSession) {

@@ -3,11 +3,11 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { buildSessionContext } from "../../../../src/core/context/session-context.ts";
 import { repairToolPairs } from "../../../../src/core/context/tool-pairs.ts";
-import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
-import { encodeRecord } from "../../../../src/core/jsonl/encode.ts";
-import { readSession } from "../../../../src/core/jsonl/read-session.ts";
 import { isKnownEntry, type SessionMessageEntry } from "../../../../src/core/format/entry.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../../../src/core/format/message.ts";
+import { encodeRecord } from "../../../../src/core/jsonl/encode.ts";
+import { readSession } from "../../../../src/core/jsonl/read-session.ts";
+import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 
 const result = z.object({
   id: z.string(),

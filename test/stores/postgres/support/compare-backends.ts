@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { isSessionError } from "../../../../src/core/format/errors.ts";
-import { MemoryBackend } from "../../../../src/stores/remote/memory-backend.ts";
 import { positionOf } from "../../../../src/stores/contract/select-sessions.ts";
 import type { NewEntryLine, SessionBackend } from "../../../../src/stores/contract/session-backend.ts";
+import { MemoryBackend } from "../../../../src/stores/remote/memory-backend.ts";
 import fc from "../../../support/fast-check.ts";
 import { headerLine, messageLine, otherLine, piecesOf, sessionFactsOf, TIME_MS } from "./lines.ts";
 
