@@ -8,7 +8,6 @@ export type { CatalogOptions } from "./catalog/list/catalog-run.ts";
 export type { SessionLineage } from "./catalog/list/lineage.ts";
 export { type IterateOptions, iterateSessions } from "./catalog/list/list-sessions.ts";
 export { resolveSession } from "./catalog/list/resolve-session.ts";
-export type { FileRow, SessionRow } from "./catalog/list/session-row.ts";
 export type { EntryHit } from "./catalog/query/entry-search.ts";
 export type { SearchFilters } from "./catalog/query/search-filters.ts";
 export type { QueryOptions } from "./catalog/query/search-query.ts";
@@ -39,6 +38,7 @@ export { type MergedContent, mergeSessionContents } from "./core/merge/merge-con
 export type { HeaderDifference } from "./core/merge/merge-headers.ts";
 export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
 export type { MergeSide } from "./core/merge/merge-source.ts";
+export type { FileRow, SessionRow } from "./session/files/session-row.ts";
 export type { SkippedFile, SkipReport } from "./session/files/skipped-files.ts";
 export {
   type MergeFilesOptions,

@@ -4,7 +4,6 @@
  * @module
  */
 
-export { type EntryFacts, factsAfter, type SessionFacts } from "./catalog/list/session-facts.ts";
 export {
   type RedactEverywhereOptions,
   type RedactedPlace,
@@ -13,6 +12,7 @@ export {
   type TextRedaction,
 } from "./catalog/redaction/redact-text.ts";
 export type { PlaceKind } from "./catalog/redaction/text-places.ts";
+export { type EntryFacts, factsAfter, type SessionFacts } from "./core/facts/session-facts.ts";
 export { COMMUTING_TYPES, staleLeaf } from "./session/log/expected-leaf.ts";
 export { selectSessions } from "./stores/contract/select-sessions.ts";
 export type {

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { listSessions } from "../../catalog/list/list-sessions.ts";
-import type { FileRow } from "../../catalog/list/session-row.ts";
+import type { FileRow } from "../../session/files/session-row.ts";
 import type { CommandCall } from "./command.ts";
 import { sessionScope } from "./session-argument.ts";
 

@@ -1,5 +1,5 @@
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionView } from "../../session/manager/session-view.ts";
 import type { CliIo } from "./io.ts";

@@ -1,7 +1,7 @@
 import { deleteMarked, importOriginInFront, readFrontOf } from "../../catalog/list/deleted-imports.ts";
 import { fittingName, type NameMatch, onlyOne } from "../../catalog/list/resolve-session.ts";
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { ListInStoreOptions, SessionStore } from "../../stores/contract/session-store.ts";
 import type { CliIo, CliStores } from "./io.ts";
 import type { NamedSession, SessionLocation } from "./named-session.ts";

@@ -1,4 +1,3 @@
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
 import {
   type GroupOptions,
@@ -13,6 +12,7 @@ import { shortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
 import { dollarsOf } from "../../core/facts/spending.ts";
 import { tokensIn, UNKNOWN_MODEL } from "../../core/facts/usage.ts";
 import { SOURCE_NAMES } from "../../interop/import/imported-session.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SkippedFile } from "../../session/files/skipped-files.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { fittingName, onlyOne } from "../../catalog/list/resolve-session.ts";
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { joined as joinedBy } from "../../core/facts/number-text.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { titleOf } from "../../core/facts/session-title.ts";
 import { parseMoment } from "../../core/facts/times.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import { type Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
 import {
   type Argument,

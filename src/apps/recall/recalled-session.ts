@@ -1,4 +1,3 @@
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import { messageFieldsOf } from "../../core/context/entry-fields.ts";
 import { newestTips, parentsFirst } from "../../core/facts/ancestry.ts";
 import type { ViewSource } from "../../core/facts/entry-source.ts";
@@ -7,6 +6,7 @@ import { beginningOf } from "../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionView } from "../../session/manager/session-view.ts";
 import { cleanEntry, cleanText, type HideSecrets } from "./clean.ts";
 

@@ -1,4 +1,4 @@
-import type { SessionRow } from "../../catalog/list/session-row.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 
 /** Variables in which programs tell their children the session that they belong to. */
 const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];

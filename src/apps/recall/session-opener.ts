@@ -1,8 +1,8 @@
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import type { SearchHit } from "../../catalog/search/search.ts";
 import { counted } from "../../core/facts/number-text.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { Answer } from "./answer.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";

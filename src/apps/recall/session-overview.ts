@@ -1,5 +1,4 @@
 import { FRONT_ENTRIES, saysSubagent } from "../../catalog/list/session-calls.ts";
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
 import { failureText } from "../../core/facts/failure-text.ts";
@@ -12,6 +11,7 @@ import { filesOfCall } from "../../core/facts/touched-files.ts";
 import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../../core/facts/usage.ts";
 import { type ModelUsage, UsageTally } from "../../core/facts/usage-tally.ts";
 import { importOriginIn } from "../../core/format/import-origin.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import { countKinds, type EntryKind, kindOf } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
 import { finishedCallAt } from "./failure-aftermath.ts";

@@ -1,9 +1,9 @@
 import { listSessions } from "../../catalog/list/list-sessions.ts";
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import { type SearchHit, type SearchSessionOptions, searchSessions } from "../../catalog/search/search.ts";
 import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
 import type { GroupOptions } from "../../catalog/usage/usage-groups.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import { SessionView } from "../../session/manager/session-view.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { collectStoreUsage } from "../../stores/contract/store-usage.ts";

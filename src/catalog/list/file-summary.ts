@@ -9,6 +9,7 @@ import {
   piecesOf,
   type ScannedFile,
 } from "../../session/files/file-mark.ts";
+import { type FileRow, sessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { NotAPlainFileError, readRange, realFileSystem } from "../../session/fs/file-system.ts";
@@ -17,7 +18,6 @@ import { type Findings, summarizeSource } from "./full-summary.ts";
 import { ListScan } from "./list-scan.ts";
 import { readSource } from "./read-entries.ts";
 import { decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
-import { type FileRow, sessionRow } from "./session-row.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
 export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"> {

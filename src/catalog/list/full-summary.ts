@@ -1,14 +1,14 @@
+import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "../../core/facts/session-facts.ts";
 import type { IssueCode } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { isNameType } from "../../core/format/session-name.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { type SessionRow, sessionRow } from "../../session/files/session-row.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { RESUMABLE_VERSION } from "./list-scan.ts";
 import { readEntries } from "./read-entries.ts";
 import { CallRecorder, type SessionCalls } from "./session-calls.ts";
-import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
-import { type SessionRow, sessionRow } from "./session-row.ts";
 
 /** Issues about links, versions and ids rather than lines: nothing is lost, and alone they do not count in a list. */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([

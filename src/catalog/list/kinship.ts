@@ -1,10 +1,10 @@
+import { SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../../interop/import/imported-session.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import { unlessRefused } from "../../session/files/skipped-files.ts";
 import { readFront } from "./deleted-imports.ts";
 import { FRONT_ENTRIES, saysSubagent } from "./session-calls.ts";
-import type { SessionRow } from "./session-row.ts";
 
 const MARK = BytePattern.of(SUBAGENT_CUSTOM_TYPE);
 

@@ -1,6 +1,6 @@
 import { addTo } from "../../core/format/group-by.ts";
+import type { FileRow } from "../../session/files/session-row.ts";
 import { namedSessionPath } from "../../session/log/session-paths.ts";
-import type { FileRow } from "./session-row.ts";
 
 /** The fields that say which session another one was forked from. */
 export type SessionLineage = Pick<FileRow, "path" | "id" | "parentSession">;

@@ -1,3 +1,4 @@
+import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "../../core/facts/session-facts.ts";
 import { isKnownEntryType } from "../../core/format/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../../core/format/id-key.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
@@ -12,7 +13,6 @@ import { NONE } from "../../core/tree/entry-tree.ts";
 import { IdIndex } from "../../core/tree/id-index.ts";
 import { MessageBodyReader, timeInBody } from "./message-bytes.ts";
 import { CallRecorder, type SessionCalls } from "./session-calls.ts";
-import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
 
 /** Where an earlier scan of a file ended, so that a later one can continue there. */
 export interface ScannedBefore {

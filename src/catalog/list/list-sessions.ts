@@ -1,6 +1,6 @@
 import { assertOptions, CALLBACK, COUNT, TEXT } from "../../core/format/options.ts";
+import { compareRows, type FileRow } from "../../session/files/session-row.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
-import { compareRows, type FileRow } from "./session-row.ts";
 
 /**
  * Called while sessions are listed.

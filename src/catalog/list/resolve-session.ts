@@ -4,6 +4,7 @@ import { titleOf } from "../../core/facts/session-title.ts";
 import { shortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
 import { isoTime } from "../../core/facts/times.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
 import { hasErrorCode, NotAPlainFileError } from "../../session/fs/file-system.ts";
 import { fileError } from "../../session/log/file-errors.ts";
@@ -12,7 +13,6 @@ import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
 import { kinshipMark } from "./kinship.ts";
 import { listSessions } from "./list-sessions.ts";
-import type { FileRow, SessionRow } from "./session-row.ts";
 
 const MAX_CANDIDATES = 20;
 const MOST_LISTED = 8;

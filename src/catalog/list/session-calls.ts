@@ -1,10 +1,9 @@
 import { fieldsOf, listOf, numberOf } from "../../core/context/entry-fields.ts";
 import { callFields, ModelsInUse, usageOf } from "../../core/facts/usage.ts";
 import { type ModelNames, nameOrNull } from "../../core/facts/usage-tally.ts";
-import { importOriginIn } from "../../core/format/import-origin.ts";
+import { importOriginIn, SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../../interop/import/imported-session.ts";
 import { CallTable, modelNamesIn } from "./call-table.ts";
 
 /** The calls of a session, and what its first entries say of where it is from. */

@@ -1,9 +1,9 @@
 import { listOf } from "../../core/context/entry-fields.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import type { KeptJson } from "../../session/fs/atomic-json.ts";
 import type { FileSummary } from "./file-summary.ts";
 import type { CacheKind } from "./folder-cache.ts";
-import type { SessionFacts } from "./session-facts.ts";
 
 /** The summaries of one folder's files, by name. */
 type FolderSummaries = ReadonlyMap<string, FileSummary>;

@@ -15,6 +15,7 @@ import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import { forgetReplaced, forgetSession } from "../../session/files/forget-session.ts";
 import { readHeaderOf } from "../../session/files/read-header.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
 import { ifPresent, NotAPlainFileError, realFileSystem } from "../../session/fs/file-system.ts";
 import { removeLeftovers } from "../../session/fs/temporary-files.ts";
@@ -25,7 +26,6 @@ import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-path
 import { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { Descent } from "../list/lineage.ts";
-import type { SessionRow } from "../list/session-row.ts";
 import { redactIdleFile } from "./redact-idle-file.ts";
 import { makeRedactor } from "./redactor.ts";
 import { lookAtFile, type Sight } from "./text-in-file.ts";

@@ -11,6 +11,7 @@ import {
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { closeFile, openToScan, type ScannedFile } from "../../session/files/file-mark.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
+import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
@@ -20,7 +21,6 @@ import { summarizeSession } from "../list/file-summary.ts";
 import { rowOfLines } from "../list/full-summary.ts";
 import { gramsOf, hasGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
-import type { FileRow, SessionRow } from "../list/session-row.ts";
 import {
   type EntryHit,
   findsNothing,

@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
 import { namesIn } from "../../session/files/session-files.ts";
+import type { FileRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { importedRoot } from "../../session/files/user-folders.ts";
@@ -23,7 +24,6 @@ import { exclusively, isThere } from "../../session/log/replace-file.ts";
 import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
 import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { fileRow, summarizeFile } from "../list/file-summary.ts";
-import type { FileRow } from "../list/session-row.ts";
 import { assertReadableTrash, type TrashFolder, trashFolders } from "./trash-folders.ts";
 
 /** A session in the system's trash. */

@@ -1,6 +1,6 @@
 import { assertOptions, FLAG, numberFrom, type OptionRules } from "../../core/format/options.ts";
+import type { FileRow } from "../../session/files/session-row.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
-import type { FileRow } from "../list/session-row.ts";
 
 /** Which sessions are kept. */
 export interface RetentionPolicy {

@@ -4,10 +4,10 @@ import type { ModelNames } from "../../core/facts/usage-tally.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { messageOf, SessionError } from "../../core/format/errors.ts";
 import { groupBy } from "../../core/format/group-by.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { CallTable } from "../list/call-table.ts";
 import { Descent } from "../list/lineage.ts";
 import type { SessionCalls } from "../list/session-calls.ts";
-import type { SessionRow } from "../list/session-row.ts";
 import { Calendar, type CalendarNames } from "./calendar.ts";
 import { SeenCalls } from "./counted-calls.ts";
 

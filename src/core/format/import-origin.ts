@@ -3,6 +3,9 @@ import { isJsonRecord } from "./json.ts";
 /** `customType` of the entry that says where a session was imported from. */
 export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
 
+/** `customType` of the entries that link a subagent's session and the call that started it. */
+export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
+
 /** The session of another program that a session was imported from. */
 export interface ImportOrigin {
   /** The program. */

@@ -1,8 +1,8 @@
 import type { Usage } from "../../core/format/content.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { defined, type JsonRecord } from "../../core/format/json.ts";
 import type { ToolResultMessage } from "../../core/format/message.ts";
 import type { UserBlock } from "../convert/dialect.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "./imported-session.ts";
 import { isPresent } from "./source-values.ts";
 
 /** The body of an entry. */

@@ -12,9 +12,6 @@ export type SourceName = (typeof SOURCE_NAMES)[number];
 /** Version of the mapping from records to entries, raised when imported records would become other entries. */
 export const IMPORT_MAPPING = 3;
 
-/** `customType` of the entries that link a subagent's session and the call that started it. */
-export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
-
 /** Record counts of an import. */
 export interface ImportCounts {
   /** Records read. */

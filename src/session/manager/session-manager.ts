@@ -218,7 +218,7 @@ export class SessionManager {
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
     // Loaded on demand: a process that opens one session needs no catalog.
-    const { listInfos } = await import("./session-info.ts");
+    const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = sessionScope(cwd, sessionOptions(sessionDir));
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
@@ -243,7 +243,7 @@ export class SessionManager {
     const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
     const signal = [second, third].find((one) => typeof one === "object");
-    const { listInfos } = await import("./session-info.ts");
+    const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = { places, ...(sessionDir !== undefined && { sessionDir }) };
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }

@@ -1,11 +1,11 @@
 import { encodeUsage } from "../../catalog/list/session-calls.ts";
+import { searchedText } from "../../catalog/query/search-text.ts";
 import {
   type EntryFacts,
   factsAdded,
   factsOfHeader,
   type SessionFacts,
-} from "../../catalog/list/session-facts.ts";
-import { searchedText } from "../../catalog/query/search-text.ts";
+} from "../../core/facts/session-facts.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";

@@ -1,4 +1,4 @@
-import type { SessionFacts } from "../../catalog/list/session-facts.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { BackendListQuery, ListPosition } from "./session-backend.ts";
 
 /** Orders sessions as lists do: most recently modified first, then by id, ascending by code unit. */

@@ -1,4 +1,4 @@
-import type { EntryFacts, SessionFacts } from "../../catalog/list/session-facts.ts";
+import type { EntryFacts, SessionFacts } from "../../core/facts/session-facts.ts";
 
 /** Optional abilities of a backend. */
 export interface BackendSupport {

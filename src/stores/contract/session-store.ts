@@ -1,6 +1,6 @@
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import type { SearchHit, SearchSessionOptions } from "../../catalog/search/search.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../../session/manager/session-options.ts";
 

@@ -1,8 +1,8 @@
 import { summarizeSource } from "../../catalog/list/full-summary.ts";
 import type { SessionCalls } from "../../catalog/list/session-calls.ts";
-import type { SessionRow } from "../../catalog/list/session-row.ts";
 import type { UsageReport } from "../../catalog/usage/collect-usage.ts";
 import { type CallsOfSession, type GroupOptions, groupCalls } from "../../catalog/usage/usage-groups.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { SessionView } from "../../session/manager/session-view.ts";
 import type { ListInStoreOptions, SessionStore } from "./session-store.ts";

@@ -1,9 +1,8 @@
 import { createReadStream } from "node:fs";
 import { listSessions } from "../../catalog/list/list-sessions.ts";
-import { factsOfHeader } from "../../catalog/list/session-facts.ts";
-import type { FileRow, SessionRow } from "../../catalog/list/session-row.ts";
 import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { deleteSession } from "../../catalog/trash/trash.ts";
+import { factsOfHeader } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
@@ -14,6 +13,7 @@ import { NONE } from "../../core/tree/entry-tree.ts";
 import { openToScan } from "../../session/files/file-mark.ts";
 import { findSessionById } from "../../session/files/find-session.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
+import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { createFile, realFileSystem, writeFully } from "../../session/fs/file-system.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
 import { putAtFreePath } from "../../session/fs/write-whole.ts";

@@ -1,4 +1,4 @@
-import type { SessionFacts } from "../../catalog/list/session-facts.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AppendReceipt, NewLine } from "../contract/session-backend.ts";
 import { sessionExists } from "../contract/store-errors.ts";
 import type { Database, RunSql } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { EntryFacts } from "../../catalog/list/session-facts.ts";
+import type { EntryFacts } from "../../core/facts/session-facts.ts";
 import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
 import type { NewLine, StoredLine } from "../contract/session-backend.ts";
 import { columnKey, searchForm } from "./column-text.ts";

@@ -1,4 +1,4 @@
-import type { SessionFacts } from "../../catalog/list/session-facts.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,

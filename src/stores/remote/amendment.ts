@@ -1,4 +1,4 @@
-import { factsAfter } from "../../catalog/list/session-facts.ts";
+import { factsAfter } from "../../core/facts/session-facts.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";

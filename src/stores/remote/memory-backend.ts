@@ -1,5 +1,5 @@
-import { factsAfter, type SessionFacts } from "../../catalog/list/session-facts.ts";
 import { holdsWord } from "../../catalog/query/search-query.ts";
+import { factsAfter, type SessionFacts } from "../../core/facts/session-facts.ts";
 import { addTo } from "../../core/format/group-by.ts";
 import { COMMUTING_TYPES, staleLeaf } from "../../session/log/expected-leaf.ts";
 import { selectSessions } from "../contract/select-sessions.ts";

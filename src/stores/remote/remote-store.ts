@@ -1,15 +1,15 @@
 import { decodeUsage } from "../../catalog/list/session-calls.ts";
-import type { SessionFacts } from "../../catalog/list/session-facts.ts";
-import { type SessionRow, sessionRow } from "../../catalog/list/session-row.ts";
 import { findsNothing } from "../../catalog/query/entry-search.ts";
 import { ordered, planFor, type SearchHit } from "../../catalog/search/search.ts";
 import { withBranches } from "../../catalog/search/search-file.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { assertOptions, numberFrom, type OptionRules } from "../../core/format/options.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { type SessionRow, sessionRow } from "../../session/files/session-row.ts";
 import { type SessionManager, sessionOverLog } from "../../session/manager/session-manager.ts";
 import { type DerivedSessions, newHeader } from "../../session/manager/session-options.ts";
 import { storableFacts } from "../contract/line-facts.ts";

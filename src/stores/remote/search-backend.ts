@@ -1,10 +1,10 @@
 import { importOriginInFront, isFromSource } from "../../catalog/list/deleted-imports.ts";
-import type { SessionFacts } from "../../catalog/list/session-facts.ts";
 import { type EntryHit, EntrySearch, readsCalls, type SearchPlan } from "../../catalog/query/entry-search.ts";
 import { requiredWords } from "../../catalog/query/search-query.ts";
 import { TooSlowError } from "../../catalog/search/expression-matcher.ts";
 import type { SearchSessionOptions } from "../../catalog/search/search.ts";
 import { branchesOf, findInSource, type HitBranch } from "../../catalog/search/search-file.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SessionFacts } from "../../catalog/list/session-facts.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { newEntryLine } from "../remote/line-codec.ts";
 import {

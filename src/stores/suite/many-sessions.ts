@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SessionRow } from "../../catalog/list/session-row.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
 import type { ListInStoreOptions, SessionStore } from "../contract/session-store.ts";
 import { all, CWD, failsWith, idsOf, START_MS, type SuiteTest, say, stored, testWith, user } from "./kit.ts";
 

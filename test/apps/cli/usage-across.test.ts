@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SUBAGENT_CUSTOM_TYPE } from "../../../src/interop/import/imported-session.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { Chain, header, put } from "../../catalog/support/sessions.ts";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";

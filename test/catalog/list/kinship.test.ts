@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { kinshipOf } from "../../../src/catalog/list/kinship.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../../../src/interop/import/imported-session.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 test("a session that names another one is a fork of it, or that of a subagent if one of its first entries says so", () => {

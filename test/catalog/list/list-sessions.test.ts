@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { iterateSessions, listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import type { FileRow } from "../../../src/catalog/list/session-row.ts";
+import type { FileRow } from "../../../src/session/files/session-row.ts";
 import { findSessionById, mostRecentSession } from "../../../src/session/files/find-session.ts";
 import type { SkippedFile } from "../../../src/session/files/skipped-files.ts";
 import { projectFolder } from "../../../src/session/log/session-paths.ts";

@@ -1,4 +1,4 @@
-import type { SessionFacts } from "../../../src/catalog/list/session-facts.ts";
+import type { SessionFacts } from "../../../src/core/facts/session-facts.ts";
 import type { IssueCode } from "../../../src/core/format/issue.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";

@@ -14,7 +14,7 @@ import { SummaryCache } from "../../../src/catalog/list/summary-cache.ts";
 import { collectUsage, type UsageOptions } from "../../../src/catalog/usage/collect-usage.ts";
 import type { UsageGroup } from "../../../src/catalog/usage/usage-groups.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../../../src/interop/import/imported-session.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { pathsLookedAtOnWindows, REMOTE_PATHS } from "../../support/paths-looked-at.ts";

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { summarizeSession } from "../../../catalog/list/file-summary.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
-import type { FileRow } from "../../../catalog/list/session-row.ts";
 import { type KeepReason, planRetention, type RetentionCandidate } from "../../../catalog/trash/retention.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
 import { bytes, count, counted } from "../../../core/facts/number-text.ts";
@@ -9,6 +8,7 @@ import { titleOf } from "../../../core/facts/session-title.ts";
 import { shortIdLength } from "../../../core/facts/short-id-length.ts";
 import { ago, parseDuration } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
 import { ifPresent } from "../../../session/fs/file-system.ts";
 import { isThere } from "../../../session/log/replace-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";

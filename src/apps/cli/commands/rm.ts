@@ -1,11 +1,11 @@
 import { Descent } from "../../../catalog/list/lineage.ts";
-import type { FileRow, SessionRow } from "../../../catalog/list/session-row.ts";
 import { assertPlainFile } from "../../../catalog/trash/trash.ts";
 import { counted } from "../../../core/facts/number-text.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { type TitleFacts, titleOf } from "../../../core/facts/session-title.ts";
 import { ago } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
+import type { FileRow, SessionRow } from "../../../session/files/session-row.ts";
 import { isSystemError } from "../../../session/files/skipped-files.ts";
 import { fileError } from "../../../session/log/file-errors.ts";
 import { notASessionAt } from "../../../session/log/foreign-file.ts";

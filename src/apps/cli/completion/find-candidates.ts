@@ -1,7 +1,7 @@
-import type { FileRow } from "../../../catalog/list/session-row.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { titleOf } from "../../../core/facts/session-title.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CommandCall, ListedCommand } from "../command.ts";
 import { isPiped } from "../named-session.ts";
 import { findSession, looksLikePath, sessionScope } from "../session-argument.ts";

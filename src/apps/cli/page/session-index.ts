@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import { kinshipOf } from "../../../catalog/list/kinship.ts";
 import { Descent } from "../../../catalog/list/lineage.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
-import type { SessionRow } from "../../../catalog/list/session-row.ts";
 import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
 import { type FileHit, searchSessions } from "../../../catalog/search/search.ts";
 import { collectCalls } from "../../../catalog/usage/collect-usage.ts";
@@ -16,6 +15,7 @@ import {
 import { titleOf } from "../../../core/facts/session-title.ts";
 import type { Spent } from "../../../core/facts/spending.ts";
 import type { CatalogScope } from "../../../session/files/session-files.ts";
+import type { SessionRow } from "../../../session/files/session-row.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import { readKinds } from "../../text/entry-kind.ts";
 import { htmlIndex } from "./html-page.ts";

@@ -1,7 +1,7 @@
 import { single } from "fuzzysort";
-import type { FileRow } from "../../../catalog/list/session-row.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { titleOf } from "../../../core/facts/session-title.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
 
 /** Characters of a title in which letters are looked for one by one; of a longer text any letters could be found. */
 const TITLE_LENGTH = 200;

@@ -1,7 +1,7 @@
 import type { Key } from "node:readline";
-import type { FileRow } from "../../../catalog/list/session-row.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { isSessionError, messageOf } from "../../../core/format/errors.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
 import { FullScreen } from "./full-screen.ts";

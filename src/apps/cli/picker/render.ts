@@ -1,8 +1,8 @@
-import type { FileRow } from "../../../catalog/list/session-row.ts";
 import { count } from "../../../core/facts/number-text.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { folderName, titleOf } from "../../../core/facts/session-title.ts";
 import { ago } from "../../../core/facts/times.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
 import type { Colours } from "../output.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/color.ts";

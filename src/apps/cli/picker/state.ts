@@ -1,5 +1,5 @@
-import { compareRows, type FileRow } from "../../../catalog/list/session-row.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 import type { PickerKey } from "./keys.ts";
 import { bestMatches } from "./matching.ts";
 

@@ -3,7 +3,7 @@ import pc from "picocolors";
 import { expect, test } from "vitest";
 import { type PickerWorld, pickSession } from "../../../../src/apps/cli/picker/pick-session.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
-import type { FileRow } from "../../../../src/catalog/list/session-row.ts";
+import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
 await loadWidths();

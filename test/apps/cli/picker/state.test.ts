@@ -9,7 +9,7 @@ import {
   type PickerTask,
   step,
 } from "../../../../src/apps/cli/picker/state.ts";
-import type { FileRow } from "../../../../src/catalog/list/session-row.ts";
+import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import { titleOf } from "../../../../src/core/facts/session-title.ts";
 import fc from "../../../support/fast-check.ts";
 

@@ -1,4 +1,4 @@
-import type { SessionFacts } from "../../../../src/catalog/list/session-facts.ts";
+import type { SessionFacts } from "../../../../src/core/facts/session-facts.ts";
 import type { NewEntryLine, NewLine } from "../../../../src/stores/contract/session-backend.ts";
 import { newEntryLine } from "../../../../src/stores/remote/line-codec.ts";
 

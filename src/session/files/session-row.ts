@@ -1,4 +1,4 @@
-import type { SessionFacts } from "./session-facts.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
 
 /** A session as a list shows it, wherever it is kept. */
 export interface SessionRow {

@@ -1,9 +1,9 @@
-import { textsOf } from "../../core/context/content-text.ts";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import type { JsonRecord } from "../../core/format/json.ts";
-import { isNameType, nameIn, nameOf } from "../../core/format/session-name.ts";
-import { wholeTime } from "../../core/format/timestamps.ts";
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { SessionHeader } from "../format/header.ts";
+import type { JsonRecord } from "../format/json.ts";
+import { isNameType, nameIn, nameOf } from "../format/session-name.ts";
+import { wholeTime } from "../format/timestamps.ts";
 
 /** The facts of a session that lists show and queries use, wherever it is kept. */
 export interface SessionFacts {
