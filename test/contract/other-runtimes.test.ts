@@ -72,7 +72,12 @@ test.for(RUNTIMES)("$name runs the script that Node runs", ({ spec, binary, opti
     execFileSync(command, [...args, script], {
       cwd: home,
       encoding: "utf8",
-      env: { PATH: process.env["PATH"], SystemRoot: process.env["SystemRoot"], HOME: home, USERPROFILE: home },
+      env: {
+        PATH: process.env["PATH"],
+        SystemRoot: process.env["SystemRoot"],
+        HOME: home,
+        USERPROFILE: home,
+      },
     }).trim();
   const reread = `import { SessionManager } from "sessiontree";
     console.log(SessionManager.open(process.argv[1]).getLeaves().length);`;
