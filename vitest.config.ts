@@ -20,7 +20,7 @@ const ONLY_FULL = [
   "test/catalog/list/gram-filter.test.ts",
   "test/apps/cli/deep-data.test.ts",
   "test/compat/corpus.test.ts",
-  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,other-runtimes,public-names}.test.ts",
+  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,other-runtimes,public-names,readme}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
   "test/session/fs/descriptors.test.ts",
