@@ -9,6 +9,7 @@ import { programOf, SOURCE_PROGRAMS } from "./source-table.ts";
 /** Work on other programs' files, with plain data as arguments and results, so that another process can do it. */
 export const SOURCE_TASKS = { prepareCopy, readFileFacts, readSourceSession };
 
+/** The tasks by name. */
 export type SourceTasks = typeof SOURCE_TASKS;
 
 function prepareCopy(path: string, copy: string): void {
