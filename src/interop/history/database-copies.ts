@@ -1,0 +1,138 @@
+import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
+import { SessionError } from "../../core/format/errors.ts";
+import { FILE_MODE, makeFolder, realFileSystem } from "../../session/fs/file-system.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
+import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
+
+/** Size from which a database is only copied if the caller has named it: 1 GB. */
+const LARGE_BYTES = 1024 ** 3;
+
+/** How often files are looked at that others write to meanwhile. */
+const MAX_ATTEMPTS = 20;
+
+/** What stands beside a database: its log, or what an interrupted change must be undone with. */
+const BESIDE = ["", "-wal", "-journal"] as const;
+
+/** Makes a copy of a database at a path. */
+type CopyDatabase = (path: string, copy: string, bytes: number) => Promise<void>;
+
+/**
+ * Copies of other programs' databases, which a run reads in their place.
+ *
+ * Reading a database changes files beside it, so that nothing ever opens the original.
+ */
+export class DatabaseCopies {
+  readonly #parent: string;
+  readonly #named: ReadonlySet<string>;
+  readonly #copy: CopyDatabase;
+  readonly #copies = new Map<string, string>();
+
+  /**
+   * @param parent - Folder of the copies.
+   * @param named - Paths that the caller has named.
+   */
+  constructor(parent: string, named: Iterable<string>, copy: CopyDatabase) {
+    this.#parent = parent;
+    this.#named = new Set(named);
+    this.#copy = copy;
+  }
+
+  /** Returns the path of the copy of a database, with all that its log holds. */
+  async of(path: string): Promise<string> {
+    const known = this.#copies.get(path);
+    if (known !== undefined) return known;
+    if (!canReadDatabases()) throw noDatabases(path);
+    const bytes = statesOf(path).reduce((sum, { size }) => sum + size, 0);
+    if (bytes > LARGE_BYTES && !this.#named.has(path)) throw tooLarge(path, bytes);
+    const copy = placeForCopy(this.#parent);
+    try {
+      await this.#copy(path, copy, bytes);
+    } catch (error) {
+      removeCopy(copy);
+      throw error;
+    }
+    this.#copies.set(path, copy);
+    return copy;
+  }
+
+  /** Removes all copies. */
+  remove(): void {
+    for (const copy of this.#copies.values()) removeCopy(copy);
+    this.#copies.clear();
+  }
+}
+
+/** Returns a path for a copy, and removes the copies of imports that were killed. */
+export function placeForCopy(folder: string): string {
+  makeFolder(realFileSystem, folder);
+  removeLeftovers(realFileSystem, folder);
+  return temporaryPath(folder);
+}
+
+/** Copies a database, and prepares the copy for reading; the caller removes it, also after a failure. */
+export function copyDatabase(path: string, copy: string, lookups: LookupColumns): void {
+  copyWhole(path, copy);
+  prepareDatabase(copy, lookups);
+}
+
+/** Removes a copy of a database, and the files that reading it leaves beside it. */
+export function removeCopy(copy: string): void {
+  for (const suffix of [...BESIDE, "-shm"]) removeTemporary(realFileSystem, copy + suffix);
+}
+
+/** State of a file, by which it is known whether it has changed. */
+interface FileState {
+  readonly suffix: string;
+  readonly size: number;
+  readonly key: string;
+}
+
+function statesOf(path: string): FileState[] {
+  return BESIDE.flatMap((suffix) => {
+    const stats = statSync(path + suffix, { bigint: true, throwIfNoEntry: suffix === "" });
+    if (stats === undefined) return [];
+    const { dev, ino, size, mtimeNs } = stats;
+    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}` };
+  });
+}
+
+/** Copies a database and what stands beside it, as they were at one moment: what has changed by the end is copied again. */
+function copyWhole(path: string, copy: string): void {
+  let copied: readonly FileState[] = [];
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const states = statesOf(path);
+    for (const suffix of BESIDE) {
+      const key = keyOf(states, suffix);
+      if (key === keyOf(copied, suffix)) continue;
+      // A copy of one that may only be read could not be written again.
+      rmSync(copy + suffix, { force: true });
+      if (key === undefined) continue;
+      copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+      chmodSync(copy + suffix, FILE_MODE);
+    }
+    copied = states;
+    const now = statesOf(path);
+    if (BESIDE.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
+  }
+  throw busy(path);
+}
+
+function keyOf(states: readonly FileState[], suffix: string): string | undefined {
+  return states.find((one) => one.suffix === suffix)?.key;
+}
+
+function noDatabases(path: string): SessionError {
+  const message = `${path} is a database, which this version of Node cannot read. Use Node 22.13 or later; or export its sessions, as with "opencode export", and import those files.`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
+}
+
+function tooLarge(path: string, bytes: number): SessionError {
+  const size = (bytes / LARGE_BYTES).toFixed(1);
+  const message = `${path} has ${size} GB, which an import copies before it reads them. If that is meant, name it: sessiontree import ${path}`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
+}
+
+function busy(path: string): SessionError {
+  const message = `Cannot read ${path}: another program writes to it without a pause. Try again later.`;
+  return new SessionError("READ_FAILED", message, { details: { path } });
+}

@@ -1,0 +1,429 @@
+import { isDeletedImport, UnreadableMarks } from "../../catalog/list/deleted-imports.ts";
+import { refuseAborted } from "../../core/format/abort.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import { sourceKeyOf } from "../../core/format/import-origin.ts";
+import type { SessionIssue } from "../../core/format/issue.ts";
+import {
+  assertOptions,
+  CALLBACK,
+  COUNT,
+  FLAG,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+  TEXTS,
+} from "../../core/format/options.ts";
+import { forgetReplaced } from "../../session/files/forget-session.ts";
+import { isSystemError } from "../../session/files/skipped-files.ts";
+import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { nextTurn } from "../../session/fs/clock.ts";
+import type { SessionStore } from "../../stores/contract/session-store.ts";
+import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
+import { sessionIdOf } from "../import/session-builder.ts";
+import { findGone, type GoneImport } from "./deleted-sources.ts";
+import { ImportCache, type KnownImport } from "./import-cache.ts";
+import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
+import { readStateOf } from "./incremental-import.ts";
+import type { RunFacts, SourceBeginning } from "./run-summary.ts";
+import { type MadeSession, SessionImporter } from "./session-importer.ts";
+import type { SourceSession } from "./source-program.ts";
+import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
+import { IMPORT_ENDED, SourceReader } from "./source-reader.ts";
+import type { ImportStatus } from "./sync-plan.ts";
+
+/** Options of an import. */
+export interface ImportSessionsOptions extends SourceQuery {
+  /** Where to write sessions. Default: files in the folder `imported` in the user's data folder. */
+  readonly store?: SessionStore;
+  /** Name of a store that is none of files, by which the cache knows it again. */
+  readonly storeName?: string;
+  /** Further folders with imported sessions, which stay there and are kept up to date. Default: pi's. */
+  readonly earlierDirs?: readonly string[];
+  /** Whether to write nothing. Default false. */
+  readonly dryRun?: boolean;
+  /** Whether to import sessions that were deleted here. Default false. */
+  readonly again?: boolean;
+  /** Whether to import with the newest mapping beside sessions that exist, which stay as they are. Default false. */
+  readonly fresh?: boolean;
+  /** Returns Unix milliseconds. Default: the clock. */
+  readonly now?: () => number;
+  /** Called with the number of finished sessions and their total. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** Ends the import with `ABORTED`; sessions already imported are kept. */
+  readonly signal?: AbortSignal;
+}
+
+const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
+  store: OBJECT,
+  storeName: TEXT,
+  earlierDirs: TEXTS,
+  dryRun: FLAG,
+  again: FLAG,
+  fresh: FLAG,
+  now: CALLBACK,
+  onProgress: CALLBACK,
+  signal: SIGNAL,
+  paths: TEXTS,
+  sources: TEXTS,
+  project: TEXT,
+  sinceMs: COUNT,
+  env: OBJECT,
+  cacheDir: TEXT,
+  onSkipped: CALLBACK,
+};
+
+/** The result of importing a session. */
+export interface SessionImport {
+  readonly source: SourceName;
+  readonly sourceId: string;
+  readonly sourcePath: string;
+  /** Path of the session file, or the session's id in a store; null if nothing was written: because of `dryRun`, or because it was deleted or is empty. */
+  readonly path: string | null;
+  /** Id of the session here. */
+  readonly id: string;
+  readonly status: ImportStatus;
+  readonly counts: ImportCounts;
+  readonly dropped: { readonly [reason: string]: number };
+  /** Issues with the source; empty if it was unchanged and not read. */
+  readonly issues: readonly SessionIssue[];
+}
+
+/**
+ * Imports sessions of other programs: one session for each of theirs and each of their subagents.
+ *
+ * Leaves imported sessions unchanged, except for appending what is new. Skips sessions that cannot be read or
+ * written, and reports them to `onSkipped`.
+ *
+ * @throws {SessionError} `ABORTED`
+ * @throws {TypeError} If an option is invalid.
+ * @remarks Cost: O(new bytes), with one session in memory at a time; a check of each other file.
+ */
+export function importSessions(
+  options: ImportSessionsOptions,
+): AsyncGenerator<SessionImport, void, undefined> {
+  return importWith(undefined, options);
+}
+
+/** What an import that is one of several looks at, by default everything, and what it leaves for the next one. */
+export interface ImportRound {
+  readonly cache: ImportCache;
+  /** Whether to look for sessions whose sources were deleted. */
+  readonly tellsGone: boolean;
+  /** Program of the process that reads. Default: that of `SourceReader`. */
+  readonly program?: URL | undefined;
+  wantsFile?(path: string): boolean;
+  /** Tells whether to import a session, if it has changed. */
+  wants?(session: SourceSession): boolean;
+  /** Tells whether to read all of a session, if reading on is not enough. */
+  mayReadAll?(session: SourceSession): boolean;
+  /** Takes all sessions that were found. */
+  found?(sessions: readonly SourceSession[]): void;
+  /** Takes a session that is up to date now. */
+  done?(session: SourceSession): void;
+}
+
+/** Makes the cache for an import. */
+export function cacheFor(options: ImportSessionsOptions): ImportCache {
+  return new ImportCache(importTarget(options).name, options.cacheDir);
+}
+
+/** Imports as `importSessions` does, with another program for the process that reads. */
+export async function* importWith(
+  program: URL | undefined,
+  options: ImportSessionsOptions,
+): AsyncGenerator<SessionImport, void, undefined> {
+  assertOptions(options, IMPORT_RULES);
+  const cache = cacheFor(options);
+  try {
+    yield* importRound(options, { cache, tellsGone: true, program });
+  } finally {
+    if (options.dryRun !== true) await cache.save();
+  }
+}
+
+/** Imports what one round is about; the caller saves the cache. */
+export async function* importRound(
+  options: ImportSessionsOptions,
+  round: ImportRound,
+): AsyncGenerator<SessionImport, void, undefined> {
+  const { onProgress, signal, dryRun = false } = options;
+  const { cache } = round;
+  const target = importTarget(options);
+  const reader = new SourceReader({ ...options, program: round.program });
+  const jobs: Job[] = [];
+  let run: ImportRun | undefined;
+  try {
+    const isWanted = (path: string) => round.wantsFile?.(path) !== false;
+    const all = await findSourceSessions(options, cache, reader, isWanted);
+    round.found?.(all);
+    run = new ImportRun(options, target, all, round, reader);
+    for (const session of selectSessions(all, options)) {
+      if (round.wants?.(session) === false) continue;
+      // An error is met again, and reported, when the session is imported.
+      const known = await unchangedImports(session, target, options, cache, () => undefined);
+      const readable = known === undefined ? await run.withCopies(session) : session;
+      if (readable !== undefined) jobs.push({ session: readable, known });
+    }
+    // Folders that cannot be read end the import: what is in there would be imported once more.
+    if (jobs.some(({ known }) => known === undefined)) target.find("");
+    for (const [done, job] of jobs.entries()) {
+      // Lets the caller abort between sessions.
+      if (signal !== undefined) await nextTurn();
+      refuseAborted(signal, IMPORT_ENDED);
+      onProgress?.(done, jobs.length);
+      if (yield* run.import(job)) round.done?.(job.session);
+    }
+    onProgress?.(jobs.length, jobs.length);
+    const gone = round.tellsGone ? await findGone(all, target, options, cache) : [];
+    for (const one of gone) yield run.resultOfGone(one);
+  } finally {
+    await reader.close();
+    if (!dryRun && run?.hasReplaced === true) forgetReplaced();
+  }
+}
+
+/** Sessions of one program and one working directory. */
+export interface ImportPreview {
+  readonly source: SourceName;
+  /** Empty if unknown. */
+  readonly cwd: string;
+  /** Number of sessions. */
+  readonly sessions: number;
+  /** How many of them are new, or have changed since they were imported. */
+  readonly changed: number;
+}
+
+/**
+ * Counts what can be imported, by program and working directory, reading only the front of each file.
+ *
+ * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
+ */
+export async function previewImport(options: ImportSessionsOptions): Promise<ImportPreview[]> {
+  assertOptions(options, IMPORT_RULES);
+  const target = importTarget(options);
+  const cache = cacheFor(options);
+  const report = reportOf(options);
+  const groups = new Map<string, ImportPreview>();
+  for (const session of selectSessions(await foundIn(options, cache), options)) {
+    const { source, cwd } = session;
+    const key = `${source} ${cwd}`;
+    const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
+    const known = await unchangedImports(session, target, options, cache, (error) => report(session, error));
+    const isChanged = known === undefined;
+    groups.set(key, { source, cwd, sessions: sessions + 1, changed: changed + (isChanged ? 1 : 0) });
+  }
+  await cache.save();
+  return Array.from(groups.entries())
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, group]) => group);
+}
+
+/** Finds sessions without reading them; leaves no copies of databases. */
+export async function foundIn(options: ImportSessionsOptions, cache: ImportCache): Promise<SourceSession[]> {
+  const reader = new SourceReader(options);
+  try {
+    return await findSourceSessions(options, cache, reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Returns what takes errors about sessions; of marks that cannot be read it tells the caller once. */
+function reportOf(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
+  const report = reportTo(options);
+  let isTold = false;
+  return ({ files }, error) => {
+    if (!(error instanceof UnreadableMarks)) report(files[0]?.path ?? "", error);
+    else if (!isTold) report(error.folder, error);
+    isTold ||= error instanceof UnreadableMarks;
+  };
+}
+
+/**
+ * Returns the imported sessions of a source, if all are still there or were deleted, and the source is unchanged.
+ *
+ * @param onError - Called if the system does not tell, and then the session must be imported.
+ */
+async function unchangedImports(
+  session: SourceSession,
+  target: ImportTarget,
+  options: ImportSessionsOptions,
+  cache: ImportCache,
+  onError: (error: unknown) => void,
+): Promise<readonly KnownImport[] | undefined> {
+  try {
+    return await unchangedIn(session, target, options, cache);
+  } catch (error) {
+    if (!isSystemError(error) && !(error instanceof UnreadableMarks)) throw error;
+    onError(error);
+    return undefined;
+  }
+}
+
+async function unchangedIn(
+  { source, sourceId, stamp }: SourceSession,
+  target: ImportTarget,
+  { again = false, fresh = false }: ImportSessionsOptions,
+  cache: ImportCache,
+): Promise<readonly KnownImport[] | undefined> {
+  const key = sourceKeyOf({ source, sourceId });
+  const known = fresh ? undefined : cache.importsOf(key, stamp);
+  if (known === undefined) return undefined;
+  const now: KnownImport[] = [];
+  for (const { isDeleted = false, ...one } of known) {
+    const origins = [one.sourceId, ...(isDeleted ? [sourceId] : [])].map((id) => ({ source, sourceId: id }));
+    const isThere = await target.has(one.location, isDeleted ? undefined : one);
+    if (isThere && !isDeleted) now.push(checked(one));
+    else if (!isThere && !again && !(await target.has(one.location)) && origins.some(isDeletedImport))
+      now.push({ ...one, isDeleted: true });
+    else return undefined;
+  }
+  if (now.some(({ writtenMs }, at) => writtenMs !== known[at]?.writtenMs)) cache.putImports(key, stamp, now);
+  return now;
+}
+
+/** Returns a session that was found whole as such, so that it is not looked through again. */
+function checked(one: KnownImport): KnownImport {
+  if (one.size === undefined || !isOlderThanSystem(one.writtenMs ?? 0)) return one;
+  return { ...one, writtenMs: Date.now() };
+}
+
+/** A session, and its known imports; undefined if it must be imported. */
+interface Job {
+  readonly session: SourceSession;
+  readonly known: readonly KnownImport[] | undefined;
+}
+
+class ImportRun {
+  readonly #cache: ImportCache;
+  readonly #round: ImportRound;
+  readonly #facts: RunFacts;
+  readonly #report: (session: SourceSession, error: unknown) => void;
+  readonly #importer: SessionImporter;
+  readonly #reader: SourceReader;
+  /** Whether records that have changed may have replaced a session's file. */
+  hasReplaced = false;
+
+  constructor(
+    options: ImportSessionsOptions,
+    target: ImportTarget,
+    all: readonly SourceSession[],
+    round: ImportRound,
+    reader: SourceReader,
+  ) {
+    const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
+    const { cacheDir = defaultCacheFolder() } = options;
+    this.#report = reportOf(options);
+    this.#cache = round.cache;
+    this.#round = round;
+    this.#facts = {
+      importedAt: new Date(now()).toISOString(),
+      cacheDir,
+      isDryRun: dryRun,
+      isFresh: fresh,
+      isAgain: again,
+      beginnings: beginningsOf(all),
+    };
+    this.#reader = reader;
+    this.#importer = new SessionImporter(target, this.#facts, reader);
+  }
+
+  /** Names the copies of databases that a session is read from; reports what cannot be copied. */
+  async withCopies(session: SourceSession): Promise<SourceSession | undefined> {
+    try {
+      return await this.#reader.withCopies(session);
+    } catch (error) {
+      if (isSessionError(error, "ABORTED")) throw error;
+      this.#report(session, error);
+      return undefined;
+    }
+  }
+
+  /** @returns Whether the session is up to date now. */
+  async *import({ session, known }: Job): AsyncGenerator<SessionImport, boolean, undefined> {
+    if (known !== undefined) {
+      for (const one of known) {
+        const status = one.isDeleted === true ? "deleted" : "unchanged";
+        yield this.#resultFor(session, { known: one, status, issues: [] });
+      }
+      if (known.length === 0) yield emptySource(session);
+      return true;
+    }
+    const last = this.#cache.lastImportsOf(sourceKeyOf(session));
+    const grown = await this.#readOn(session, last);
+    if (grown === undefined && this.#round.mayReadAll?.(session) === false) return false;
+    const done: KnownImport[] = [];
+    try {
+      for await (const one of grown ?? this.#importer.import(session)) {
+        done.push(one.known);
+        this.#noteReplaced(one);
+        yield this.#resultFor(session, one);
+      }
+      if (done.length === 0) yield emptySource(session);
+      this.#remember(session, done);
+      return true;
+    } catch (error) {
+      if (isSessionError(error, "ABORTED")) throw error;
+      this.#report(session, error);
+      return false;
+    }
+  }
+
+  resultOfGone({ source, known }: GoneImport): SessionImport {
+    return this.#resultFor({ source }, { known, status: "gone", issues: [] });
+  }
+
+  /** Reads on where the last import ended; undefined if all of the session must be read. */
+  async #readOn(
+    session: SourceSession,
+    last: readonly KnownImport[],
+  ): Promise<readonly MadeSession[] | undefined> {
+    try {
+      return await this.#importer.readOn(session, last);
+    } catch (error) {
+      // What is wrong is met again, and reported, when all of it is read.
+      if (!(error instanceof Error)) throw error;
+      return undefined;
+    }
+  }
+
+  #noteReplaced({ status, isAppended }: MadeSession): void {
+    this.hasReplaced ||= status === "grown" && isAppended !== true;
+  }
+
+  #remember(session: SourceSession, made: readonly KnownImport[]): void {
+    const read = readStateOf(session);
+    const done = made.map((one) => (one.sourceId === session.sourceId ? { ...one, read } : one));
+    this.#cache.putImports(sourceKeyOf(session), session.stamp, done);
+  }
+
+  #resultFor(
+    { source }: Pick<SourceSession, "source">,
+    { known, status, issues }: MadeSession,
+  ): SessionImport {
+    const { sourceId, sourcePath, id, location, counts, dropped } = known;
+    const path = this.#facts.isDryRun || status === "deleted" ? null : location;
+    return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
+  }
+}
+
+/** Returns the result for a source without a message, of which no session is made. */
+function emptySource({ source, sourceId, files }: SourceSession): SessionImport {
+  const [file] = files;
+  const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: sessionIdOf(sourceId) };
+  return { ...facts, status: "empty", counts: NO_COUNTS, dropped: {}, issues: [] };
+}
+
+/** @param sessions - Earliest first. */
+function beginningsOf(sessions: readonly SourceSession[]): Map<string, SourceBeginning> {
+  const beginnings = new Map<string, SourceBeginning>();
+  const names = new Set<string>();
+  for (const session of sessions) {
+    const { sourceId, startedAt, cwd } = session;
+    const name = sessionIdOf(sourceId);
+    beginnings.set(sourceKeyOf(session), { startedAt, cwd, isNameTaken: names.has(name) });
+    names.add(name);
+  }
+  return beginnings;
+}

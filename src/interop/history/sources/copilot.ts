@@ -1,0 +1,137 @@
+import { statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { messageOf } from "../../../core/format/errors.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { absolutePath } from "../../../session/log/session-paths.ts";
+import { importCopilot } from "../../import/copilot/import-copilot.ts";
+import type { CopilotRows } from "../../import/copilot/stored-turns.ts";
+import { firstFolder, firstText, leftOut, readSourceText } from "../../import/source-text.ts";
+import { member, textOf } from "../../import/source-values.ts";
+import { copyDatabase, placeForCopy, removeCopy } from "../database-copies.ts";
+import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
+import type { FileFacts, SourceProgram, SourceSession } from "../source-program.ts";
+import { canReadDatabases, type Database, withDatabase } from "../sqlite.ts";
+
+/** Events of GitHub Copilot CLI: in the folder of a session, or in a file of its own in older versions. */
+export const COPILOT: SourceProgram = {
+  name: "copilot",
+  folders: ({ COPILOT_HOME: named }, home) => {
+    const own = named ? absolutePath(named) : join(home, ".copilot");
+    return [join(own, "session-state"), join(own, "history-session-state")];
+  },
+  // Files that the model wrote, and copies of files, lie in folders of their own.
+  isOwn: (path) => (/[/\\]session-state(?:[/\\][^/\\]+){2}[/\\]/.test(path) ? false : undefined),
+  filesBeside: (path) => (isEvents(path) ? [workspaceOf(path)] : []),
+  factsIn,
+  needsKnown: isRewound,
+  readsDatabase: isRewound,
+  read: ({ files, sourceId }, { importedAt, ownId, known, cacheDir }) =>
+    files.flatMap((file) => {
+      const beside = new SideFiles();
+      const { path } = file;
+      const workspace = isEvents(path) ? beside.textOf(workspaceOf(path)) : "";
+      const rows = hasRewind(path) ? storedRows(path, sourceId, cacheDir, beside.issues) : undefined;
+      const text = textOfFile(file);
+      return importCopilot({
+        ...text,
+        issues: [...text.issues, ...beside.issues],
+        sourceId,
+        workspace,
+        known,
+        ...(rows !== undefined && { rows }),
+        ...(ownId !== undefined && { ownId }),
+        importedAt,
+      });
+    }),
+};
+
+/** Columns that are read; those of turns are needed, and of calls some. */
+const TURN_TEXTS = ["session_id", "user_message", "assistant_response", "timestamp"];
+const NEEDED_OF_CALLS = ["session_id", "model", "input_tokens", "output_tokens", "created_at"];
+const CALL_TEXTS = ["session_id", "model", "created_at", "api_endpoint"];
+const CALL_NUMBERS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "reasoning_tokens",
+];
+
+/** Columns by which the rows of a session are found. */
+const LOOKUPS = { turns: "session_id", assistant_usage_events: "session_id" };
+
+/** Reads what the program's own database has of a session; undefined where there is none, or Node cannot read it. */
+function storedRows(
+  path: string,
+  sessionId: string,
+  cacheDir: string,
+  issues: SessionIssue[],
+): CopilotRows | undefined {
+  const folder = isEvents(path) ? dirname(path) : path;
+  const database = join(dirname(dirname(folder)), "session-store.db");
+  if (!canReadDatabases()) return undefined;
+  let copy: string | undefined;
+  try {
+    if (statSync(database, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+    copy = placeForCopy(cacheDir);
+    copyDatabase(database, copy, LOOKUPS);
+    return withDatabase(copy, (opened) => rowsIn(opened, sessionId));
+  } catch (error) {
+    issues.push(leftOut(`Left out turns that were rewound, if ${database} has any: ${messageOf(error)}`));
+    return undefined;
+  } finally {
+    if (copy !== undefined) removeCopy(copy);
+  }
+}
+
+function rowsIn(database: Database, sessionId: string): CopilotRows {
+  const rowsOf = (table: string, texts: string[], numbers: string[], needed: string[]) => {
+    const columns = database.columns(table);
+    if (!needed.every((name) => columns.has(name))) return [];
+    const [own, counts] = [texts, numbers].map((names) => names.filter((name) => columns.has(name)));
+    const query = { table, texts: own ?? [], numbers: counts ?? [], where: "session_id = ?" };
+    return [...database.rows(query, sessionId)];
+  };
+  return {
+    turns: rowsOf("turns", TURN_TEXTS, [], TURN_TEXTS),
+    calls: rowsOf("assistant_usage_events", CALL_TEXTS, CALL_NUMBERS, NEEDED_OF_CALLS),
+  };
+}
+
+/** What the event about a rewind holds. */
+const REWIND = '"infoType":"rewind"';
+
+function isRewound({ files }: SourceSession): boolean {
+  return files.some(({ path }) => hasRewind(path));
+}
+
+/** Tells whether the user went back, which deletes events. */
+function hasRewind(path: string): boolean {
+  for (const piece of readSourcePieces(path, REWIND.length))
+    if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(REWIND)) return true;
+  return false;
+}
+
+function isEvents(path: string): boolean {
+  return basename(path) === "events.jsonl";
+}
+
+function workspaceOf(path: string): string {
+  return join(dirname(path), "workspace.yaml");
+}
+
+function factsIn(text: string, path: string): FileFacts[] {
+  const { records } = readSourceText(text);
+  const start = records.find(({ value }) => value["type"] === "session.start");
+  const told = start === undefined ? undefined : textOf(member(start.value, "data")["sessionId"]);
+  const sessionId = told ?? basename(isEvents(path) ? dirname(path) : path, ".jsonl");
+  const contexts = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
+  return [
+    {
+      source: "copilot",
+      sessionId,
+      cwd: firstFolder(contexts).cwd,
+      startedAt: firstText(records, "timestamp"),
+    },
+  ];
+}
