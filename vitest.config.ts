@@ -13,7 +13,7 @@ const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", imp
 /**
  * What a short run leaves out: who imports what, compiling the documents and their API reference, the examples as programs, other
  * packages' types and suites, real files, servers for a chat, whether the suite for stores notices wrong ones, PGlite, whose start takes seconds for each
- * file, what waits for clocks, threads and collected garbage, and sources that must not take long however large.
+ * file, what waits for clocks, threads and collected garbage, and sources that must neither take long nor end a process, however large or hostile.
  */
 const ONLY_FULL = [
   "test/interop/adapters/{acp-agent,langgraph-validation}.test.ts",
@@ -24,7 +24,7 @@ const ONLY_FULL = [
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
   "test/session/fs/descriptors.test.ts",
-  "test/interop/history/{corpus,hostile-sources,import-processes,import-threads,incremental-import,watch-sessions}.test.ts",
+  "test/interop/history/{corpus,hostile-databases,hostile-sources,import-processes,incremental-import,source-process,watch-sessions}.test.ts",
   "test/core/jsonl/encode-deep.test.ts",
   "test/session/log/{entries-let-go,foreign-file,memory-after-reading,replace-file,weak-cache}.test.ts",
   "test/apps/mcp/clients.test.ts",

@@ -2,7 +2,7 @@ import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
 import { SessionError } from "../../core/format/errors.ts";
 import { FILE_MODE, makeFolder, realFileSystem } from "../../session/fs/file-system.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
-import { canReadDatabases, foldLog } from "./sqlite.ts";
+import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
 
 /** Size from which a database is only copied if the caller has named it: 1 GB. */
 const LARGE_BYTES = 1024 ** 3;
@@ -13,6 +13,9 @@ const MAX_ATTEMPTS = 20;
 /** What stands beside a database: its log, or what an interrupted change must be undone with. */
 const BESIDE = ["", "-wal", "-journal"] as const;
 
+/** Makes a copy of a database at a path. */
+type CopyDatabase = (path: string, copy: string, bytes: number) => Promise<void>;
+
 /**
  * Copies of other programs' databases, which a run reads in their place.
  *
@@ -21,30 +24,29 @@ const BESIDE = ["", "-wal", "-journal"] as const;
 export class DatabaseCopies {
   readonly #parent: string;
   readonly #named: ReadonlySet<string>;
+  readonly #copy: CopyDatabase;
   readonly #copies = new Map<string, string>();
 
   /**
    * @param parent - Folder of the copies.
    * @param named - Paths that the caller has named.
    */
-  constructor(parent: string, named: Iterable<string>) {
+  constructor(parent: string, named: Iterable<string>, copy: CopyDatabase) {
     this.#parent = parent;
     this.#named = new Set(named);
+    this.#copy = copy;
   }
 
   /** Returns the path of the copy of a database, with all that its log holds. */
-  of(path: string): string {
+  async of(path: string): Promise<string> {
     const known = this.#copies.get(path);
     if (known !== undefined) return known;
     if (!canReadDatabases()) throw noDatabases(path);
     const bytes = statesOf(path).reduce((sum, { size }) => sum + size, 0);
     if (bytes > LARGE_BYTES && !this.#named.has(path)) throw tooLarge(path, bytes);
-    makeFolder(realFileSystem, this.#parent);
-    if (this.#copies.size === 0) removeLeftovers(realFileSystem, this.#parent);
-    const copy = temporaryPath(this.#parent);
+    const copy = placeForCopy(this.#parent);
     try {
-      copyWhole(path, copy);
-      foldLog(copy);
+      await this.#copy(path, copy, bytes);
     } catch (error) {
       removeCopy(copy);
       throw error;
@@ -53,14 +55,28 @@ export class DatabaseCopies {
     return copy;
   }
 
-  /** Removes all copies; those of imports that were killed go before the first one is made. */
+  /** Removes all copies. */
   remove(): void {
     for (const copy of this.#copies.values()) removeCopy(copy);
     this.#copies.clear();
   }
 }
 
-function removeCopy(copy: string): void {
+/** Returns a path for a copy, and removes the copies of imports that were killed. */
+export function placeForCopy(folder: string): string {
+  makeFolder(realFileSystem, folder);
+  removeLeftovers(realFileSystem, folder);
+  return temporaryPath(folder);
+}
+
+/** Copies a database, and prepares the copy for reading; the caller removes it, also after a failure. */
+export function copyDatabase(path: string, copy: string, lookups: LookupColumns): void {
+  copyWhole(path, copy);
+  prepareDatabase(copy, lookups);
+}
+
+/** Removes a copy of a database, and the files that reading it leaves beside it. */
+export function removeCopy(copy: string): void {
   for (const suffix of [...BESIDE, "-shm"]) removeTemporary(realFileSystem, copy + suffix);
 }
 

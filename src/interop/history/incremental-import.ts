@@ -7,6 +7,7 @@ import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget, SessionBytes } from "./import-target.ts";
 import { readSourceRange, stampOf } from "./source-file.ts";
+import { MAX_OWN_BYTES } from "./source-limits.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
 /** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */
@@ -47,6 +48,8 @@ export async function readOn(
   if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
   if (size === undefined || target.extend === undefined) return undefined;
   if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
+  // So much is read in another process.
+  if (now.size - read.size > MAX_OWN_BYTES) return undefined;
   let added: Tail | undefined;
   const isGrown = await target.extend(location, size, (existing) => {
     for (const overlap of OVERLAPS) {

@@ -8,6 +8,7 @@ import { closeFile, openToScan, piecesOf, type ScannedFile } from "../../session
 import { ifPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { leftOut, readSourceText, type SourceText } from "../import/source-text.ts";
+import { MAX_OWN_BYTES } from "./source-limits.ts";
 
 /** A file of another program, with its state when it was found. */
 export interface SourceFile {
@@ -41,11 +42,15 @@ export function stampOf({ path, size, mtimeMs, beside = [] }: SourceFile): strin
 
 /** Reads a file whole, and decompresses it if necessary. */
 export function readSource(path: string): Uint8Array {
-  const bytes = withSource(path, ({ fd, size }) => {
-    if (size > MAX_SOURCE_BYTES) throw tooLarge(path);
+  const bytes = readAtMost(path, MAX_SOURCE_BYTES);
+  return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
+}
+
+function readAtMost(path: string, maxBytes: number): Uint8Array {
+  return withSource(path, ({ fd, size }) => {
+    if (size > maxBytes) throw tooLarge(path);
     return readRange(realFileSystem, fd, 0, size);
   });
-  return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
 }
 
 /** Reads a file whole as text; see `readSource`. */
@@ -96,7 +101,7 @@ function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
 
 /** Returns the error for a file that cannot be read into memory. */
 export function tooLarge(path: string): SessionError {
-  const message = `${path} is too large to import: one text may have 512 MB, and a file of records 2 GB. Split it.`;
+  const message = `${path} is too large to import: one text may have 512 MB, a file of records 2 GB, and a list next to sessions 64 MB. Split it.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
@@ -132,7 +137,7 @@ export class SideFiles {
     this.#report = report ?? reportInto(this.issues);
   }
 
-  /** Returns the text of a file; empty if it is missing or cannot be read. */
+  /** Returns the text of a file; empty if it is missing, has more than 64 MB, or cannot be read. */
   textOf(path: string): string {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
@@ -153,7 +158,7 @@ export class SideFiles {
 
   #read(path: string): string {
     try {
-      return ifPresent(() => readSourceAsText(path)) ?? "";
+      return ifPresent(() => decodeText(readAtMost(path, MAX_OWN_BYTES))) ?? "";
     } catch (error) {
       this.#report(path, error);
       return "";

@@ -195,7 +195,7 @@ test("prompts of a lost session that is deleted since they were found are not ke
   places.put(".claude/history.jsonl", linesOf([prompt]));
   const store = fileStore({ sessionDir: places.sessions });
   const options = { store, env: { HOME: places.home }, cacheDir: places.cacheDir };
-  const [lost] = findLost(options);
+  const [lost] = await findLost(options);
   markDeletedImport(ORIGIN);
   expect(lost && (await keepLost(lost, options))).toBeNull();
   expect(existsSync(places.sessions)).toBe(false);
