@@ -13,7 +13,7 @@ import type { FileMark } from "./scanned-file.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** Incremented whenever the format or the meaning of what is kept changes. */
-const CACHE_VERSION = 6;
+const CACHE_VERSION = 7;
 
 /** One kind of knowledge of session files, and how it is kept: in one file for each folder of sessions. */
 export interface CacheKind<Known extends FileMark> {

@@ -75,8 +75,8 @@ function statesOf(path: string): FileState[] {
   return BESIDE.flatMap((suffix) => {
     const stats = statSync(path + suffix, { bigint: true, throwIfNoEntry: suffix === "" });
     if (stats === undefined) return [];
-    const { dev, ino, size, mtimeNs } = stats;
-    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}` };
+    const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}` };
   });
 }
 

@@ -79,7 +79,8 @@ function programOfFile(path: string, options: ImportSessionsOptions): SourceProg
   if (stats?.isFile() !== true) return undefined;
   const copies = copiesFor(options);
   try {
-    const [facts] = readFileFacts({ path, size: stats.size, mtimeMs: stats.mtimeMs }, copies);
+    const { size, mtimeMs, ctimeMs } = stats;
+    const [facts] = readFileFacts({ path, size, mtimeMs, ctimeMs }, copies);
     return programOf(facts?.source);
   } finally {
     copies.remove();

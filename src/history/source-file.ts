@@ -14,6 +14,8 @@ export interface SourceFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
+  /** Also changes if a program rewrites the file and restores its modification time. */
+  readonly ctimeMs: number;
   /** Files that change together with it. */
   readonly beside?: readonly SourceFile[];
   /** Path of the copy of a database that this run reads in its place. */
@@ -35,8 +37,8 @@ export function isDatabaseName(path: string): boolean {
 }
 
 /** Returns a text that changes whenever a file, or one beside it, is written to. */
-export function stampOf({ path, size, mtimeMs, beside = [] }: SourceFile): string {
-  return [`${path}:${size}:${mtimeMs}`, ...beside.map(stampOf)].join("|");
+export function stampOf({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
+  return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(stampOf)].join("|");
 }
 
 /** Reads a file whole, and decompresses it if necessary. */

@@ -1,4 +1,4 @@
-import type { FileState } from "../fs/file-identity.ts";
+import { type FileState, isUnchanged } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
@@ -124,7 +124,7 @@ export class OpenFile {
     const { position, expectedEnd } = this.index;
     if (this.#isStale || !this.#file.isSame(state) || state.size < position) return false;
     if (this.isHeld && state.size === expectedEnd) return true;
-    if (state.size === this.#seen?.size && state.mtimeNs === this.#seen.mtimeNs) return true;
+    if (isUnchanged(this.#seen, state)) return true;
     const fingerprint = this.#fingerprint;
     return fingerprint === undefined || this.#file.read((fd) => isIntact(this.#fs, fd, fingerprint));
   }

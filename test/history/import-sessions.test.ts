@@ -34,6 +34,7 @@ import {
   turn,
   usage,
 } from "../import/support/codex-records.ts";
+import { overwrite } from "../support/opened-files.ts";
 import { Places } from "./support/places.ts";
 
 const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
@@ -154,6 +155,17 @@ test("a second run writes nothing and reads nothing, and without what is remembe
     "unchanged",
   ]);
   expect(state()).toMatchObject(marks);
+});
+
+test("a source that was rewritten in place with the same size and a restored modification time is read again", async () => {
+  const places = new Places();
+  const path = places.put(CLAUDE_PATH, linesOf([user("q", null, "the key is hunter2")]));
+  // A time that can be restored exactly.
+  utimesSync(path, 1, 1);
+  await places.import();
+  overwrite(path, "hunter2", "_______");
+  await places.import();
+  expect([...places.files().values()].join("")).toContain("the key is _______");
 });
 
 test("a session that was continued here keeps what was added, as its leaf, and gets what is new beside it", async () => {

@@ -3,6 +3,7 @@ import { collectCalls } from "../../catalog/collect-usage.ts";
 import { Descent } from "../../catalog/descent.ts";
 import { kinshipOf } from "../../catalog/kinship.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
+import { type FileMark, isUnchangedAt, markOf } from "../../catalog/scanned-file.ts";
 import { type FileHit, searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { SessionRow } from "../../catalog/session-row.ts";
@@ -165,15 +166,14 @@ export async function searchIndex(
 
 /** Counts the failures of sessions, and remembers them until the file changes. */
 export class FailureCounter {
-  readonly #known = new Map<string, { readonly stamp: string; readonly failed: number }>();
+  readonly #known = new Map<string, { readonly mark: FileMark; readonly failed: number }>();
 
   failuresOf(path: string): number {
-    const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-    const stamp = `${size}:${mtimeMs}`;
     const known = this.#known.get(path);
-    if (known?.stamp === stamp) return known.failed;
+    if (known !== undefined && isUnchangedAt(path, known.mark)) return known.failed;
+    const stats = statSync(path, { throwIfNoEntry: false });
     const failed = readKinds(SessionView.at(path)).failures.size;
-    this.#known.set(path, { stamp, failed });
+    if (stats !== undefined) this.#known.set(path, { mark: markOf(stats), failed });
     return failed;
   }
 }
