@@ -6,9 +6,9 @@ import {
   writeAtomicJson,
   writeAtomicJsonNow,
 } from "../fs/atomic-json.ts";
-import { sha256 } from "../fs/digest.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
+import { folderCacheName } from "./cache-names.ts";
 import type { FileMark } from "./scanned-file.ts";
 import { isSystemError } from "./skipping.ts";
 
@@ -95,7 +95,7 @@ export class FolderCache<Known extends FileMark> {
     if (this.#cacheFolder === undefined) return undefined;
     const known = this.loaded.get(folder);
     if (known !== undefined) return known;
-    const path = join(this.#cacheFolder, `${sha256(folder).slice(0, 32)}${this.#kind.suffix}`);
+    const path = join(this.#cacheFolder, folderCacheName(folder, this.#kind.suffix));
     const cached = this.guarded(() => readCached(path, this.#kind));
     const files = cached?.folder === folder ? cached.files : new Map<string, Known>();
     const loaded = { path, files, unsaved: 0 };

@@ -1,6 +1,6 @@
 import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
 import { FILE_MODE, makeFolder, realFileSystem } from "../fs/file-system.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { BESIDE_DATABASE, removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
 import { SessionError } from "../schema/errors.ts";
 import { canReadDatabases, foldLog } from "./sqlite.ts";
 
@@ -10,8 +10,8 @@ const LARGE_BYTES = 1024 ** 3;
 /** How often files are looked at that others write to meanwhile. */
 const MAX_ATTEMPTS = 20;
 
-/** What stands beside a database: its log, or what an interrupted change must be undone with. */
-const BESIDE = ["", "-wal", "-journal"] as const;
+/** What a database consists of: itself, its log, and what an interrupted change must be undone with. */
+const PARTS = ["", "-wal", "-journal"] as const;
 
 /**
  * Copies of other programs' databases, which a run reads in their place.
@@ -61,7 +61,7 @@ export class DatabaseCopies {
 }
 
 function removeCopy(copy: string): void {
-  for (const suffix of [...BESIDE, "-shm"]) removeTemporary(realFileSystem, copy + suffix);
+  for (const suffix of ["", ...BESIDE_DATABASE]) removeTemporary(realFileSystem, copy + suffix);
 }
 
 /** State of a file, by which it is known whether it has changed. */
@@ -72,7 +72,7 @@ interface FileState {
 }
 
 function statesOf(path: string): FileState[] {
-  return BESIDE.flatMap((suffix) => {
+  return PARTS.flatMap((suffix) => {
     const stats = statSync(path + suffix, { bigint: true, throwIfNoEntry: suffix === "" });
     if (stats === undefined) return [];
     const { dev, ino, size, mtimeNs, ctimeNs } = stats;
@@ -85,7 +85,7 @@ function copyWhole(path: string, copy: string): void {
   let copied: readonly FileState[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const states = statesOf(path);
-    for (const suffix of BESIDE) {
+    for (const suffix of PARTS) {
       const key = keyOf(states, suffix);
       if (key === keyOf(copied, suffix)) continue;
       // A copy of one that may only be read could not be written again.
@@ -96,7 +96,7 @@ function copyWhole(path: string, copy: string): void {
     }
     copied = states;
     const now = statesOf(path);
-    if (BESIDE.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
+    if (PARTS.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
   }
   throw busy(path);
 }

@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { importCacheName } from "../catalog/cache-names.ts";
 import { defaultCacheFolder } from "../catalog/user-folders.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { readAtomicJson, writeAtomicJson } from "../fs/atomic-json.ts";
 import { hasErrorCode } from "../fs/file-system.ts";
 import type { ImportCounts } from "../import/imported-session.ts";
-import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { WrittenSession } from "./import-target.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
@@ -52,7 +52,7 @@ export class ImportCache {
 
   /** @param target - Name of the import's target. */
   constructor(target: string, folder: string = defaultCacheFolder()) {
-    this.#path = join(folder, `imports-${digestOf(target)}.json`);
+    this.#path = join(folder, importCacheName(target));
     const { files, imports } = keptAt(this.#path);
     this.#files = files;
     this.#imports = imports;

@@ -22,14 +22,9 @@ import { AppendFile } from "../log/append-file.ts";
 import { fileError, untilUnchanged } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import { logLineOf } from "../log/log-lines.ts";
-import {
-  awaitFile,
-  despiteReplacement,
-  exclusively,
-  nameOfOldFile,
-  replaceFile,
-} from "../log/replace-file.ts";
+import { awaitFile, despiteReplacement, exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath, projectFolderIn, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
+import { nameOfOldFile } from "../log/written-names.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";

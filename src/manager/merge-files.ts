@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { forgetSession } from "../catalog/forget-session.ts";
 import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
@@ -9,6 +8,7 @@ import { assertFree, writeNewFile } from "../log/new-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { despiteReplacement, exclusively, isThere, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
+import { backupName } from "../log/written-names.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 
 /** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
@@ -137,7 +137,7 @@ function replace(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesRes
       old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
       pieces: plan.lines(),
       // A backup would keep what was redacted.
-      ...(unredacted.a.length === 0 && { backup: `${basename(path)}.bak` }),
+      ...(unredacted.a.length === 0 && { backup: backupName(path) }),
       verify: (temporary) => assertSound(fs, temporary, plan),
     });
     forgetSession(path);
