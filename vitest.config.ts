@@ -30,6 +30,7 @@ const ONLY_FULL = [
   "test/mcp/clients.test.ts",
   "test/postgres/**",
   "test/property/{reading-bodies,tree-scale}.test.ts",
+  "test/redaction/killed-commands.test.ts",
   "test/stores/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
@@ -150,7 +151,7 @@ export default defineConfig(({ mode }) => {
         },
         {
           extends: true,
-          test: { ...LIBRARY, name: "alone", include: ALONE },
+          test: { ...LIBRARY, name: "alone", include: ALONE, exclude: left },
         },
         {
           extends: true,

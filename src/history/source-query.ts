@@ -7,6 +7,7 @@ import { fileError } from "../log/file-errors.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { SessionError } from "../schema/errors.ts";
 import { groupBy } from "../schema/group-by.ts";
+import { digestOf } from "../schema/ids.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import { DatabaseCopies } from "./database-copies.ts";
 import { readFileFacts } from "./file-facts.ts";
@@ -195,7 +196,8 @@ function makeSession(
           facts.modifiedMs ?? Math.max(mtimeMs, ...beside.map((one) => one.mtimeMs)),
       ),
     ),
-    stamp: [...files.map(sessionStamp), more.title ?? ""].join("\n"),
+    // The cache of imports keeps it: a digest brings no text back that was redacted.
+    stamp: [...files.map(sessionStamp), digestOf(more.title ?? "")].join("\n"),
     ...more,
   };
 }
