@@ -110,12 +110,15 @@ export class PlantedHome {
     return path;
   }
 
-  /** Files that hold the secret in any spelling, in plain or compressed in a page; and all that killed processes left. */
+  /** Files that hold the secret, in plain or compressed in a page, and what killed processes left, unless it is empty. */
   holders(): string[] {
     const names = readdirSync(this.home, { recursive: true, encoding: "utf8" });
     return names
       .map((name) => join(this.home, name))
-      .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+      .filter((path) => {
+        const stats = statSync(path, { throwIfNoEntry: false });
+        return stats?.isFile() === true && stats.size > 0;
+      })
       .filter((path) => isTemporaryName(basename(path)) || holdsSecret(path))
       .sort();
   }
