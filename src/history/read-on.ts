@@ -6,7 +6,7 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget, SessionBytes } from "./import-target.ts";
-import { readSourceRange, stampOf } from "./source-file.ts";
+import { readSourceRange, stampOf, stampOfTitle } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
 /** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */
@@ -17,7 +17,7 @@ export function readStateOf({ files, title }: SourceSession): ReadState | undefi
   const main = mainOf(files);
   if (main === undefined || main.beside !== undefined) return undefined;
   const others = files.filter((file) => file !== main).map(stampOf);
-  return { size: main.size, others: [main.path, ...others, title ?? ""].join("\n") };
+  return { size: main.size, others: [main.path, ...others, stampOfTitle(title)].join("\n") };
 }
 
 function mainOf(files: readonly KnownFile[]): KnownFile | undefined {

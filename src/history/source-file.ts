@@ -6,6 +6,7 @@ import { leftOut, readSourceText, type SourceText } from "../import/source-text.
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { fileError } from "../log/file-errors.ts";
 import { SessionError } from "../schema/errors.ts";
+import { digestOf } from "../schema/ids.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import type { JsonRecord } from "../schema/json.ts";
 
@@ -39,6 +40,11 @@ export function isDatabaseName(path: string): boolean {
 /** Returns a text that changes whenever a file, or one beside it, is written to. */
 export function stampOf({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
   return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(stampOf)].join("|");
+}
+
+/** Returns a text that changes with a session's title, and does not hold it: caches keep it, also after a redaction. */
+export function stampOfTitle(title = ""): string {
+  return title === "" ? "" : digestOf(title);
 }
 
 /** Reads a file whole, and decompresses it if necessary. */

@@ -7,13 +7,12 @@ import { fileError } from "../log/file-errors.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { SessionError } from "../schema/errors.ts";
 import { groupBy } from "../schema/group-by.ts";
-import { digestOf } from "../schema/ids.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import { DatabaseCopies } from "./database-copies.ts";
 import { readFileFacts } from "./file-facts.ts";
 import { findSourceFiles } from "./find-source-files.ts";
 import type { ImportCache } from "./import-cache.ts";
-import { type ReportSkipped, SideFiles, type SourceFile, stampOf } from "./source-file.ts";
+import { type ReportSkipped, SideFiles, type SourceFile, stampOf, stampOfTitle } from "./source-file.ts";
 import {
   type Environment,
   type FileFacts,
@@ -196,8 +195,7 @@ function makeSession(
           facts.modifiedMs ?? Math.max(mtimeMs, ...beside.map((one) => one.mtimeMs)),
       ),
     ),
-    // The cache of imports keeps it: a digest brings no text back that was redacted.
-    stamp: [...files.map(sessionStamp), digestOf(more.title ?? "")].join("\n"),
+    stamp: [...files.map(sessionStamp), stampOfTitle(more.title)].join("\n"),
     ...more,
   };
 }

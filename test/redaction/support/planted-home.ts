@@ -25,6 +25,9 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 /** What is planted in every session; in JSON, its last letter may be an escape. */
 export const SECRET = "hunter2-Ω";
 
+/** How a record begins. */
+const OPENING = "{".charCodeAt(0);
+
 const PAGE_BLOCK = /<script type="application\/gzip">([^<]*)<\/script>/g;
 
 /**
@@ -110,7 +113,7 @@ export class PlantedHome {
     return path;
   }
 
-  /** Files that hold the secret, in plain or compressed in a page, and what killed processes left, unless it is empty. */
+  /** Files that hold the secret, in plain or compressed in a page, and what killed processes left that may hold a part of it. */
   holders(): string[] {
     const names = readdirSync(this.home, { recursive: true, encoding: "utf8" });
     return names
@@ -119,7 +122,9 @@ export class PlantedHome {
         const stats = statSync(path, { throwIfNoEntry: false });
         return stats?.isFile() === true && stats.size > 0;
       })
-      .filter((path) => isTemporaryName(basename(path)) || holdsSecret(path))
+      .filter(
+        (path) => holdsSecret(path) || (isTemporaryName(basename(path)) && readFileSync(path)[0] !== OPENING),
+      )
       .sort();
   }
 
