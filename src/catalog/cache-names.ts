@@ -13,7 +13,7 @@ const NAME = /^(?:([0-9a-f]{32})(?:\.json|\.grams)|imports-[0-9a-f]{32}\.json)(\
  */
 export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
 
-/** Returns what a file in a cache folder is, by its name; undefined if it is none that this library writes. */
+/** Returns what a file in a cache folder is, by its name; undefined if this library writes no such file. */
 export function parseCacheName(name: string): CacheFileKind | undefined {
   if (isTemporaryName(name)) return "temporary";
   const [found, ofFolder, number] = NAME.exec(name) ?? [];

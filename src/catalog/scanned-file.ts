@@ -34,7 +34,7 @@ export function isUnchangedAt(path: string, mark: FileMark): boolean {
   return stats !== undefined && isUnchanged(stats, mark);
 }
 
-/** Tells whether what is known of a file is still in it: it is unchanged or has grown, and was not replaced. */
+/** Returns whether what is known of a file is still in it: it is unchanged or has grown, and was not replaced. */
 export function isKept(now: FileMark | undefined, mark: FileMark): boolean {
   if (now === undefined) return false;
   // Some systems number no files.
@@ -42,7 +42,7 @@ export function isKept(now: FileMark | undefined, mark: FileMark): boolean {
   return hasGrown || isUnchanged(now, mark);
 }
 
-/** Tells the same of the file at a path. */
+/** Returns the same as `isKept` for the file at a path. */
 export function isKeptAt(path: string, mark: FileMark): boolean {
   return isKept(
     ifPresent(() => statSync(path)),

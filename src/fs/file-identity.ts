@@ -36,7 +36,7 @@ export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefi
 }
 
 /**
- * Tells whether two states are of one file that nobody has written to in between.
+ * Returns whether two states are of one file that was not written to in between.
  *
  * The change time counts as well, since a program can restore the modification time after it has rewritten a file in place.
  */

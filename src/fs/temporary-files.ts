@@ -33,7 +33,7 @@ export function temporaryPath(folder: string): string {
   return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
 }
 
-/** Tells whether a file is a temporary one, or next to one that is a database, by its name. */
+/** Returns whether a name is that of a temporary file, or of one next to a temporary database. */
 export function isTemporaryName(name: string): boolean {
   return NAME.test(name);
 }

@@ -33,11 +33,11 @@ export interface WrittenName {
 }
 
 /**
- * Returns what a file next to sessions is, by its name; undefined if it is none that this library writes.
+ * Returns what a file next to sessions is, by its name; undefined if this library writes no such file.
  *
  * The only list of these names: whatever searches, removes or sweeps such files asks here.
  *
- * @param isSession - Tells whether a session's file may have a name.
+ * @param isSession - Returns whether a session's file may have a name.
  */
 export function parseWrittenName(
   name: string,

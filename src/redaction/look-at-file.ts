@@ -68,7 +68,7 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
   }
   if (COMPRESSED.test(path)) return { ...sight, isOverlong: true };
   const front = frontOf(path);
-  // What is unfinished, a copy of a database and a part of a page hold their texts in no order; nobody misses them.
+  // Unfinished files, copies of databases and parts of pages cannot be searched reliably, and are of no use.
   const isOpaque = kind === "temporary" && !/^(?:\{|$)/.test(front);
   if (isOpaque || parseCacheName(basename(path)) === "unfinished") return { ...sight, isFound: true };
   eachRawLine(realFileSystem, path, take);
