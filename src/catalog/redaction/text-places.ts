@@ -1,0 +1,172 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isSessionError } from "../../core/format/errors.ts";
+import { filesInCache } from "../../session/files/cache-files.ts";
+import { cacheFolders } from "../../session/files/forget-session.ts";
+import { listPages } from "../../session/files/page-files.ts";
+import { belongsTo, type CatalogScope, foldersOf } from "../../session/files/session-files.ts";
+import { ignoreSkipped } from "../../session/files/skipped-files.ts";
+import { ifPresent } from "../../session/fs/file-system.ts";
+import { parseWrittenName } from "../../session/log/written-names.ts";
+import { FILTERS } from "../list/gram-cache.ts";
+import { Descent, type SessionLineage } from "../list/lineage.ts";
+import { listSessions } from "../list/list-sessions.ts";
+import { listTrashed, listTrashedBackups, type TrashedSession } from "../trash/restore.ts";
+import { trashFolders } from "../trash/trash-folders.ts";
+
+/**
+ * What holds text of sessions.
+ *
+ * `session`: a session file; `stored`: a session in a store; `trash`: a session in the trash; `backup`: what an upgrade, a repair or
+ * an interrupted replacement left; `temporary`: what a killed process left; `cache`: cached rows of lists and imports; `page`: a
+ * page that `view` wrote for the browser; `other`: a file of another program, which is never changed.
+ */
+export type PlaceKind = "session" | "stored" | "trash" | "backup" | "temporary" | "cache" | "page" | "other";
+
+/** A file that may hold text of sessions. */
+export interface TextPlace {
+  readonly kind: PlaceKind;
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** Which sessions a redaction is about. */
+export interface PlaceQuery {
+  /** All sessions of these scopes, and what else is in their folders. */
+  readonly scopes: readonly CatalogScope[];
+  /** Only these session files, those they were forked from, and all that were forked from those. */
+  readonly paths?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Finds everything that may hold text of some sessions. */
+export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
+  const { scopes, paths, signal } = query;
+  const sessions = new Map<string, SessionLineage>();
+  for (const scope of scopes) {
+    for (const row of await listSessions({ ...scope, cache: false, ...(signal && { signal }) }))
+      sessions.set(row.path, row);
+  }
+  const folders = new Set(scopes.flatMap((scope) => foldersOf(scope, ignoreSkipped)));
+  const trashed = await trashedIn([...folders]);
+  const family = paths && familyOf(paths, [...sessions.values()], trashed);
+  const places = new Map<string, TextPlace>();
+  const put = (kind: PlaceKind, path: string) => {
+    if (!places.has(path)) places.set(path, { kind, path });
+  };
+  for (const path of family ?? sessions.keys())
+    if (sessions.has(path) || paths?.includes(path)) put("session", path);
+  const isWhole = (folder: string) =>
+    family === undefined && scopes.some((scope) => holdsOnly(scope, folder));
+  const names = new Set(family ?? sessions.keys());
+  for (const folder of new Set([...folders, ...[...names].map((path) => dirname(path))])) {
+    for (const { kind, path, of } of besideIn(folder, names)) {
+      if (isWhole(folder) || (of !== undefined && names.has(of)) || kind === "temporary") put(kind, path);
+    }
+  }
+  for (const one of trashed)
+    if (family?.has(one.path) ?? isInScopes(one, scopes)) put("trash", one.trashPath);
+  for (const { kind, path, of } of besideTrashed(trashed, [...folders]))
+    if (kind === "temporary" || isWhole(dirname(of)) || names.has(of)) put(kind, path);
+  for (const { kind, path } of [...cacheFiles(), ...listPages()]) put(kind, path);
+  return [...places.values()];
+}
+
+/** Tells whether all in a folder is of a scope. */
+function holdsOnly(scope: CatalogScope, folder: string): boolean {
+  if (scope.sessionDir !== undefined && scope.cwd !== undefined) return false;
+  return foldersOf(scope, ignoreSkipped).includes(folder);
+}
+
+function isInScopes({ path, session }: TrashedSession, scopes: readonly CatalogScope[]): boolean {
+  return scopes.some((scope) => {
+    const isThere = scope.sessionDir === undefined || dirname(path) === scope.sessionDir;
+    return isThere && belongsTo(scope)(session.cwd, dirname(path));
+  });
+}
+
+/** Returns sessions, those that they descend from, and all that descend from those, by path. */
+function familyOf(
+  paths: readonly string[],
+  sessions: readonly SessionLineage[],
+  trashed: readonly TrashedSession[],
+): ReadonlySet<string> {
+  const gone = trashed.map(({ path, session }): SessionLineage => {
+    const { id, parentSession } = session;
+    return { path, id, ...(parentSession !== undefined && { parentSession }) };
+  });
+  const all = [...sessions, ...gone];
+  const family = new Descent(all).familyOf(all.filter(({ path }) => paths.includes(path)));
+  return new Set([...paths, ...[...family].map(({ path }) => path)]);
+}
+
+/** Yields what is in a folder next to sessions, and the path of the session that it belongs to. */
+function* besideIn(
+  folder: string,
+  sessions: Pick<ReadonlySet<string>, "has">,
+): Generator<TextPlace & { readonly of?: string | undefined }, void> {
+  const isSession = (name: string) => name.endsWith(".jsonl") || sessions.has(join(folder, name));
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name);
+    if (!isFile(path)) continue;
+    const { kind, session } = parseWrittenName(name, isSession) ?? {};
+    if (kind === "temporary") yield { kind, path };
+    else if (kind !== undefined) yield { kind: "backup", path, of: session && join(folder, session) };
+    else if (/\.jsonl/.test(name) && !name.endsWith(".lease")) {
+      yield { kind: "other", path, of: join(folder, name.replace(/(\.jsonl).*$/, "$1")) };
+    }
+  }
+}
+
+/** Systems whose trash no program can read have none to look through. */
+async function trashedIn(folders: readonly string[]): Promise<TrashedSession[]> {
+  try {
+    return await listTrashed(folders.length > 0 ? { folders } : {});
+  } catch (error) {
+    if (isSessionError(error, "SESSION_NOT_FOUND")) return [];
+    throw error;
+  }
+}
+
+/** Yields backups in the trash, what killed processes left there, and the path that the session of each had before. */
+function* besideTrashed(
+  trashed: readonly TrashedSession[],
+  folders: readonly string[],
+): Generator<TextPlace & { readonly of: string }, void> {
+  const before = new Map(trashed.map(({ path, trashPath }) => [trashPath, path]));
+  for (const { path, trashPath } of listTrashedBackups(folders)) {
+    const { session = "" } = parseWrittenName(basename(path)) ?? {};
+    yield { kind: "backup", path: trashPath, of: join(dirname(path), session) };
+  }
+  for (const folder of trashFolders(folders))
+    for (const { kind, path, of = "" } of besideIn(join(folder.path, "files"), before)) {
+      const session = before.get(of);
+      if (kind === "temporary") yield { kind, path, of };
+      else if (kind === "backup" && session !== undefined) yield { kind, path, of: session };
+    }
+}
+
+/** Filters of searches are hashes, and hold no text. */
+function cacheFiles(): TextPlace[] {
+  return [...cacheFolders()].flatMap((folder) => [
+    ...filesInCache(folder, "folder", "imports", "unfinished")
+      .filter((path) => !path.includes(FILTERS.suffix))
+      .map((path): TextPlace => ({ kind: "cache", path })),
+    ...filesInCache(folder, "temporary").map((path): TextPlace => ({ kind: "temporary", path })),
+  ]);
+}
+
+function namesIn(folder: string): string[] {
+  if (ifPresent(() => statSync(folder))?.isDirectory() !== true) return [];
+  return ifPresent(() => readdirSync(folder)) ?? [];
+}
+
+function isFile(path: string): boolean {
+  return ifPresent(() => statSync(path))?.isFile() === true;
+}
+
+/** Returns the path of the session whose old file this is; undefined if it is something else. */
+export function sessionOfOld(path: string): string | undefined {
+  const { kind, session } = parseWrittenName(basename(path), () => true) ?? {};
+  return kind === "old" && session !== undefined ? join(dirname(path), session) : undefined;
+}
