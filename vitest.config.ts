@@ -30,6 +30,7 @@ const ONLY_FULL = [
   "test/apps/mcp/clients.test.ts",
   "test/stores/postgres/**",
   "test/property/{reading-bodies,tree-scale}.test.ts",
+  "test/catalog/redaction/killed-commands.test.ts",
   "test/stores/remote/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
@@ -153,7 +154,7 @@ export default defineConfig(({ mode }) => {
         },
         {
           extends: true,
-          test: { ...LIBRARY, name: "alone", include: ALONE },
+          test: { ...LIBRARY, name: "alone", include: ALONE, exclude: left },
         },
         {
           extends: true,

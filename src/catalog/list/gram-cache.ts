@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { listOf } from "../../core/context/entry-fields.ts";
-import { type FileMark, isKeptAt, isUnchanged, markOf } from "../../session/files/file-mark.ts";
+import { type FileMark, isKept, isKeptAt, isUnchanged, markOf } from "../../session/files/file-mark.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
 import { type CacheKind, FolderCache } from "./folder-cache.ts";
 
@@ -17,9 +17,9 @@ export interface KnownFilter extends FileMark {
 export const FILTERS: CacheKind<KnownFilter> = {
   suffix: ".grams",
   encode: (files) => ({
-    columns: Array.from(files, ([name, { size, mtimeMs, ino, birthtimeMs, filter }]) => [
+    columns: Array.from(files, ([name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, filter }]) => [
       name,
-      ...[size, mtimeMs, ino, birthtimeMs, filter.length],
+      ...[size, mtimeMs, ctimeMs, ino, birthtimeMs, filter.length],
     ]),
     bytes: Buffer.concat(Array.from(files.values(), ({ filter }) => filter)),
   }),
@@ -30,9 +30,9 @@ export const FILTERS: CacheKind<KnownFilter> = {
     let at = 0;
     for (const column of listOf(columns)) {
       const [name, ...numbers] = listOf(column);
-      const [size = 0, mtimeMs = 0, ino = 0, birthtimeMs = 0, length = 0] = numbers.map(Number);
+      const [size = 0, mtimeMs = 0, ctimeMs = 0, ino = 0, birthtimeMs = 0, length = 0] = numbers.map(Number);
       if (typeof name !== "string") return undefined;
-      filters.set(name, { size, mtimeMs, ino, birthtimeMs, filter: all.subarray(at, at + length) });
+      filters.set(name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, filter: all.subarray(at, at + length) });
       at += length;
     }
     return at === all.length ? filters : undefined;
@@ -71,9 +71,8 @@ export class GramCache {
     for (const [folder, { files: filters, unsaved }] of loaded) {
       let [all, isOutdated] = [0, false];
       for (const [name, known] of filters) {
-        const now = current.get(join(folder, name));
         all += known.size;
-        isOutdated ||= now === undefined || now.ino !== known.ino || now.size < known.size;
+        isOutdated ||= !isKept(current.get(join(folder, name)), known);
       }
       if (isOutdated || unsaved >= Math.max(LEAST_NEW_BYTES, all * LEAST_NEW_PART))
         await this.#known.save(folder, isKeptAt);

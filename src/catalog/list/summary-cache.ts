@@ -20,7 +20,7 @@ export interface CacheOptions {
 /**
  * Summaries of session files, kept between runs.
  *
- * Valid for as long as a session file has the same size, time and inode. Rows hold text of their sessions, so outdated ones
+ * Valid for as long as a session file has the same size, times and inode. Rows hold text of their sessions, so outdated ones
  * are not kept.
  */
 export class SummaryCache {

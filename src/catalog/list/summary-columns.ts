@@ -33,6 +33,7 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     name: [...summaries.keys()],
     size: files.map((file) => file.size),
     mtimeMs: files.map((file) => file.mtimeMs),
+    ctimeMs: files.map((file) => file.ctimeMs),
     ino: files.map((file) => file.ino),
     birthtimeMs: files.map((file) => file.birthtimeMs),
     lastId: files.map((file) => file.end?.lastId ?? null),
@@ -77,10 +78,12 @@ export function readColumns(
     const name = lists.name[i];
     const size = lists.size[i];
     const mtimeMs = lists.mtimeMs[i];
+    const ctimeMs = lists.ctimeMs[i];
     const ino = lists.ino[i];
     const birthtimeMs = lists.birthtimeMs[i];
     const issueCount = lists.issueCount[i];
-    if (typeof size !== "number" || typeof mtimeMs !== "number") return undefined;
+    if (typeof size !== "number" || typeof mtimeMs !== "number" || typeof ctimeMs !== "number")
+      return undefined;
     if (typeof ino !== "number" || typeof birthtimeMs !== "number" || typeof issueCount !== "number")
       return undefined;
     if (typeof name !== "string") return undefined;
@@ -97,7 +100,8 @@ export function readColumns(
     const length = lists.calls[i];
     const calls = typeof length === "number" ? pieceOf(bytes, callsAt, callsAt + length) : undefined;
     if (typeof length === "number") callsAt += length;
-    summaries.set(name, { size, mtimeMs, ino, birthtimeMs, summary, calls, issueCount, end: known, isWhole });
+    const mark = { size, mtimeMs, ctimeMs, ino, birthtimeMs };
+    summaries.set(name, { ...mark, summary, calls, issueCount, end: known, isWhole });
     start = end;
   }
   return start === text.length ? summaries : undefined;
@@ -138,6 +142,7 @@ function listsOf(columns: JsonRecord) {
     name: list("name"),
     size: list("size"),
     mtimeMs: list("mtimeMs"),
+    ctimeMs: list("ctimeMs"),
     ino: list("ino"),
     birthtimeMs: list("birthtimeMs"),
     lastId: list("lastId"),

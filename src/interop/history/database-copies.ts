@@ -1,7 +1,12 @@
 import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
 import { SessionError } from "../../core/format/errors.ts";
 import { FILE_MODE, makeFolder, realFileSystem } from "../../session/fs/file-system.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
+import {
+  BESIDE_DATABASE,
+  removeLeftovers,
+  removeTemporary,
+  temporaryPath,
+} from "../../session/fs/temporary-files.ts";
 import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
 
 /** Size from which a database is only copied if the caller has named it: 1 GB. */
@@ -10,8 +15,8 @@ const LARGE_BYTES = 1024 ** 3;
 /** How often files are looked at that others write to meanwhile. */
 const MAX_ATTEMPTS = 20;
 
-/** What stands beside a database: its log, or what an interrupted change must be undone with. */
-const BESIDE = ["", "-wal", "-journal"] as const;
+/** What a database consists of: itself, its log, and what an interrupted change must be undone with. */
+const PARTS = ["", "-wal", "-journal"] as const;
 
 /** Makes a copy of a database at a path. */
 type CopyDatabase = (path: string, copy: string, bytes: number) => Promise<void>;
@@ -77,7 +82,7 @@ export function copyDatabase(path: string, copy: string, lookups: LookupColumns)
 
 /** Removes a copy of a database, and the files that reading it leaves beside it. */
 export function removeCopy(copy: string): void {
-  for (const suffix of [...BESIDE, "-shm"]) removeTemporary(realFileSystem, copy + suffix);
+  for (const suffix of ["", ...BESIDE_DATABASE]) removeTemporary(realFileSystem, copy + suffix);
 }
 
 /** State of a file, by which it is known whether it has changed. */
@@ -88,11 +93,11 @@ interface FileState {
 }
 
 function statesOf(path: string): FileState[] {
-  return BESIDE.flatMap((suffix) => {
+  return PARTS.flatMap((suffix) => {
     const stats = statSync(path + suffix, { bigint: true, throwIfNoEntry: suffix === "" });
     if (stats === undefined) return [];
-    const { dev, ino, size, mtimeNs } = stats;
-    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}` };
+    const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}` };
   });
 }
 
@@ -101,7 +106,7 @@ function copyWhole(path: string, copy: string): void {
   let copied: readonly FileState[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const states = statesOf(path);
-    for (const suffix of BESIDE) {
+    for (const suffix of PARTS) {
       const key = keyOf(states, suffix);
       if (key === keyOf(copied, suffix)) continue;
       // A copy of one that may only be read could not be written again.
@@ -112,7 +117,7 @@ function copyWhole(path: string, copy: string): void {
     }
     copied = states;
     const now = statesOf(path);
-    if (BESIDE.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
+    if (PARTS.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
   }
   throw busy(path);
 }

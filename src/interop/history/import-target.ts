@@ -26,19 +26,14 @@ import { AppendFile } from "../../session/log/append-file.ts";
 import { fileError, untilUnchanged } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
 import { logLineOf } from "../../session/log/log-lines.ts";
-import {
-  awaitFile,
-  despiteReplacement,
-  exclusively,
-  nameOfOldFile,
-  replaceFile,
-} from "../../session/log/replace-file.ts";
+import { awaitFile, despiteReplacement, exclusively, replaceFile } from "../../session/log/replace-file.ts";
 import {
   absolutePath,
   projectFolderIn,
   sessionFileName,
   sessionsRoot,
 } from "../../session/log/session-paths.ts";
+import { nameOfOldFile } from "../../session/log/written-names.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { FileStore } from "../../stores/file/file-store.ts";
 import { entryIdsOf, strayLeaf } from "./sync-plan.ts";

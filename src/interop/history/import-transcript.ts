@@ -83,7 +83,8 @@ async function programOfFile(
   if (stats?.isFile() !== true) return undefined;
   const reader = new SourceReader(options);
   try {
-    const [facts] = await reader.readFacts({ path, size: stats.size, mtimeMs: stats.mtimeMs });
+    const { size, mtimeMs, ctimeMs } = stats;
+    const [facts] = await reader.readFacts({ path, size, mtimeMs, ctimeMs });
     return programOf(facts?.source);
   } finally {
     await reader.close();

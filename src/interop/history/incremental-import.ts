@@ -6,7 +6,7 @@ import type { ImportCounts, ImportedSession } from "../import/imported-session.t
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget, SessionBytes } from "./import-target.ts";
-import { readSourceRange, stampOf } from "./source-file.ts";
+import { readSourceRange, stampOf, stampOfTitle } from "./source-file.ts";
 import { MAX_OWN_BYTES } from "./source-limits.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
@@ -18,7 +18,7 @@ export function readStateOf({ files, title }: SourceSession): ReadState | undefi
   const main = mainOf(files);
   if (main === undefined || main.beside !== undefined) return undefined;
   const others = files.filter((file) => file !== main).map(stampOf);
-  return { size: main.size, others: [main.path, ...others, title ?? ""].join("\n") };
+  return { size: main.size, others: [main.path, ...others, stampOfTitle(title)].join("\n") };
 }
 
 function mainOf(files: readonly KnownFile[]): KnownFile | undefined {

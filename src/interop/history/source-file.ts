@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { digestOf } from "../../core/format/ids.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
@@ -15,6 +16,8 @@ export interface SourceFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
+  /** Also changes if a program rewrites the file and restores its modification time. */
+  readonly ctimeMs: number;
   /** Files that change together with it. */
   readonly beside?: readonly SourceFile[];
   /** Path of the copy of a database that this run reads in its place. */
@@ -36,8 +39,13 @@ export function isDatabaseName(path: string): boolean {
 }
 
 /** Returns a text that changes whenever a file, or one beside it, is written to. */
-export function stampOf({ path, size, mtimeMs, beside = [] }: SourceFile): string {
-  return [`${path}:${size}:${mtimeMs}`, ...beside.map(stampOf)].join("|");
+export function stampOf({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
+  return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(stampOf)].join("|");
+}
+
+/** Returns a text that changes with a session's title, and does not hold it: caches keep it, also after a redaction. */
+export function stampOfTitle(title = ""): string {
+  return title === "" ? "" : digestOf(title);
 }
 
 /** Reads a file whole, and decompresses it if necessary. */

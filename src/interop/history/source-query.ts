@@ -9,7 +9,7 @@ import { absolutePath } from "../../session/log/session-paths.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { findSourceFiles } from "./find-source-files.ts";
 import type { ImportCache } from "./import-cache.ts";
-import { type ReportSkipped, SideFiles, type SourceFile, stampOf } from "./source-file.ts";
+import { type ReportSkipped, SideFiles, type SourceFile, stampOf, stampOfTitle } from "./source-file.ts";
 import {
   type Environment,
   type FileFacts,
@@ -181,7 +181,7 @@ function makeSession(
           facts.modifiedMs ?? Math.max(mtimeMs, ...beside.map((one) => one.mtimeMs)),
       ),
     ),
-    stamp: [...files.map(sessionStamp), more.title ?? ""].join("\n"),
+    stamp: [...files.map(sessionStamp), stampOfTitle(more.title)].join("\n"),
     ...more,
   };
 }

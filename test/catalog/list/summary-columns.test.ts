@@ -17,6 +17,7 @@ const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
 const summaries: fc.Arbitrary<FileSummary> = fc.record({
   size: fc.nat(),
   mtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
+  ctimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
   birthtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
   ino: fc.nat(),
   issueCount: fc.nat(),
@@ -86,6 +87,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
         {
           size: 1,
           mtimeMs: 2,
+          ctimeMs: 5,
           ino: 3,
           issueCount: 0,
           birthtimeMs: 4,
@@ -103,6 +105,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     name: [1],
     size: ["1"],
     mtimeMs: [],
+    ctimeMs: [null],
     birthtimeMs: [],
     ino: [null],
     id: [5],

@@ -203,7 +203,7 @@ test("prompts of a lost session that is deleted since they were found are not ke
 
 describe("the cache of imports", () => {
   const facts = (title: string) => [{ source: "claude-code", sessionId: title } as const];
-  const file = (path: string) => ({ path, size: 1, mtimeMs: 1 });
+  const file = (path: string) => ({ path, size: 1, mtimeMs: 1, ctimeMs: 1 });
 
   test("keeps what several imports have found at once", async () => {
     const folder = temporaryFolder();

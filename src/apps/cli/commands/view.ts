@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { counted } from "../../../core/facts/number-text.ts";
 import { isSessionError, SessionError } from "../../../core/format/errors.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { TEMPORARY_FOLDER_PREFIX } from "../../../session/fs/temporary-files.ts";
+import { newPagePath } from "../../../session/files/page-files.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { writePageAt } from "../export/page-file.ts";
@@ -117,7 +116,7 @@ async function serve(
  * arguments of a browser, everybody on the machine could read the token in it.
  */
 function doorTo(url: string): string {
-  const path = temporaryPath("live");
+  const path = newPagePath("live");
   writeNewPage(
     path,
     `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><title>sessiontree</title>\n`,
@@ -133,7 +132,7 @@ async function writePage(call: CommandCall): Promise<void> {
   const wanted = get(LEAF);
   const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
   const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
-  const path = file ?? temporaryPath(session.fileName);
+  const path = file ?? newPagePath(session.fileName);
   if (get(FORCE)) writePageAt(path, [page]);
   else writeNewPage(path, page);
   const entries = session.tree.size;
@@ -154,12 +153,6 @@ function writeNewPage(path: string, page: string): void {
     const message = `${path} exists already; choose another path, or replace the page with --force.`;
     throw new SessionError(error.code, message, { details: error.details });
   }
-}
-
-/** A place in a folder of its own, which only its owner can enter. */
-function temporaryPath(fileName: string): string {
-  const name = fileName.replace(/\.jsonl$/, "");
-  return join(mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER_PREFIX)), `${name}.html`);
 }
 
 async function openPage({ get, io, warn }: CommandCall, target: string): Promise<void> {
