@@ -111,7 +111,7 @@ describe("deleteSession in a bundle", () => {
   /** Bundles a program that deletes a file, in a folder of its own, and runs it. */
   async function runBundled(path: string, nodeModules: boolean): Promise<string> {
     const bundles = sandbox();
-    const root = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+    const root = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
     const outfile = join(bundles, "program.mjs");
     const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
     await build({
