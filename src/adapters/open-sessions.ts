@@ -3,9 +3,18 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionStore } from "../stores/session-store.ts";
+import { sessionNotFound } from "../stores/store-errors.ts";
 import { Turns } from "./turns.ts";
 
 const MAX_IDLE = 16;
+
+/** Attempts to write to a session that others delete again and again. */
+const MAX_ATTEMPTS = 10;
+
+/** Whether a write was refused because the session was deleted, or deleted and begun again. */
+function isGone(error: unknown): boolean {
+  return isSessionError(error, "SESSION_NOT_FOUND") || isSessionError(error, "WRITES_LOST");
+}
 
 /** Builds something from all entries of a session. */
 export interface EntryTaker {
@@ -27,14 +36,22 @@ export class OpenSessions<State extends EntryTaker> {
   readonly #store: SessionStore;
   readonly #cwd: string;
   readonly #newState: (session: SessionManager) => State;
+  readonly #onGone: (id: string, state: State) => void;
   readonly #turns = new Turns();
   /** The most recently used last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
-  constructor(store: SessionStore, cwd: string, newState: (session: SessionManager) => State) {
+  /** @param onGone - Called with the state of a session that was deleted while it was open here. */
+  constructor(
+    store: SessionStore,
+    cwd: string,
+    newState: (session: SessionManager) => State,
+    onGone: (id: string, state: State) => void = () => undefined,
+  ) {
     this.#store = store;
     this.#cwd = cwd;
     this.#newState = newState;
+    this.#onGone = onGone;
   }
 
   /** Reads a session, including what others wrote; undefined if there is none. */
@@ -45,28 +62,39 @@ export class OpenSessions<State extends EntryTaker> {
     });
   }
 
-  /** Writes to a session, begins it under a name if there is none, and waits until everything is durable. */
-  write(id: string, name: string, work: (open: OpenSession<State>) => void): Promise<void> {
+  /**
+   * Writes to a session, and waits until everything is durable. A session that is deleted meanwhile stays deleted, and
+   * `work` runs again on the one that is then there.
+   *
+   * @param newName - Name of the session that is begun if there is none. Undefined: none is begun.
+   * @returns False if there is none, and nothing was written.
+   */
+  write(id: string, newName: string | undefined, work: (open: OpenSession<State>) => void): Promise<boolean> {
     return this.#turns.take(id, async () => {
-      const open = await this.#latest(
-        id,
-        async () => (await this.#find(id)) ?? (await this.#begin(id, name)),
-      );
-      if (open === undefined) return;
-      try {
-        work(open);
-        await open.session.flush();
-      } catch (error) {
-        // Entries that could not be written yet stay in the session, and the next try writes them; other errors are
-        // final.
-        if (!isSessionError(error, "WRITE_FAILED")) this.#open.delete(id);
-        throw error;
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const open = await this.#latest(id, async () => {
+            const found = await this.#find(id);
+            return newName === undefined ? found : (found ?? this.#begin(id, newName));
+          });
+          if (open === undefined) return false;
+          work(open);
+          await open.session.flush();
+          return true;
+        } catch (error) {
+          // Entries that could not be written yet stay in the session, and the next try writes them.
+          if (isSessionError(error, "WRITE_FAILED")) throw error;
+          if (isGone(error)) this.#noteGone(id);
+          await this.#close(id);
+          if (attempt === MAX_ATTEMPTS || !isGone(error)) throw error;
+        }
       }
     });
   }
 
   delete(id: string): Promise<void> {
     return this.#turns.take(id, async () => {
+      this.#noteGone(id);
       await this.#close(id);
       try {
         await this.#store.delete(id);
@@ -93,38 +121,48 @@ export class OpenSessions<State extends EntryTaker> {
   /** Returns an open session with what others wrote; undefined if it is not open, or was deleted. */
   async #refreshed(id: string): Promise<OpenSession<State> | undefined> {
     const open = this.#open.get(id);
-    this.#open.delete(id);
     if (open === undefined) return undefined;
     const path = open.session.getSessionFile();
-    if (path !== undefined && !isThere(path)) return undefined;
     try {
+      if (path !== undefined && !isThere(path)) throw sessionNotFound(id);
       await open.session.pull();
+      this.#open.delete(id);
+      this.#open.set(id, open);
+      return open;
     } catch (error) {
+      if (isGone(error)) {
+        this.#noteGone(id);
+        await this.#close(id);
+      }
+      this.#open.delete(id);
       if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
       throw error;
     }
-    this.#open.set(id, open);
-    return open;
+  }
+
+  #noteGone(id: string): void {
+    const open = this.#open.get(id);
+    if (open !== undefined) this.#onGone(id, open.state);
   }
 
   async #find(id: string): Promise<SessionManager | undefined> {
     try {
-      return await this.#store.open(id);
+      return await this.#store.open(id, { mustExist: true });
     } catch (error) {
       if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
       throw error;
     }
   }
 
-  async #begin(id: string, name: string): Promise<SessionManager | undefined> {
+  async #begin(id: string, name: string): Promise<SessionManager> {
     try {
-      const session = this.#store.create({ cwd: this.#cwd, id, createAtOnce: true });
+      const session = this.#store.create({ cwd: this.#cwd, id, createAtOnce: true, mustExist: true });
       session.appendSessionInfo(name);
       await session.flush();
       return session;
     } catch (error) {
-      // Another process was faster.
-      if (isSessionError(error, "SESSION_EXISTS")) return this.#find(id);
+      // Another process was faster; if it has deleted it since, the caller tries again.
+      if (isSessionError(error, "SESSION_EXISTS")) return this.#store.open(id, { mustExist: true });
       throw error;
     }
   }

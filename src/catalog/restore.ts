@@ -12,6 +12,7 @@ import {
 } from "../fs/file-system.ts";
 import { removeFile } from "../fs/temporary-files.ts";
 import { writeWhole } from "../fs/write-whole.ts";
+import { unmarkDeleted } from "../log/append-file.ts";
 import { fileError } from "../log/file-errors.ts";
 import { exclusively, isThere } from "../log/replace-file.ts";
 import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
@@ -116,6 +117,7 @@ export async function restoreSession(
     // A redaction replaces the file in the trash.
     exclusively(realFileSystem, trashPath, () => {
       placeAt(trashPath, path);
+      unmarkDeleted(realFileSystem, path);
       syncFolder(realFileSystem, dirname(path));
       removeFile(realFileSystem, trashPath);
     });

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../fs/file-system.ts";
 import { removeFile } from "../fs/temporary-files.ts";
+import { markDeleted, unmarkDeleted } from "../log/append-file.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { LeaseSlot } from "../log/lease-slot.ts";
 import { awaitFile, finishInterrupted, isThere, removeOldFile, reserve } from "../log/replace-file.ts";
@@ -66,7 +67,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
     assertPlainFile(absolute);
     await deleteMarked(
       unlessRefused(() => importOriginOf(absolute)),
-      () => (trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash)),
+      () => deleteFile(absolute, trash),
     );
   } finally {
     release?.();
@@ -107,6 +108,20 @@ export function assertPlainFile(path: string): void {
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
 
+/** Removes a file, or puts it into the trash; sessions that hold it open do not recreate it. */
+async function deleteFile(path: string, trash: Trash | undefined): Promise<void> {
+  // Or the old content that a killed process left would come back.
+  if (trash !== undefined) finishInterrupted(realFileSystem, path);
+  markDeleted(realFileSystem, path);
+  try {
+    if (trash === undefined) removeForGood(path);
+    else await putIntoTrash(path, trash);
+  } catch (error) {
+    unmarkDeleted(realFileSystem, path);
+    throw error;
+  }
+}
+
 function removeForGood(path: string): void {
   try {
     removeFile(realFileSystem, path);
@@ -141,8 +156,6 @@ async function loadTrash(path: string): Promise<Trash> {
 }
 
 async function putIntoTrash(path: string, trash: Trash): Promise<void> {
-  // Or the old content that a killed process left would come back.
-  finishInterrupted(realFileSystem, path);
   try {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });

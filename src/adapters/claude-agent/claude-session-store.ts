@@ -186,9 +186,9 @@ class Transcripts {
     return { kind: "written", sessionId, summary: storeData(data, "a summary") };
   }
 
-  #note(projectKey: string, change: IndexChange): Promise<void> {
+  async #note(projectKey: string, change: IndexChange): Promise<void> {
     const name = `Claude sessions of ${projectKey}`;
-    return this.#indexes.write(indexId(projectKey), name, ({ session }) => noteChange(session, change));
+    await this.#indexes.write(indexId(projectKey), name, ({ session }) => noteChange(session, change));
   }
 
   #read<T>(projectKey: string, read: (index: ProjectIndex) => T): Promise<T | undefined> {
