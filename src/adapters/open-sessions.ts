@@ -1,7 +1,7 @@
 import { isThere } from "../log/replace-file.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { isSessionError } from "../schema/errors.ts";
+import { isSessionError, type SessionErrorCode } from "../schema/errors.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { sessionNotFound } from "../stores/store-errors.ts";
 import { Turns } from "./turns.ts";
@@ -11,9 +11,11 @@ const MAX_IDLE = 16;
 /** Attempts to write to a session that others delete again and again. */
 const MAX_ATTEMPTS = 10;
 
-/** Whether a write was refused because the session was deleted, or deleted and begun again. */
+/** What refuses a write because the session was deleted, or deleted and begun again, or begun by another process. */
+const GONE: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
+
 function isGone(error: unknown): boolean {
-  return isSessionError(error, "SESSION_NOT_FOUND") || isSessionError(error, "WRITES_LOST");
+  return GONE.some((code) => isSessionError(error, code));
 }
 
 /** Builds something from all entries of a session. */
@@ -63,21 +65,27 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   /**
-   * Writes to a session, and waits until everything is durable. A session that is deleted meanwhile stays deleted, and
-   * `work` runs again on the one that is then there.
+   * Writes to a session, and waits until everything is durable. A session that is deleted meanwhile stays deleted, and the
+   * write is tried on the one that is then there.
    *
-   * @param newName - Name of the session that is begun if there is none. Undefined: none is begun.
-   * @returns False if there is none, and nothing was written.
+   * @param newName - Name of the session that is begun if there is none.
+   * @param isMeant - Whether to write to the session that is there or, if there is none, to begin one. Default: always.
+   * @returns False if there is none, or it is not meant; nothing was written.
    */
-  write(id: string, newName: string | undefined, work: (open: OpenSession<State>) => void): Promise<boolean> {
+  write(
+    id: string,
+    newName: string,
+    work: (open: OpenSession<State>) => void,
+    isMeant: (state: State | undefined) => boolean = () => true,
+  ): Promise<boolean> {
     return this.#turns.take(id, async () => {
       for (let attempt = 1; ; attempt++) {
         try {
           const open = await this.#latest(id, async () => {
             const found = await this.#find(id);
-            return newName === undefined ? found : (found ?? this.#begin(id, newName));
+            return found ?? (isMeant(undefined) ? this.#begin(id, newName) : undefined);
           });
-          if (open === undefined) return false;
+          if (open === undefined || !isMeant(open.state)) return false;
           work(open);
           await open.session.flush();
           return true;
@@ -130,13 +138,13 @@ export class OpenSessions<State extends EntryTaker> {
       this.#open.set(id, open);
       return open;
     } catch (error) {
-      if (isGone(error)) {
-        this.#noteGone(id);
-        await this.#close(id);
+      if (!isGone(error)) {
+        this.#open.delete(id);
+        throw error;
       }
-      this.#open.delete(id);
-      if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
-      throw error;
+      this.#noteGone(id);
+      await this.#close(id);
+      return undefined;
     }
   }
 
@@ -155,14 +163,13 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   async #begin(id: string, name: string): Promise<SessionManager> {
+    const session = this.#store.create({ cwd: this.#cwd, id, createAtOnce: true, mustExist: true });
     try {
-      const session = this.#store.create({ cwd: this.#cwd, id, createAtOnce: true, mustExist: true });
       session.appendSessionInfo(name);
       await session.flush();
       return session;
     } catch (error) {
-      // Another process was faster; if it has deleted it since, the caller tries again.
-      if (isSessionError(error, "SESSION_EXISTS")) return this.#store.open(id, { mustExist: true });
+      await closeQuietly(session);
       throw error;
     }
   }
@@ -187,11 +194,15 @@ export class OpenSessions<State extends EntryTaker> {
   async #close(id: string): Promise<void> {
     const open = this.#open.get(id);
     this.#open.delete(id);
-    try {
-      await open?.session.close();
-    } catch (error) {
-      // The caller that appended got this error already.
-      if (!isSessionError(error)) throw error;
-    }
+    if (open !== undefined) await closeQuietly(open.session);
+  }
+}
+
+async function closeQuietly(session: SessionManager): Promise<void> {
+  try {
+    await session.close();
+  } catch (error) {
+    // The caller that appended got this error already.
+    if (!isSessionError(error)) throw error;
   }
 }

@@ -5,7 +5,7 @@ import { copyLines, wholeCopy } from "../log/canonical-copy.ts";
 import { assertLeafIn } from "../log/expected-leaf.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
-import { isSessionError, SessionError } from "../schema/errors.ts";
+import { isSessionError, SessionError, type SessionErrorCode } from "../schema/errors.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { changeSignals } from "./change-signals.ts";
 import { charactersOf } from "./line-batch.ts";
@@ -36,7 +36,7 @@ export interface RemoteLogOptions extends RetryOptions {
   readonly createAtOnce?: boolean;
   /** `read-only` appends nothing. */
   readonly mode?: "read-write" | "read-only";
-  /** Whether to give up what is pending when the session turns out to be deleted and is closed. Default false. */
+  /** Whether `close` gives up what the store refuses for good, since the session is deleted or another. Default false. */
   readonly mustExist?: boolean;
   /** The store of the session. */
   readonly keeper?: LogKeeper;
@@ -45,6 +45,9 @@ export interface RemoteLogOptions extends RetryOptions {
 const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
 const MAX_QUEUE_ENTRIES = 10_000;
 const POLL_MS = 1_000;
+
+/** Refusals of a session that was deleted, or whose id another one has. */
+const FINAL: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
 
 /**
  * A session whose lines are in a remote backend.
@@ -215,8 +218,8 @@ export class RemoteLog implements SessionLog {
       while (!this.#queue.isEmpty) await this.flush();
     } catch (error) {
       // Or what can never be written would keep the store from closing.
-      const isGone = isSessionError(error, "SESSION_NOT_FOUND") || isSessionError(error, "WRITES_LOST");
-      if (this.#options.mustExist && isGone) this.discard();
+      const isFinal = FINAL.some((code) => isSessionError(error, code));
+      if (this.#options.mustExist && isFinal) this.discard();
       throw error;
     }
     this.#isClosed = true;

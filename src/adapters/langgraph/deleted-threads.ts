@@ -4,37 +4,33 @@ import { checkpointKey, type ThreadState } from "./thread-state.ts";
 /** Where a checkpoint is, in its thread. */
 export type CheckpointPlace = readonly [ns: string, id: string];
 
-/** Deleted threads of which a run may still be working, at most. */
-const MAX_THREADS = 100;
+/** Checkpoints that are remembered at most: about two megabytes. */
+const MAX_CHECKPOINTS = 20_000;
 
-/** The latest threads that were deleted while they were open, so that a run of one writes nothing to the next of its id. */
+/**
+ * The checkpoints of threads that were deleted while they were open, the latest ones, so that a run of such a thread writes
+ * nothing to the next one of its id.
+ */
 export class DeletedThreads {
-  /** By thread, the checkpoints that it had. */
-  readonly #checkpoints = new Map<string, ReadonlySet<string>>();
+  readonly #keys = new Set<string>();
 
-  note(state: ThreadState): void {
-    if (state.thread === undefined) return;
-    this.#checkpoints.delete(state.thread.id);
-    this.#checkpoints.set(state.thread.id, state.checkpointKeys);
-    const [oldest] = this.#checkpoints.keys();
-    if (this.#checkpoints.size > MAX_THREADS && oldest !== undefined) this.#checkpoints.delete(oldest);
-  }
-
-  /** Whether one of these checkpoints was in the deleted thread. */
-  held(threadId: string, places: readonly CheckpointPlace[]): boolean {
-    const checkpoints = this.#checkpoints.get(threadId);
-    return places.some((place) => checkpoints?.has(checkpointKey(...place)) === true);
+  note({ thread, places }: ThreadState): void {
+    if (thread === undefined) return;
+    for (const place of places) this.#keys.add(checkpointKey(thread.id, ...place));
+    for (const oldest of this.#keys) {
+      if (this.#keys.size <= MAX_CHECKPOINTS) return;
+      this.#keys.delete(oldest);
+    }
   }
 
   /**
-   * Refuses a write that belongs to checkpoints of the deleted thread. Those that no thread has had may still come: a run
-   * puts them late.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND`
+   * Tells whether one of these checkpoints was in a deleted thread, and is not in the one that has its id now. Checkpoints
+   * that no thread has had are not refused: a run may put them late.
    */
-  assertNoneHeld(threadId: string, state: ThreadState, places: readonly CheckpointPlace[]): void {
-    const unknown = places.filter((place) => state.find(...place) === undefined);
-    if (this.held(threadId, unknown)) throw threadDeleted(threadId);
+  held(threadId: string, state: ThreadState | undefined, places: readonly CheckpointPlace[]): boolean {
+    return places.some(
+      (place) => state?.find(...place) === undefined && this.#keys.has(checkpointKey(threadId, ...place)),
+    );
   }
 }
 

@@ -186,14 +186,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
         metadata: dumpedMetadata,
       };
       const around = Object.entries(parents).filter(isPlaceOutside(ns));
-      const mayBegin = parentId === undefined && !this.#deleted.held(threadId, around);
-      const assertAllowed = (state: ThreadState) => {
-        if (parentId !== undefined && state.find(ns, parentId) === undefined) throw threadDeleted(threadId);
-        this.#deleted.assertNoneHeld(threadId, state, around);
-      };
-      await this.#write(threadId, mayBegin, assertAllowed, (open) =>
-        appendCheckpoint(open, made, this.#showsMessages),
-      );
+      const isMeant = (state: ThreadState | undefined) =>
+        (parentId === undefined || state?.find(ns, parentId) !== undefined) &&
+        !this.#deleted.held(threadId, state, around);
+      await this.#write(threadId, isMeant, (open) => appendCheckpoint(open, made, this.#showsMessages));
     });
     return configOf({ threadId, ns, id: copy.id });
   }
@@ -219,8 +215,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       }),
     );
     await this.#inTurn(threadId, dumped, async (stored) => {
-      const assertAllowed = (state: ThreadState) => this.#deleted.assertNoneHeld(threadId, state, [[ns, id]]);
-      await this.#write(threadId, false, assertAllowed, ({ session, state }) => {
+      const isMeant = (state: ThreadState | undefined) =>
+        state !== undefined && !this.#deleted.held(threadId, state, [[ns, id]]);
+      await this.#write(threadId, isMeant, ({ session, state }) => {
         const draft = writesDraft({ ns, checkpointId: id, taskId, taskPath, writes: stored });
         session.append(draft, { parentId: state.tailOf(state.find(ns, id)) });
       });
@@ -237,19 +234,18 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return (await this.#inOrder(threadId, ({ session }) => session.issues)) ?? [];
   }
 
-  /** @throws {SessionError} `SESSION_NOT_FOUND` if there is no such thread, and none may begin. */
+  /** @throws {SessionError} `SESSION_NOT_FOUND` if the thread is not meant, or there is none and none is to begin. */
   async #write(
     threadId: string,
-    mayBegin: boolean,
-    assertAllowed: (state: ThreadState) => void,
+    isMeant: (state: ThreadState | undefined) => boolean,
     work: (open: OpenSession<ThreadState>) => void,
   ): Promise<void> {
-    const newName = mayBegin ? `LangGraph ${threadId}` : undefined;
-    const isWritten = await this.#threads.write(this.sessionIdOf(threadId), newName, (open) => {
-      assertAllowed(open.state);
+    const append = (open: OpenSession<ThreadState>) => {
       if (open.state.thread === undefined) open.session.append(threadDraft(threadId));
       work(open);
-    });
+    };
+    const name = `LangGraph ${threadId}`;
+    const isWritten = await this.#threads.write(this.sessionIdOf(threadId), name, append, isMeant);
     if (!isWritten) throw threadDeleted(threadId);
   }
 

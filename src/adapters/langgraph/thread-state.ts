@@ -96,9 +96,9 @@ export class ThreadState implements EntryTaker {
     return ids?.get(id ?? latest());
   }
 
-  /** The keys of all checkpoints, as a new set. */
-  get checkpointKeys(): ReadonlySet<string> {
-    return new Set(this.list(undefined).map(({ head }) => checkpointKey(head.ns, head.id)));
+  /** Where all checkpoints are. */
+  get places(): [ns: string, id: string][] {
+    return this.list(undefined).map(({ head }) => [head.ns, head.id]);
   }
 
   /** Lists the checkpoints of a namespace, or of all. */
@@ -181,7 +181,7 @@ export class ThreadState implements EntryTaker {
   }
 }
 
-/** Returns a key for a checkpoint of a thread. */
-export function checkpointKey(ns: string, checkpointId: string): string {
-  return JSON.stringify([ns, checkpointId]);
+/** Returns a key for what has these names, such as those of a namespace and a checkpoint. */
+export function checkpointKey(...names: readonly string[]): string {
+  return JSON.stringify(names);
 }
