@@ -19,6 +19,7 @@ import {
 } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
+import { unmarkDeleted } from "../../session/log/append-file.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { exclusively, isThere } from "../../session/log/replace-file.ts";
 import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
@@ -128,6 +129,7 @@ export async function restoreSession(
     // A redaction replaces the file in the trash.
     exclusively(realFileSystem, trashPath, () => {
       placeAt(trashPath, path);
+      unmarkDeleted(realFileSystem, path);
       syncFolder(realFileSystem, dirname(path));
       removeFile(realFileSystem, trashPath);
     });

@@ -59,6 +59,11 @@ export class OpenFile {
     return this.#file.isRetired;
   }
 
+  /** Whether the open file was deleted as a session, for good or into the trash. */
+  get isDeleted(): boolean {
+    return this.#file.isDeleted;
+  }
+
   /** Ordinal from which on entries may have been read while their writer was not done with them. */
   get newest(): number | undefined {
     return this.#fingerprint?.newest;
