@@ -6,5 +6,5 @@
 
 export type { RecallOptions } from "./mcp/recall-options.ts";
 export { addRecall, recallServer } from "./mcp/recall-server.ts";
-export type { HideSecrets } from "./recall/clean.ts";
+export type { HideSecrets } from "./recall/cleaner.ts";
 export { secretPatterns } from "./recall/secret-patterns.ts";

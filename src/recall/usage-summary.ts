@@ -18,15 +18,17 @@ export const usageTool: RecallTool = {
   run: async (recall, call, answer) => {
     const { get } = call;
     const { source, prices } = recall.settings;
+    const { signal } = recall.time;
     const by = get(BY) ?? ["model"];
     const { groups, total, damaged } = await source.usage(recall.projectOf(call), {
       by,
       ...recall.timesOf(call),
       ...(prices && { prices }),
+      ...(signal && { signal }),
     });
     answer.add(`total: ${sumsOf(total)}`);
-    const lineOf = (group: UsageGroup) => `${nameOf(recall, group)}: ${sumsOf(group)}`;
-    await addPage(answer, call, LIMIT, groups, (group) => ({ lines: [lineOf(group)] }));
+    const lineOf = async (group: UsageGroup) => `${await nameOf(recall, group)}: ${sumsOf(group)}`;
+    await addPage(answer, call, LIMIT, groups, async (group) => ({ lines: [await lineOf(group)] }));
     if (damaged.length > 0)
       answer.note(
         `${counted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,
@@ -34,9 +36,9 @@ export const usageTool: RecallTool = {
   },
 };
 
-function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageGroup): string {
+async function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageGroup): Promise<string> {
   const names = Object.values(keys).map((value) => value ?? "(not recorded)");
-  const named = session && recall.lineOf(session);
+  const named = session && (await recall.lineOf(session));
   return joined(
     ...names,
     ...(named === undefined ? [] : [subagentOf === undefined ? named : `subagent's ${named}`]),

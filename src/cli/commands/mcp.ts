@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import type { PriceFunction } from "../../catalog/usage-groups.ts";
-import type { HideSecrets } from "../../recall/clean.ts";
+import type { HideSecrets } from "../../recall/cleaner.ts";
 import { messageOf } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import type { CliInput } from "../io.ts";
