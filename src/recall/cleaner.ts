@@ -22,6 +22,9 @@ const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 /** Stands for what is invisible, as one such character. */
 const REMOVED = "\u0000";
 
+/** Pieces between invisible characters of which each is tried as the first of a secret that stands around others. */
+const MAX_BREAKS = 9;
+
 /** How often what comes of decoding is decoded. */
 const MAX_DECODED = 4;
 
@@ -71,17 +74,18 @@ export class Cleaner {
 
   #withoutSecrets(texts: readonly string[]): string[] {
     const pieces = texts.map((text) => withoutHarmful(text, REMOVED).split(REMOVED));
-    // A secret may begin after an invisible character, or stand around it.
-    const apart = pieces.flatMap((some) => (some.length > 1 ? some : []));
-    const hidden = this.#hidden([...pieces.map((some) => some.join("")), ...apart]);
-    const hiddenApart = hidden.slice(texts.length).values();
-    return pieces.map((some, at) => {
-      const text = hidden[at] ?? "";
-      if (some.length === 1) return text;
-      return some.reduce((shown, piece) => {
-        const clean = hiddenApart.next().value ?? "";
+    const hidden = this.#hidden(pieces.flatMap((some) => [...readingsOf(some), ...apart(some)])).values();
+    const next = () => hidden.next().value ?? "";
+    return pieces.map((some) => {
+      // What is shortest hides the most.
+      const best =
+        readingsOf(some)
+          .map(next)
+          .sort((a, b) => a.length - b.length)[0] ?? "";
+      return apart(some).reduce((shown, piece) => {
+        const clean = next();
         return clean === piece ? shown : shown.replaceAll(piece, () => clean);
-      }, text);
+      }, best);
     });
   }
 
@@ -110,6 +114,22 @@ export class Cleaner {
       return { ...mapFields(entry, () => clean.next().value ?? ""), id, type, parentId, timestamp };
     });
   }
+}
+
+/**
+ * Returns how a text can be read from which invisible characters were removed: a secret may stand around them, or begin after one
+ * as after a space.
+ */
+function readingsOf(pieces: readonly string[]): string[] {
+  const breaks = pieces.length <= MAX_BREAKS ? pieces.slice(1) : [];
+  return [
+    pieces.join(""),
+    ...breaks.map((_, i) => `${pieces.slice(0, i + 1).join("")} ${pieces.slice(i + 1).join("")}`),
+  ];
+}
+
+function apart(pieces: readonly string[]): readonly string[] {
+  return pieces.length > 1 ? pieces : [];
 }
 
 /** Decodes every escape in a text, whatever else it is. */

@@ -22,7 +22,7 @@ const BATCH = 64;
 export class RecalledSession implements ViewSource {
   readonly row: SessionRow;
   readonly view: SessionView;
-  readonly #cleaner: Cleaner;
+  readonly cleaner: Cleaner;
   readonly #time: CallTime;
   readonly #known = new Map<number, AnySessionEntry | undefined>();
   #active: ReadonlySet<number> | undefined;
@@ -35,7 +35,7 @@ export class RecalledSession implements ViewSource {
   ) {
     this.row = row;
     this.view = view;
-    this.#cleaner = cleaner;
+    this.cleaner = cleaner;
     this.#time = time;
   }
 
@@ -58,7 +58,7 @@ export class RecalledSession implements ViewSource {
     for (const batch of runsOf(ordinals, BATCH)) {
       const stored: (AnySessionEntry | undefined)[] = [];
       this.view.readEntries(batch, (_, entry) => stored.push(entry));
-      const clean = this.#cleaner.cleanEntries(stored.filter((entry) => entry !== undefined)).values();
+      const clean = this.cleaner.cleanEntries(stored.filter((entry) => entry !== undefined)).values();
       for (const [i, ordinal] of batch.entries()) take(ordinal, stored[i] && clean.next().value);
     }
   }

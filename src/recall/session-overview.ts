@@ -91,7 +91,7 @@ function factLines(session: RecalledSession, facts: SessionFacts): string[] {
     `time: ${timeText(first)} to ${timeText(last)}`,
     `${kinds}${unread === 0 ? "" : ` (partial: of the first ${count(facts.kinds.length)} of ${count(tree.size)} entries)`}`,
     `tokens: ${count(tokensIn(total))} in, ${count(total.output)} out · cost ${dollars(total.cost)}`,
-    ...byModel.slice(0, MAX_NAMED).map(modelLine),
+    ...byModel.slice(0, MAX_NAMED).map((usage) => modelLine(session, usage)),
     ...branchLines(session),
     ...some(
       [...view.labels],
@@ -118,9 +118,13 @@ function some<T>(all: readonly T[], most: number, what: string, lineOf: (one: T)
   return [...all.slice(-most).map(lineOf), ...(left > 0 ? [`and ${count(left)} other ${what}`] : [])];
 }
 
-function modelLine({ count: calls, ...usage }: ModelUsage): string {
+function modelLine(
+  { cleaner }: RecalledSession,
+  { count: calls, provider, model, ...usage }: ModelUsage,
+): string {
+  const [from = "", name = ""] = cleaner.cleanTexts([provider ?? "", model ?? ""]);
   return joined(
-    `model ${modelName(usage) || UNKNOWN_MODEL}`,
+    `model ${modelName({ provider: from || null, model: name || null }) || UNKNOWN_MODEL}`,
     counted(calls, "call"),
     `${count(usage.totalTokens)} tokens`,
     `cost ${dollars(usage.cost)}`,

@@ -8,6 +8,8 @@ import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, U
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
 const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });
 
+const MAX_NAME = 1_000;
+
 /** Adds up tokens and cost. */
 export const usageTool: RecallTool = {
   name: "usage",
@@ -37,12 +39,18 @@ export const usageTool: RecallTool = {
 };
 
 async function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageGroup): Promise<string> {
-  const names = Object.values(keys).map((value) => value ?? "(not recorded)");
+  const names = Object.values(keys).map((value) => nameText(value));
   const named = session && (await recall.lineOf(session));
   return joined(
     ...names,
     ...(named === undefined ? [] : [subagentOf === undefined ? named : `subagent's ${named}`]),
   );
+}
+
+/** A name that is so long may have been cut, so that nobody can tell what is secret in it. */
+function nameText(name: string | null): string {
+  if (name === null) return "(not recorded)";
+  return name.length > MAX_NAME ? "(too long a name)" : name;
 }
 
 function sumsOf(group: UsageGroup): string {

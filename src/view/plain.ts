@@ -43,7 +43,7 @@ export function plainText(text: string): string {
 const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 
 /** Joiners of letters and emoji, where they join neither. */
-const IDLE_JOINERS = /(?<=[!-~])(?:\u200c|\u200d|\ufe0f)+(?=[!-~])/g;
+const IDLE_JOINERS = /(?<=[\t\n -~])(?:\u200c|\u200d|\ufe0f)+(?=[\t\n -~])/g;
 
 /**
  * Removes from a text the characters that a terminal could obey and those that are invisible, for a reader that is not a terminal;
