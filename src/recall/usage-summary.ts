@@ -10,6 +10,9 @@ const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100,
 
 const MAX_NAME = 1_000;
 
+/** Stand-ins for invisible characters, around which a secret may stand. */
+const PICTURES = /[\u2400-\u2421\ufffd]/g;
+
 /** Adds up tokens and cost. */
 export const usageTool: RecallTool = {
   name: "usage",
@@ -50,7 +53,7 @@ async function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: 
 /** A name that is so long may have been cut, so that nobody can tell what is secret in it. */
 function nameText(name: string | null): string {
   if (name === null) return "(not recorded)";
-  return name.length > MAX_NAME ? "(too long a name)" : name;
+  return name.length > MAX_NAME ? "(too long a name)" : name.replace(PICTURES, "");
 }
 
 function sumsOf(group: UsageGroup): string {

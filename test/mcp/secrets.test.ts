@@ -68,7 +68,7 @@ type Planted = typeof planted extends fc.Arbitrary<infer T> ? T : never;
 
 function textOf({ secret, front, form, length, behind }: Planted): string {
   const filler = (size: number) => `${WORD} `.repeat(Math.ceil(size / 7)).slice(0, size);
-  return `${filler(length)}${form(`${front}${secret.text}`)} ${filler(behind)}`;
+  return `${filler(length)}${front === "" ? " " : ""}${form(`${front}${secret.text}`)} ${filler(behind)}`;
 }
 
 const AT = "2026-02-03T22:01:00.000Z";
@@ -85,7 +85,7 @@ function writeSession(folder: string, plant: Planted, isNamed: boolean, isStore:
   const message = (fields: object, id?: string) =>
     entry("message", { message: { timestamp: 1, ...fields } }, id);
   // A list has taken the colors out of names of models.
-  const name = textOf({ ...plant, front: "" });
+  const name = textOf({ ...plant, front: "\t" });
   const model = { provider: name, model: name, api: "m", stopReason: "toolUse" };
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { total: 0 } };
   const failed = { role: "toolResult", toolCallId: "c1", toolName: text, isError: true };
