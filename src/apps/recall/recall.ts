@@ -1,0 +1,182 @@
+import { resolve } from "node:path";
+import { fittingName, onlyOne } from "../../catalog/list/resolve-session.ts";
+import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
+import { joined as joinedBy } from "../../core/facts/number-text.ts";
+import { beginningOf } from "../../core/facts/plain-text.ts";
+import { titleOf } from "../../core/facts/session-title.ts";
+import { parseMoment } from "../../core/facts/times.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
+import { Answer, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
+import {
+  type Argument,
+  type Arguments,
+  countArgument,
+  optionalText,
+  requiredText,
+  switchArgument,
+} from "./argument.ts";
+import { CallTime } from "./call-time.ts";
+import { Cleaner, type HideSecrets } from "./cleaner.ts";
+import { RecalledSession } from "./recalled-session.ts";
+import { findRunningSession, type RunningSession } from "./running-session.ts";
+import type { SessionSource } from "./session-source.ts";
+
+/** What agents can ask of past sessions, and how: one of these per file. */
+export interface RecallTool {
+  readonly name: string;
+  readonly title: string;
+  /** What it answers, and when to ask. */
+  readonly description: string;
+  readonly arguments: readonly Argument<unknown>[];
+  /** Adds what a call asks for to its answer; throws if an argument is wrong, or what is named is not there. */
+  run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
+}
+
+/** Where questions are asked, and about what. */
+export interface RecallSettings {
+  readonly source: SessionSource;
+  /** Folder where relative paths start; sessions of its project need no mention of it. */
+  readonly cwd: string;
+  /** The project whose sessions are meant where a call names none; undefined for all. */
+  readonly project: string | undefined;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Undefined if nothing is to be hidden. */
+  readonly hide: HideSecrets | undefined;
+  readonly now: () => number;
+  readonly prices: PriceFunction | undefined;
+}
+
+/** Names one session. */
+export const SESSION = requiredText(
+  "session",
+  "id of the session or the beginning of it, its name, or words of it",
+);
+/** Names another project. */
+export const PROJECT = optionalText("project", "folder of another project; default: the current one");
+/** Asks for all projects. */
+export const ALL = switchArgument("all", "look at the sessions of all projects");
+/** Names the first time that counts. */
+export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago");
+/** Names the time before which all is that counts. */
+export const UNTIL = optionalText("until", "as since; a month or a day is included");
+/** Bounds the answer. */
+export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
+  least: MIN_ANSWER_BYTES,
+  most: MAX_ANSWER_BYTES,
+  fallback: DEFAULT_BYTES,
+});
+
+/** Sessions that an error lists. */
+const MAX_NAMED = 8;
+
+const MAX_TITLE = 80;
+
+/** What all tools work with, during one call. */
+export class Recall {
+  readonly settings: RecallSettings;
+  readonly cleaner: Cleaner;
+  readonly time: CallTime;
+
+  constructor(settings: RecallSettings, time = new CallTime(), cleaner = new Cleaner(settings.hide)) {
+    this.settings = settings;
+    this.time = time;
+    this.cleaner = cleaner;
+  }
+
+  /** Returns the same for a call that ends when a signal aborts. */
+  during(signal: AbortSignal | undefined): Recall {
+    return new Recall(this.settings, new CallTime(signal), this.cleaner);
+  }
+
+  /** Returns the same for a part of this call that may take so many milliseconds. */
+  within(milliseconds: number): Recall {
+    return new Recall(this.settings, this.time.within(milliseconds), this.cleaner);
+  }
+
+  /** Makes an answer, which is cleaned, framed and bounded. */
+  answer(maxBytes: number): Answer {
+    return new Answer(maxBytes, this.cleaner);
+  }
+
+  list(cwd: string | undefined): Promise<readonly SessionRow[]> {
+    return this.settings.source.list(cwd, this.time.signal);
+  }
+
+  /** Returns the project that a call is about; undefined for all. */
+  projectOf({ get }: Arguments): string | undefined {
+    const { cwd, project } = this.settings;
+    const named = get(PROJECT);
+    if (named !== undefined) return resolve(cwd, named);
+    return get(ALL) ? undefined : project;
+  }
+
+  /** @throws {TypeError} If a time cannot be read. */
+  timesOf({ get }: Arguments): { readonly since?: Date; readonly until?: Date } {
+    const read = (argument: Argument<string | undefined>) => {
+      const text = get(argument);
+      const found = text === undefined ? undefined : parseMoment(text, this.settings.now(), false);
+      if (text === undefined || found !== undefined) return found;
+      throw new TypeError(`${argument.name} must be a time: ${SINCE.schema["description"]}.`);
+    };
+    const [since, until] = [read(SINCE), read(UNTIL)];
+    return {
+      ...(since && { since: new Date(since.fromMs) }),
+      ...(until && { until: new Date(until.toMs) }),
+    };
+  }
+
+  async open(row: SessionRow): Promise<RecalledSession> {
+    await this.time.rest();
+    return new RecalledSession(row, await this.settings.source.read(row, this.time.signal), this);
+  }
+
+  /**
+   * Opens the session that a call names: by id or name, the beginning of either, or words of its name or first message. One of this
+   * project wins over others.
+   */
+  async find(name: string): Promise<RecalledSession> {
+    const { cwd } = this.settings;
+    const known = new Map((await this.list(undefined)).map((row) => [row.id, row]));
+    const found = fittingName([...known.values()], name.trim());
+    // An error lists ids and titles, which are clean before they are cut.
+    const ids = this.cleaner.cleanTexts(found.map(({ id }) => id));
+    const titles = await Promise.all(found.slice(0, MAX_NAMED).map((row) => this.titleOf(row)));
+    const shown = found.map((row, i) => ({ ...row, id: ids[i] ?? "", name: titles[i] ?? "", row }));
+    const { row } = onlyOne(shown, name, {
+      isHere: (one) => one.cwd === cwd,
+      notFound: `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
+    });
+    return this.open(row);
+  }
+
+  async running(): Promise<RunningSession> {
+    const { project, env, now } = this.settings;
+    return findRunningSession(await this.list(project), env, now());
+  }
+
+  async lineOf(row: SessionRow): Promise<string> {
+    const { id, cwd, modified } = row;
+    const place = cwd === this.settings.cwd ? "" : cwd;
+    return joined(`session ${id}`, await this.titleOf(row), timeText(modified.getTime()), place);
+  }
+
+  async titleOf(row: SessionRow): Promise<string> {
+    // The row of a store has only the beginning, which may end in the middle of a secret.
+    const message =
+      this.cleaner.hidesSecrets && !row.name
+        ? await this.settings.source.readFirstMessage(row, this.time.signal)
+        : row.firstMessage;
+    const [name, firstMessage] = this.cleaner.cleanTexts([row.name ?? "", message ?? ""]);
+    return beginningOf(titleOf({ name, firstMessage }), MAX_TITLE);
+  }
+}
+
+/** Writes facts in one line; empty ones are left out. */
+export function joined(...facts: readonly string[]): string {
+  return joinedBy(" · ", ...facts);
+}
+
+/** Writes a moment in UTC, to the minute; empty if it is none. */
+export function timeText(timeMs: number): string {
+  return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
+}

@@ -1,0 +1,108 @@
+import { TooSlowError } from "../../catalog/search/expression-matcher.ts";
+import type { SearchHit } from "../../catalog/search/search.ts";
+import { counted } from "../../core/facts/number-text.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
+import type { SkippedFile } from "../../session/files/skipped-files.ts";
+import type { Answer } from "./answer.ts";
+import type { Recall } from "./recall.ts";
+import type { RecalledSession } from "./recalled-session.ts";
+import type { RunningSession } from "./running-session.ts";
+import type { SourceQuery } from "./session-source.ts";
+
+/** Sessions that are open at a time: a large one holds memory. */
+const MAX_OPEN = 8;
+
+/** Sessions on which an expression may take too long. */
+const MAX_SLOW = 4;
+
+/** What may have become of a session since it was found. */
+const GONE = ["SESSION_NOT_FOUND", "NOT_A_SESSION", "READ_FAILED"] as const;
+
+/** An entry that was found, in its open session. */
+export interface OpenedEntry {
+  readonly session: RecalledSession;
+  readonly ordinal: number;
+}
+
+/** Opens the sessions of hits, each once, and remembers which could not be read, and which one is running. */
+export class SessionOpener {
+  readonly #recall: Recall;
+  readonly #running: RunningSession;
+  readonly #open = new Map<string, RecalledSession>();
+  readonly #unreadable = new Set<string>();
+  #slow = 0;
+
+  constructor(recall: Recall, running: RunningSession) {
+    this.#recall = recall;
+    this.#running = running;
+  }
+
+  static async of(recall: Recall): Promise<SessionOpener> {
+    return new SessionOpener(recall, await recall.running());
+  }
+
+  /** Returns undefined for a session that is gone or cannot be read. */
+  async open(row: SessionRow): Promise<RecalledSession | undefined> {
+    const key = row.path ?? row.id;
+    const known = this.#open.get(key);
+    if (known !== undefined) return known;
+    try {
+      const session = await this.#recall.open(row);
+      const [oldest] = this.#open.keys();
+      if (oldest !== undefined && this.#open.size >= MAX_OPEN) this.#open.delete(oldest);
+      this.#open.set(key, session);
+      return session;
+    } catch (error) {
+      if (!GONE.some((code) => isSessionError(error, code))) throw error;
+      this.#unreadable.add(row.id);
+      return undefined;
+    }
+  }
+
+  /** Returns the entry of a hit; undefined if it is gone, or its session cannot be read. */
+  async entryOf({ session: row, entryId }: SearchHit): Promise<OpenedEntry | undefined> {
+    await this.#recall.time.rest();
+    const session = await this.open(row);
+    const ordinal = session?.tree.find(entryId) ?? NONE;
+    return session === undefined || ordinal === NONE ? undefined : { session, ordinal };
+  }
+
+  /**
+   * Searches, and yields hits outside the running session.
+   *
+   * Sessions that cannot be read, and those on which an expression takes too long, are left out; after a few of the latter the
+   * search ends, since each takes a quarter of a second.
+   */
+  async *search(query: SourceQuery): AsyncGenerator<SearchHit, void, undefined> {
+    const { settings, time } = this.#recall;
+    const onSkipped = ({ path, reason }: SkippedFile) => {
+      if (reason === "too-slow") this.#slow++;
+      else if (reason === "unreadable") this.#unreadable.add(path);
+      if (this.#slow >= MAX_SLOW) throw new TooSlowError();
+    };
+    const hits = settings.source.search({ ...query, onSkipped, ...(time.signal && { signal: time.signal }) });
+    try {
+      for await (const hit of hits) {
+        await time.rest();
+        if (!this.#running.is(hit.session)) yield hit;
+      }
+    } catch (error) {
+      if (!(error instanceof TooSlowError)) throw error;
+    }
+  }
+
+  /** Notes which sessions were left out, and why. */
+  noteLeftOut(answer: Answer): void {
+    answer.addLast(this.#running.note);
+    const [first] = this.#unreadable;
+    if (first !== undefined)
+      answer.addLast(`${counted(this.#unreadable.size, "session")} could not be read, such as ${first}.`);
+    if (this.#slow === 0) return;
+    const end = this.#slow < MAX_SLOW ? "which were left out" : "so the search ended there";
+    answer.note(
+      `The expression took too long on ${counted(this.#slow, "session")}, ${end}; make it simpler.`,
+    );
+  }
+}
