@@ -12,6 +12,9 @@ const SEARCH_MS = 250;
 /** Milliseconds that it may take for some texts that are redacted, besides their length: on a busy machine, too. */
 const REDACTION_MS = 3_000;
 
+/** Milliseconds that expressions may take for a batch of texts in which they are replaced, besides their length. */
+const REPLACEMENT_MS = 1_000;
+
 /** Characters that most expressions get through in a millisecond, generously. */
 const CHARACTERS_PER_MS = 10_000;
 
@@ -25,10 +28,13 @@ const IS_IN = `texts.some((text) => {
 const ALL_MATCHES = `texts.flatMap((text) =>
   Array.from(text.matchAll(expression), (match) => [match.index, match.index + match[0].length]))`;
 
+const REPLACED = `texts.map((text) =>
+  expressions.reduce((shown, one) => shown.replace(one, (found) => found && replacement), text))`;
+
 /** Makes a matcher of an expression, which throws `TooSlowError` after a quarter of a second, and takes no empty match. */
 export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
   const { flags } = parseExpression(source, caseSensitive ? "" : "i");
-  const firstMatches = limitedScripts({ source, flags })(FIRST_MATCHES);
+  const firstMatches = limitedScripts([{ source, flags }])(FIRST_MATCHES);
   return (texts) =>
     firstMatches(texts, SEARCH_MS).map((found) => {
       const match = matchIn(found);
@@ -37,18 +43,10 @@ export function expressionMatcher(source: string, caseSensitive: boolean): TextM
 }
 
 /** Makes the pattern of an expression, which throws a `TypeError` if it takes too long, and takes no empty match. */
-export function expressionPattern({ source, flags }: RegExp): TextPattern {
-  const scripts = limitedScripts({ source, flags: `${flags.replace(/[dgy]/g, "")}g` });
+export function expressionPattern(expression: RegExp): TextPattern {
+  const scripts = limitedScripts([everywhere(expression)]);
   const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];
-  const run = (script: typeof isIn, texts: readonly string[]) => {
-    const length = texts.reduce((sum, text) => sum + text.length, 0);
-    try {
-      return script(texts, Math.ceil(REDACTION_MS + length / CHARACTERS_PER_MS));
-    } catch (error) {
-      if (!(error instanceof TooSlowError)) throw error;
-      throw new TypeError("The expression takes too long on some text; make it simpler.", { cause: error });
-    }
-  };
+  const run = (script: LimitedScript, texts: readonly string[]) => runWithin(REDACTION_MS, script, texts);
   return {
     isLiteral: false,
     isIn: (texts) => run(isIn, texts).length > 0,
@@ -60,20 +58,54 @@ export function expressionPattern({ source, flags }: RegExp): TextPattern {
 }
 
 /**
- * Compiles scripts about an `expression` and `texts`, which throw `TooSlowError` after a number of milliseconds.
+ * Makes a function that replaces what any of some expressions match in texts, all of them in one run; it throws a `TypeError` if
+ * that takes too long, and replaces no empty match.
+ */
+export function expressionReplacer(
+  expressions: readonly RegExp[],
+  replacement: string,
+): (texts: readonly string[]) => string[] {
+  const replaced = limitedScripts(expressions.map(everywhere), replacement)(REPLACED);
+  return (texts) => runWithin(REPLACEMENT_MS, replaced, texts).map(String);
+}
+
+type Expression = Pick<RegExp, "source" | "flags">;
+
+type LimitedScript = (texts: readonly string[], timeout: number) => unknown[];
+
+function everywhere({ source, flags }: RegExp): Expression {
+  return { source, flags: `${flags.replace(/[dgy]/g, "")}g` };
+}
+
+/** Runs a script on texts in some milliseconds and the time that their length takes. */
+function runWithin(milliseconds: number, script: LimitedScript, texts: readonly string[]): unknown[] {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  try {
+    return script(texts, Math.ceil(milliseconds + length / CHARACTERS_PER_MS));
+  } catch (error) {
+    if (!(error instanceof TooSlowError)) throw error;
+    throw new TypeError("The expression takes too long on some text; make it simpler.", { cause: error });
+  }
+}
+
+/**
+ * Compiles scripts about `expressions`, the first of them as `expression`, a `replacement` and `texts`, which throw `TooSlowError` after a number of milliseconds.
  *
  * Some expressions take exponential time on some texts, and the language cannot stop them. The runtime can: it runs them
  * as separate scripts with a time limit.
  */
-function limitedScripts(expression: Pick<RegExp, "source" | "flags">) {
+function limitedScripts(
+  expressions: readonly Expression[],
+  replacement = "",
+): (code: string) => LimitedScript {
   // Loaded only now: opening a session needs no contexts.
   const { createContext, Script } = process.getBuiltinModule("node:vm");
-  const { source, flags } = expression;
-  const context = createContext({ source, flags, texts: [] });
-  new Script("const expression = new RegExp(source, flags)").runInContext(context);
-  return (code: string) => {
+  const context = createContext({ given: expressions, replacement, texts: [] });
+  new Script(`const expressions = given.map(({ source, flags }) => new RegExp(source, flags));
+    const [expression] = expressions;`).runInContext(context);
+  return (code) => {
     const script = new Script(code);
-    return (texts: readonly string[], timeout: number): unknown[] => {
+    return (texts, timeout) => {
       context["texts"] = texts;
       try {
         const found: unknown = script.runInContext(context, { timeout });
