@@ -1,10 +1,10 @@
-import { TooSlowError } from "../../catalog/search/expression-matcher.ts";
 import type { SearchHit } from "../../catalog/search/search.ts";
 import { counted } from "../../core/facts/number-text.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SkippedFile } from "../../session/files/skipped-files.ts";
+import { TooSlowError } from "../../session/fs/limited-scripts.ts";
 import type { Answer } from "./answer.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";

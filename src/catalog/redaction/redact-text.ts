@@ -23,13 +23,21 @@ import { FileChangedError, untilUnchanged } from "../../session/log/file-errors.
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { exclusively, isThere } from "../../session/log/replace-file.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
+import { makeRedactor } from "../../session/manager/redactor.ts";
 import { SessionManager } from "../../session/manager/session-manager.ts";
-import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { Descent } from "../list/lineage.ts";
 import { redactIdleFile } from "./redact-idle-file.ts";
-import { makeRedactor } from "./redactor.ts";
 import { lookAtFile, type Sight } from "./text-in-file.ts";
 import { findPlaces, type PlaceKind, type PlaceQuery, sessionOfOld, type TextPlace } from "./text-places.ts";
+
+/** The part of a store that a redaction uses: any `SessionStore` has it. */
+export interface RedactableStore {
+  list(options?: { readonly cwd?: string }): AsyncIterable<SessionRow>;
+  open(
+    id: string,
+    options?: { readonly mode?: "read-only"; readonly signal?: AbortSignal; readonly now?: () => number },
+  ): Promise<SessionManager>;
+}
 
 /** Where a text is redacted, and how. */
 export interface RedactEverywhereOptions extends CatalogScope {
@@ -40,7 +48,7 @@ export interface RedactEverywhereOptions extends CatalogScope {
   /** Only these session files, those they were forked from, and all that were forked from those. */
   readonly paths?: readonly string[];
   /** Sessions of a store instead of files. */
-  readonly store?: SessionStore;
+  readonly store?: RedactableStore;
   /** Only these sessions of the store, those they were forked from, and all that were forked from those. */
   readonly ids?: readonly string[];
   /** Returns Unix milliseconds. Default: the clock. */
@@ -260,7 +268,7 @@ class TextWork {
   }
 
   async #lookIntoStore(
-    store: SessionStore,
+    store: RedactableStore,
     changed: RedactedPlace[],
     standing: StandingText[],
   ): Promise<void> {
@@ -289,7 +297,7 @@ class TextWork {
     return replacement === undefined ? {} : { replacement };
   }
 
-  async #storedIds(store: SessionStore): Promise<readonly string[]> {
+  async #storedIds(store: RedactableStore): Promise<readonly string[]> {
     const { cwd, ids } = this.#options;
     const rows: SessionRow[] = [];
     for await (const row of store.list(cwd === undefined || ids !== undefined ? {} : { cwd })) rows.push(row);

@@ -6,8 +6,9 @@ import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { parseJson, parseRecord } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
-import { cachedTexts } from "../../session/files/cache-files.ts";
 import { parseCacheName } from "../../session/files/cache-names.ts";
+import { readCached } from "../../session/files/folder-cache.ts";
+import { SUMMARIES } from "../../session/files/summary-columns.ts";
 import {
   closeQuietly,
   NotAPlainFileError,
@@ -16,6 +17,7 @@ import {
   realFileSystem,
 } from "../../session/fs/file-system.ts";
 import { eachRawLine, rawLinesIn } from "../../session/log/raw-lines.ts";
+import { namesInCalls } from "../list/session-calls.ts";
 import type { TextPlace } from "./text-places.ts";
 
 /** What a search for a text found in a file. */
@@ -104,4 +106,14 @@ function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
 /** Yields the bytes of the session in a page. */
 function* blocksIn(page: string): Generator<Uint8Array, void> {
   for (const [, base64 = ""] of page.matchAll(PAGE_BLOCK)) yield gunzipSync(Buffer.from(base64, "base64"));
+}
+
+/** Returns what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
+function cachedTexts(path: string): string[] {
+  const isOfFolder = parseCacheName(basename(path)) === "folder";
+  const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;
+  return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
+    const names = namesInCalls(calls?.() ?? new Uint8Array());
+    return [summary?.name, summary?.firstMessage, ...names].filter((text) => typeof text === "string");
+  });
 }

@@ -1,13 +1,12 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
-import { basename, join } from "node:path";
-import { type CacheKind, readCached, writeCachedNow } from "../../catalog/list/folder-cache.ts";
-import { FILTERS } from "../../catalog/list/gram-cache.ts";
-import { namesInCalls } from "../../catalog/list/session-calls.ts";
-import { SUMMARIES } from "../../catalog/list/summary-columns.ts";
+import { join } from "node:path";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
 import { type CacheFileKind, parseCacheName } from "./cache-names.ts";
 import { type FileMark, isKeptAt, isUnchangedAt } from "./file-mark.ts";
+import { type CacheKind, readCached, writeCachedNow } from "./folder-cache.ts";
+import { SUMMARIES } from "./summary-columns.ts";
+import { FILTERS } from "./text-filters.ts";
 
 /** A file that is unfinished at this age belongs to no living process. */
 const LEFTOVER_AFTER_MS = 60_000;
@@ -19,16 +18,6 @@ const MOST_SWEPT = 20;
 
 /** Tells whether what is known of a file stays in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
-
-/** Lists what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
-export function cachedTexts(path: string): string[] {
-  const isOfFolder = parseCacheName(basename(path)) === "folder";
-  const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;
-  return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
-    const names = namesInCalls(calls?.() ?? new Uint8Array());
-    return [summary?.name, summary?.firstMessage, ...names].filter((text) => typeof text === "string");
-  });
-}
 
 /**
  * Removes rows and filters from all files of a cache: text that is gone from its session must not stay in a cache. Removes

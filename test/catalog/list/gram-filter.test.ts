@@ -1,15 +1,16 @@
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readCached } from "../../../src/catalog/list/folder-cache.ts";
-import { FILTERS, GramCache } from "../../../src/catalog/list/gram-cache.ts";
+import { GramCache } from "../../../src/catalog/list/gram-cache.ts";
 import { GramCollector, gramsOf, hasGrams } from "../../../src/catalog/list/gram-filter.ts";
 import { parseQuery, requiredWords } from "../../../src/catalog/query/search-query.ts";
 import { literalFinder } from "../../../src/catalog/query/text-matcher.ts";
 import { searchSessions } from "../../../src/catalog/search/search.ts";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
+import { readCached } from "../../../src/session/files/folder-cache.ts";
 import { forgetReplaced, noteCacheFolder } from "../../../src/session/files/forget-session.ts";
 import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
+import { FILTERS } from "../../../src/session/files/text-filters.ts";
 import { mergeSessions } from "../../../src/session/manager/merge-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import fc from "../../support/fast-check.ts";

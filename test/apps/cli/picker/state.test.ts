@@ -9,8 +9,8 @@ import {
   type PickerTask,
   step,
 } from "../../../../src/apps/cli/picker/state.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import { titleOf } from "../../../../src/core/facts/session-title.ts";
+import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
 const PAGE = 5;

@@ -1,9 +1,30 @@
 import { listOf } from "../../core/context/entry-fields.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import type { KeptJson } from "../../session/fs/atomic-json.ts";
-import type { FileSummary } from "./file-summary.ts";
+import type { KeptJson } from "../fs/atomic-json.ts";
+import type { FileMark } from "./file-mark.ts";
 import type { CacheKind } from "./folder-cache.ts";
+
+/** The summary of a file, and the state of the file when it was made. */
+export interface FileSummary extends FileMark {
+  /** Undefined if the file is not a session. */
+  readonly summary: SessionFacts | undefined;
+  /** Returns the calls of models in their encoded form, if they are legible; undefined if they were not asked for. */
+  readonly calls: (() => Uint8Array | undefined) | undefined;
+  /** Number of all issues, if a line is not exactly one header or one entry; else 0. */
+  readonly issueCount: number;
+  /** Where to continue once the file has grown; undefined if it must be read again. */
+  readonly end: KnownEnd | undefined;
+  /** Whether it was read in one go, rather than continued from an earlier end. */
+  readonly isWhole: boolean;
+}
+
+/** How a file ended when it was read. */
+export interface KnownEnd {
+  readonly lastId: string;
+  /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
+  readonly tail: string;
+}
 
 /** The summaries of one folder's files, by name. */
 type FolderSummaries = ReadonlyMap<string, FileSummary>;

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { isJsonRecord } from "../../core/format/json.ts";
-import { folderCacheName } from "../../session/files/cache-names.ts";
-import type { FileMark } from "../../session/files/file-mark.ts";
-import { isSystemError } from "../../session/files/skipped-files.ts";
 import {
   type BesideJson,
   type KeptJson,
   readAtomicJson,
   writeAtomicJson,
   writeAtomicJsonNow,
-} from "../../session/fs/atomic-json.ts";
-import { ifPresent, realFileSystem } from "../../session/fs/file-system.ts";
+} from "../fs/atomic-json.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
+import { folderCacheName } from "./cache-names.ts";
+import type { FileMark } from "./file-mark.ts";
+import { isSystemError } from "./skipped-files.ts";
 
 /** Incremented whenever the format or the meaning of what is kept changes. */
 const CACHE_VERSION = 7;

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FileSummary } from "../../../src/catalog/list/file-summary.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { columnsOf, readColumns } from "../../../src/catalog/list/summary-columns.ts";
+import type { FileSummary } from "../../../src/session/files/summary-columns.ts";
+import { columnsOf, readColumns } from "../../../src/session/files/summary-columns.ts";
 import { readAtomicJson, writeAtomicJson } from "../../../src/session/fs/atomic-json.ts";
+import { Chain, header, put } from "../../catalog/support/sessions.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { Chain, header, put } from "../support/sessions.ts";
 
 const texts = fc.string({ unit: "binary", maxLength: 20 });
 const text = fc.oneof(texts, fc.constantFrom("\ud83d", "a\ndb", "🙂é\u2028", "\ufeff"));
