@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
 import { newerVersion } from "../../import/opencode/import-opencode.ts";
+import { getToolCallId } from "../../import/opencode/parts.ts";
 import type { DeletedMessage } from "../../import/opencode/stored-messages.ts";
 import { leftOut } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
@@ -125,7 +126,7 @@ function callThatStarted(database: Database, row: JsonRecord): string | undefine
   const query = "SELECT data FROM part WHERE session_id = ? AND time_created BETWEEN ? AND ? ORDER BY id";
   for (const { data } of database.rows(query, parentId, created - CALL_MS, created + CALL_MS)) {
     const part = typeof data === "string" && data.includes('"task"') ? fieldsOf(parseRecord(data)) : {};
-    if (member(member(part, "state"), "metadata")["sessionId"] === row["id"]) return textOf(part["callID"]);
+    if (member(member(part, "state"), "metadata")["sessionId"] === row["id"]) return getToolCallId(part);
   }
   return undefined;
 }

@@ -23,6 +23,8 @@ export class MessageReader {
   /** Blocks of the last message that it could represent only by a short text. */
   others: unknown[] = [];
   readonly #toolNames = new Map<string, string>();
+  /** Ids of calls by the other id that a provider gives them. */
+  readonly #callIds = new Map<string, string>();
   #model: string | undefined;
 
   /** Converts a message: several where it holds results of tools, and what the program added to a prompt. */
@@ -44,6 +46,8 @@ export class MessageReader {
     const { content, others } = convertAnswer(raw);
     this.others = others;
     for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+    for (const { id, call_id: named } of raw)
+      if (typeof id === "string" && typeof named === "string") this.#callIds.set(named, id);
     if (others.length === 0) for (const [i, block] of content.entries()) sign(block, fieldsOf(raw[i]));
     const { id, modelId = id, provider, providerId = provider } = member(message, "modelInfo");
     return {
@@ -58,7 +62,8 @@ export class MessageReader {
   }
 
   #result(block: JsonRecord, timestamp: number): ToolResultMessage {
-    const toolCallId = textOf(block["tool_use_id"]) ?? "";
+    const named = textOf(block["tool_use_id"]) ?? "";
+    const toolCallId = this.#toolNames.has(named) ? named : (this.#callIds.get(named) ?? named);
     const { content, images } = withoutImages(block["content"]);
     const { content: blocks, others } = convertInput(content);
     this.others.push(...others);

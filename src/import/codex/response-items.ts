@@ -95,6 +95,12 @@ function callBlock(item: JsonRecord): ToolCall {
   };
 }
 
+/** A call: its id here, and its tool. */
+export interface CodexCall {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Returns the id of a call: the one that its result refers to, and that of the item. */
 export function callId(item: JsonRecord): string {
   const [call, id] = [textOf(item["call_id"]), textOf(item["id"])];

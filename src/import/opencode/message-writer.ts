@@ -3,7 +3,15 @@ import type { JsonRecord } from "../../schema/json.ts";
 import { custom, customMessage, type EntryBody, subagentLink } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { member, textOf } from "../source-values.ts";
-import { CLEARED_OUTPUT, fileBlock, isOnlyNamed, readResult, readStep, stepsOf } from "./parts.ts";
+import {
+  CLEARED_OUTPUT,
+  fileBlock,
+  getSourceCallId,
+  isOnlyNamed,
+  readResult,
+  readStep,
+  stepsOf,
+} from "./parts.ts";
 import { createdMs, type StoredMessage } from "./stored-messages.ts";
 
 /** The entries of a message; undefined if it has none, and none is before it. */
@@ -116,7 +124,7 @@ export class MessageWriter {
     const { toolCallId } = result;
     const state = member(part, "state");
     const { end, compacted } = member(state, "time");
-    const draft = this.#builder.addMessage(`${key} result ${toolCallId}`, last, end, result);
+    const draft = this.#builder.addMessage(`${key} result ${getSourceCallId(part)}`, last, end, result);
     if (typeof compacted === "number" && !isDeleted) {
       this.#cleared.push({ result: draft, timeMs: compacted });
       this.#clearedMs = Math.min(this.#clearedMs, compacted);
