@@ -18,7 +18,6 @@ import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
-import { addTokens, NO_TOKENS, type Tokens } from "../token-sums.ts";
 import {
   type Answer,
   answerOf,
@@ -29,6 +28,8 @@ import {
   resultOf,
   usageOfTokens,
 } from "./content.ts";
+import type { CountedTokens } from "./counted-tokens.ts";
+import type { NamedModels } from "./named-models.ts";
 import type { StoredTurn } from "./stored-turns.ts";
 
 /** What the agents of a session share. */
@@ -39,8 +40,8 @@ export interface SharedState {
   readonly callers: Map<string, string>;
   /** The subagent that a call started. */
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
-  /** Tokens of calls so far, by model: totals repeat them. */
-  readonly counted: Map<string, Tokens>;
+  readonly counted: CountedTokens;
+  readonly models: NamedModels;
 }
 
 /** What is known of events that the program has deleted. */
@@ -243,7 +244,13 @@ export class ThreadWriter {
     const callId = textOf(data["apiCallId"]);
     const tokens = this.#takeTokens(callId);
     const usage = tokens === undefined ? usageOf({ output: data["outputTokens"] }) : usageOfTokens(tokens);
-    this.#model = textOf(data["model"]) ?? textOf(tokens?.["model"]) ?? this.#model;
+    const { models, counted } = this.#shared;
+    this.#model =
+      textOf(data["model"]) ??
+      textOf(tokens?.["model"]) ??
+      models.findCalled(calls) ??
+      this.#model ??
+      models.getFirst(this.#agentId);
     const stops = calls.length > 0 ? "toolUse" : tokens?.["finishReason"] === "length" ? "length" : "stop";
     const message: AssistantMessage = {
       role: "assistant",
@@ -256,7 +263,7 @@ export class ThreadWriter {
       stopReason: tokens?.["finishReason"] === "content_filter" ? "error" : stops,
       timestamp: 0,
     };
-    this.#count(message.model, usage);
+    counted.add(message.model, usage);
     this.#addMessage(keyOf(record), record, message);
     this.#answer = { message, callId };
   }
@@ -298,11 +305,7 @@ export class ThreadWriter {
   ): void {
     this.#add(key, record, usageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
     // Totals do not include those of compactions that were not applied, nor of turns that were rewound.
-    if (kind === "call" || kind === "shutdown") this.#count(model, usage);
-  }
-
-  #count(model: string, usage: Usage): void {
-    this.#shared.counted.set(model, addTokens(this.#shared.counted.get(model) ?? NO_TOKENS, usage));
+    if (kind === "call") this.#shared.counted.add(model, usage);
   }
 
   #beginCall({ toolCallId, toolName, arguments: args }: JsonRecord): void {
@@ -411,8 +414,7 @@ export class ThreadWriter {
     const models = member(data, "modelMetrics");
     for (const model of Object.keys(models)) {
       const total = usageOfTokens(member(member(models, model), "usage"));
-      // Totals after a rewind may have less than what is counted.
-      const rest = usageOf(addTokens(total, this.#shared.counted.get(model) ?? NO_TOKENS, -1));
+      const rest = this.#shared.counted.takeRest(model, total);
       if (rest.totalTokens > 0) this.#addUsage(`${keyOf(record)} ${model}`, "shutdown", model, rest, record);
     }
     this.#builder.drop("totals of tokens that calls tell");
