@@ -8,7 +8,7 @@ import { groupBy } from "../../schema/group-by.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
-import { custom, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
+import { custom, customMessage, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
   type Draft,
@@ -309,8 +309,9 @@ class AgentImport {
 
   #addSent(key: string, sent: SentMessage): void {
     if (sent.role === "custom") {
-      const { role: _, timestamp, ...note } = sent;
-      this.#add(key, timestamp, { type: "custom_message", ...note });
+      const { customType, content, display, timestamp } = sent;
+      const body = display ? customMessage(customType, content, display) : custom(customType, { content });
+      this.#add(key, timestamp, body);
       return;
     }
     this.#tip = this.#builder.addMessage(key, this.#tip, sent.timestamp, { ...sent });
@@ -346,7 +347,9 @@ class AgentImport {
       tokensBefore: countOf(tokensBefore),
       details: { source: "cline" },
       ...(countOf(cost) > 0 && { usage: usageOf({ cost }) }),
-      retainedTail: tail.map((one) => (one.role === "assistant" ? { ...one, usage: usageOf() } : one)),
+      retainedTail: tail
+        .filter((one) => one.role !== "custom" || one.display)
+        .map((one) => (one.role === "assistant" ? { ...one, usage: usageOf() } : one)),
     };
     this.#add(key, message["ts"] ?? generatedAt, body);
   }

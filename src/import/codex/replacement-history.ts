@@ -9,9 +9,9 @@ import {
   answerBlocks,
   type CodexCall,
   inputBlocks,
-  isHarnessText,
   itemRole,
   itemType,
+  readProgramText,
   resultOf,
 } from "./response-items.ts";
 
@@ -92,14 +92,13 @@ class ReplacementReader {
       const { content, isError = false } = resultOf(item);
       return { role: "toolResult", toolCallId, toolName, content, isError, timestamp };
     }
-    if (role !== "user" && role !== "instructions" && role !== "agent") return undefined;
+    if (role !== "user" && role !== "agent") return undefined;
     const content = inputBlocks(item["content"]);
-    if (role === "user" && !isHarnessText(textsOf(content).join("")))
-      return { role: "user", content, timestamp };
-    const customType =
-      role === "instructions"
-        ? "codex.instructions"
-        : `codex.${role === "user" ? "context" : itemType(item)}`;
-    return { role: "custom", customType, content, display: false, timestamp };
+    const own = role === "user" ? readProgramText(textsOf(content).join("")) : undefined;
+    if (role === "user" && own === undefined) return { role: "user", content, timestamp };
+    // The program's own texts are in no context.
+    if (own?.isReport === false) return undefined;
+    const customType = `codex.${own?.kind ?? itemType(item)}`;
+    return { role: "custom", customType, content, display: true, timestamp };
   }
 }

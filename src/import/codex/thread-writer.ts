@@ -123,11 +123,18 @@ export class ThreadWriter extends EntryThread {
     if (this.#turn !== undefined) this.#turn.isUsers = true;
   }
 
-  /** Adds a text that the user did not type where the model sees it. */
-  note(record: SourceRecord, item: JsonRecord, customType: string, isShown: boolean): void {
+  /** Adds what the program or another agent reports where the model sees it. */
+  note(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
-    const body = customMessage(customType, inputBlocks(item["content"]), isShown);
+    const body = customMessage(`codex.${kind}`, inputBlocks(item["content"]), true);
     this.add(this.keyOf(item), record.value["timestamp"], body);
+  }
+
+  /** Keeps a text of the program itself. */
+  keepText(record: SourceRecord, item: JsonRecord, kind: string): void {
+    this.#open = undefined;
+    const content = inputBlocks(item["content"]);
+    this.keep(this.keyOf(item), record.value["timestamp"], kind, { content });
   }
 
   addImage(record: SourceRecord, item: JsonRecord): void {

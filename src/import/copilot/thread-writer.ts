@@ -98,7 +98,7 @@ export class ThreadWriter {
     ["session.title_changed", ({ title }, record) => this.#addName(title, record)],
     ["session.binary_asset", () => undefined],
     ["user.message", (data, record) => this.#addPrompt(data, record)],
-    ["system.notification", ({ content }, record) => this.#note("notification", content, record, true)],
+    ["system.notification", ({ content }, record) => this.#notify(content, record)],
     ["session.usage_record", (data, record) => this.#expectAnswer(data, record)],
     ["assistant.message", (data, record) => this.#addAnswer(data, record)],
     ["tool.user_requested", (data) => this.#beginCall(data)],
@@ -172,8 +172,8 @@ export class ThreadWriter {
   }
 
   /** Adds a text that the user did not type where the model sees it. */
-  #note(kind: string, content: unknown, record: SourceRecord, display: boolean): void {
-    this.#add(keyOf(record), record, customMessage(`copilot.${kind}`, textOf(content) ?? "", display));
+  #notify(content: unknown, record: SourceRecord): void {
+    this.#add(keyOf(record), record, customMessage("copilot.notification", textOf(content) ?? "", true));
   }
 
   #clear(data: JsonRecord, record: SourceRecord): void {
@@ -213,7 +213,7 @@ export class ThreadWriter {
     const text = textOf(content) ?? "";
     // Skills and other parts of the program say something in the user's name.
     if (textOf(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
-      this.#note("injected", textOf(transformedContent) ?? text, record, false);
+      this.#keep("injected", { content: textOf(transformedContent) ?? text }, record);
       return;
     }
     const images = attachedImages(data["attachments"], this.#shared.assets);

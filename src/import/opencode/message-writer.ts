@@ -26,6 +26,9 @@ const BOUNDARIES: ReadonlySet<unknown> = new Set(["step-start", "step-finish", "
 /** What the program sends for a task that the user gave to a subagent. */
 const SUBTASK = "The following tool was executed by the user";
 
+/** How texts begin that the program adds of its own; others that it adds are files that the user named, and the like. */
+const REMINDER = /^\s*<system-reminder>/;
+
 /** Makes the entries of messages. */
 export class MessageWriter {
   readonly #builder: SessionBuilder;
@@ -153,7 +156,10 @@ export class MessageWriter {
     if (block?.type === "image" || (block !== undefined && type === "text")) return undefined;
     if (type === "text" && ignored !== true) {
       if (text === "") this.#builder.drop("empty text");
-      return synthetic === true && text !== "" ? customMessage("opencode.synthetic", text, false) : undefined;
+      if (synthetic !== true || text === "") return undefined;
+      if (!REMINDER.test(String(text))) return customMessage("opencode.synthetic", text, false);
+      this.#builder.counts.kept++;
+      return custom("opencode.synthetic", { content: text });
     }
     if (type === "subtask") return customMessage("opencode.subtask", SUBTASK, false, fieldsOfPart(part));
     return this.#keep(part);
