@@ -12,6 +12,12 @@ import { SessionManager } from "../../src/manager/session-manager.ts";
 import { fileStore } from "../../src/stores/file-store.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import {
+  documentOf,
+  answer as openCodeAnswer,
+  call as openCodeCall,
+  prompt as openCodePrompt,
+} from "../import/support/opencode-records.ts";
 import { IS_WINDOWS } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
@@ -428,6 +434,35 @@ describe("the version of the mapping", () => {
     expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m4` });
     expect(context(fresh?.path ?? "")).not.toContain("rules");
     expect(context(fresh?.path ?? "")).toContain("go on");
+  });
+
+  test("keeps results as an older one named their calls, once, and names those of new ones whole", async () => {
+    const metadata = { openai: { itemId: "fc_1" } };
+    const turnOf = (n: number) => [
+      openCodePrompt(`q${n}`, n * 10, `prompt ${n}`),
+      openCodeAnswer(`a${n}`, n * 10 + 1, [{ ...openCodeCall(`c${n}`, "read"), metadata }]),
+    ];
+    const places = new Places();
+    const paths = [places.put("session.json", JSON.stringify(documentOf(turnOf(1))))];
+    const [one] = await places.import({ paths });
+    const path = one?.path ?? "";
+    const whole = readFileSync(path, "utf8");
+    // Mappings before 4 named only the first half.
+    const older = whole
+      .replace('"mapping":4', '"mapping":3')
+      .replace('"toolCallId":"c1|fc_1"', '"toolCallId":"c1"');
+    expect(older.length).toBe(whole.length - "|fc_1".length);
+    writeFileSync(path, older);
+    forget(places);
+    expect(await places.import({ paths })).toMatchObject([{ status: "unchanged" }]);
+    places.put("session.json", JSON.stringify(documentOf([...turnOf(1), ...turnOf(2)])));
+    expect(await places.import({ paths })).toMatchObject([{ status: "grown" }]);
+    const after = readFileSync(path, "utf8");
+    expect(after.startsWith(older)).toBe(true);
+    expect(after.match(/"toolCallId":"[^"]*"/g)).toEqual(['"toolCallId":"c1"', '"toolCallId":"c2|fc_1"']);
+    const [fresh] = await places.import({ paths, fresh: true });
+    const anew = readFileSync(fresh?.path ?? "", "utf8");
+    expect(anew.match(/"toolCallId":"[^"]*"/g)).toEqual(['"toolCallId":"c1|fc_1"', '"toolCallId":"c2|fc_1"']);
   });
 
   test("decides what is imported anew beside it, once", async () => {

@@ -8,7 +8,7 @@ import { groupBy } from "../../schema/group-by.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { UNKNOWN_NAME } from "../../schema/message.ts";
-import { custom, customMessage, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
+import { custom, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
   type Draft,
@@ -300,8 +300,12 @@ class AgentImport {
       this.#add(`${key} reasoning`, message["ts"], custom("cline.reasoning", reasoning));
     if (message["type"] === "reasoning") return;
     const sent = this.#reader.read(message, this.#usages.get(message), this.#time);
-    if (sent.length === 0) this.#builder.drop("empty message");
-    for (const [part, one] of sent.entries()) this.#addSent(part === 0 ? key : `${key} ${part}`, one);
+    const { added } = this.#reader;
+    const keyOf = (part: number) => (part === 0 ? key : `${key} ${part}`);
+    if (sent.length + added.length === 0) this.#builder.drop("empty message");
+    for (const [part, one] of sent.entries()) this.#addSent(keyOf(part), one);
+    if (added.length > 0)
+      this.#add(keyOf(sent.length), this.#time, custom("cline.context", { content: added }));
     if (!this.#hidden.has(message)) this.#visible.push(...sent);
     const blocks = this.#reader.others;
     if (blocks.length > 0) this.#add(`${key} blocks`, undefined, custom("cline.blocks", { blocks }));
@@ -309,9 +313,8 @@ class AgentImport {
 
   #addSent(key: string, sent: SentMessage): void {
     if (sent.role === "custom") {
-      const { customType, content, display, timestamp } = sent;
-      const body = display ? customMessage(customType, content, display) : custom(customType, { content });
-      this.#add(key, timestamp, body);
+      const { role: _, timestamp, ...report } = sent;
+      this.#add(key, timestamp, { type: "custom_message", ...report });
       return;
     }
     this.#tip = this.#builder.addMessage(key, this.#tip, sent.timestamp, { ...sent });
@@ -347,9 +350,7 @@ class AgentImport {
       tokensBefore: countOf(tokensBefore),
       details: { source: "cline" },
       ...(countOf(cost) > 0 && { usage: usageOf({ cost }) }),
-      retainedTail: tail
-        .filter((one) => one.role !== "custom" || one.display)
-        .map((one) => (one.role === "assistant" ? { ...one, usage: usageOf() } : one)),
+      retainedTail: tail.map((one) => (one.role === "assistant" ? { ...one, usage: usageOf() } : one)),
     };
     this.#add(key, message["ts"] ?? generatedAt, body);
   }
