@@ -6,6 +6,7 @@ import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { newerVersion } from "../../import/opencode/import-opencode.ts";
+import { getToolCallId } from "../../import/opencode/parts.ts";
 import type { DeletedMessage } from "../../import/opencode/stored-messages.ts";
 import { leftOut } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
@@ -180,7 +181,7 @@ function callThatStarted(database: Database, row: JsonRecord): string | undefine
   const where = `session_id = ? AND time_created BETWEEN ${created - CALL_MS} AND ${created + CALL_MS}`;
   for (const { data } of database.rows({ ...PARTS, where }, parentId)) {
     const part = typeof data === "string" && data.includes('"task"') ? fieldsOf(parseRecord(data)) : {};
-    if (member(member(part, "state"), "metadata")["sessionId"] === row["id"]) return textOf(part["callID"]);
+    if (member(member(part, "state"), "metadata")["sessionId"] === row["id"]) return getToolCallId(part);
   }
   return undefined;
 }
