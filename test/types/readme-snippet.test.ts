@@ -14,8 +14,10 @@ const WHY_NOT = process.env["SESSIONTREE_WITH_REGISTRY"]
   ? undefined
   : "needs a registry for three releases of TypeScript: set SESSIONTREE_WITH_REGISTRY=1";
 
-/** The first code that somebody sees. */
-const [snippet] = readFences(readText("README.md")).filter(({ language }) => language === "ts");
+/** The README's first program that needs no other package. */
+const [snippet] = readFences(readText("README.md")).filter(
+  ({ language, flags }) => language === "ts" && flags.length === 0,
+);
 
 const project = mkdtempSync(join(tmpdir(), "sessiontree-consumer-"));
 afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -64,15 +66,15 @@ function compile(compiler: string, more: object): string {
   }
 }
 
-test("the first snippet of README.md is JavaScript, too, as it says", () => {
+test("the first program of README.md without another package is JavaScript, too", () => {
   const file = join(project, "first.mjs");
   writeFileSync(file, snippet?.code ?? "no snippet");
   expect(execFileSync(process.execPath, ["--check", file], { encoding: "utf8" })).toBe("");
-  expect(readText("README.md")).toContain("save it as `first.mjs`");
+  expect(readText("README.md")).toContain("Save it as `first.mjs`");
 });
 
 describe.skipIf(WHY_NOT !== undefined)(
-  `the first snippet of README.md${WHY_NOT ? ` (${WHY_NOT})` : ""}`,
+  `the first program of README.md without another package${WHY_NOT ? ` (${WHY_NOT})` : ""}`,
   () => {
     beforeAll(() => {
       writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", type: "module" }));

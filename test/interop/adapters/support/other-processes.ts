@@ -11,7 +11,7 @@ interface SharedPlace {
 
 /** Tests that a graph goes on in other processes after one was killed within a tool, and one at an interrupt. */
 export function testOtherProcesses(newPlace: () => SharedPlace | Promise<SharedPlace>): void {
-  const children = new Children("adapters/support/graph-child.ts");
+  const children = new Children("interop/adapters/support/graph-child.ts");
 
   test("a graph is resumed in another process, after kills within a tool and at an interrupt", async () => {
     const { address, openStore } = await newPlace();
