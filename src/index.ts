@@ -4,7 +4,7 @@
  * @module
  */
 
-export { mostRecentSession as findMostRecentSession } from "./catalog/find-session.ts";
+export { findMostRecentSession } from "./catalog/find-session.ts";
 export {
   type BranchPreparation,
   type BranchSource,
