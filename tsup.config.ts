@@ -11,7 +11,7 @@ import { markPure, pureUuid } from "./test/tools/pure-output.ts";
 const subpaths = Object.fromEntries(
   Object.keys(facts.exports)
     .filter((subpath) => !subpath.endsWith(".json"))
-    .map((subpath) => (subpath === "." ? "index" : subpath.slice("./".length)))
+    .map((subpath) => (subpath === "." ? "index" : subpath.slice(".//".length)))
     .map((name) => [name, `src/${name}.ts`]),
 );
 
@@ -22,19 +22,29 @@ const files = readdirSync("src", { recursive: true, encoding: "utf8" });
 const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name]));
 
 /** What the threads of an import run: no subpath, but a file that `history/import-threads` finds by its name. */
-const THREAD_PROGRAM = "src/history/import-worker.ts";
+const THREAD_PROGRAM = "src/interop/history/import-worker.ts";
 
 /** What runs in a browser: all of core, and what the root and the schemas share, which would be a chunk of its own. */
-const PURE_BASES = ["core.ts", "schema/problems.ts", "schema/message.ts", "schema/message-shapes.ts"];
+const PURE_BASES = [
+  "core.ts",
+  "core/format/validation-problems.ts",
+  "core/format/message.ts",
+  "core/format/message-shapes.ts",
+];
 
 /** Of the library: all of the root, or all of core where it runs in a browser. */
 const libraryBases: BasesOf = (path) => (PURE.has(`src/${path}`) ? PURE_BASES : ["index.ts"]);
 
 /** The command line's own parts, of which every command needs some; not the commands. */
-const CLI_PARTS = /^cli\/(?:text\/|view\/)?[a-z-]+\.ts$/;
+const CLI_PARTS = /^apps\/cli\/(?:text\/|view\/)?[a-z-]+\.ts$/;
 
 /** What starts the command line, and what answers a TAB: these must stay small. */
-const SMALL = ["cli/bin.ts", "cli/main.ts", "cli/completion/answer-shell.ts", "cli/completion/entries.ts"];
+const SMALL = [
+  "apps/cli/bin.ts",
+  "apps/cli/main.ts",
+  "apps/cli/completion/answer-shell.ts",
+  "apps/cli/completion/entries.ts",
+];
 
 /** Of the command line: all of the root, and its own parts. */
 const commandLineBases: BasesOf = (path) =>
@@ -109,7 +119,7 @@ const COMMAND_LINE: Options = {
   ...SHARED,
   config: false,
   silent: true,
-  entry: { bin: "src/cli/bin.ts" },
+  entry: { bin: "src/apps/cli/bin.ts" },
   esbuildPlugins: [quickStart(commandLineBases), nodeModules],
 };
 

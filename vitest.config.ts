@@ -16,21 +16,21 @@ const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", imp
  * file, what waits for clocks, threads and collected garbage, and sources that must not take long however large.
  */
 const ONLY_FULL = [
-  "test/adapters/{acp-agent,langgraph-validation}.test.ts",
-  "test/catalog/gram-filter.test.ts",
-  "test/cli/deep-data.test.ts",
+  "test/interop/adapters/{acp-agent,langgraph-validation}.test.ts",
+  "test/catalog/list/gram-filter.test.ts",
+  "test/apps/cli/deep-data.test.ts",
   "test/compat/corpus.test.ts",
   "test/contract/{api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,public-names}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
-  "test/fs/descriptors.test.ts",
-  "test/history/{corpus,hostile-sources,import-processes,import-threads,read-on,watch-sessions}.test.ts",
-  "test/jsonl/encode-deep.test.ts",
-  "test/log/{entries-let-go,foreign-file,memory-after-reading,replace-file,weak-cache}.test.ts",
-  "test/mcp/clients.test.ts",
-  "test/postgres/**",
+  "test/session/fs/descriptors.test.ts",
+  "test/interop/history/{corpus,hostile-sources,import-processes,import-threads,incremental-import,watch-sessions}.test.ts",
+  "test/core/jsonl/encode-deep.test.ts",
+  "test/session/log/{entries-let-go,foreign-file,memory-after-reading,replace-file,weak-cache}.test.ts",
+  "test/apps/mcp/clients.test.ts",
+  "test/stores/postgres/**",
   "test/property/{reading-bodies,tree-scale}.test.ts",
-  "test/stores/wrong-stores.test.ts",
+  "test/stores/remote/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
 
@@ -39,32 +39,35 @@ const ONLY_FULL = [
  * counted in one; all other files share the processes of the workers.
  */
 const ALONE = [
-  "test/catalog/{forget-session,restore,trash}.test.ts",
-  "test/cli/{completion,docs,foreign-files,import,prune,redact,restore,resume,rm,store,store-run}.test.ts",
-  "test/history/import-{beside,second-day}.test.ts",
-  "test/postgres/listener.test.ts",
-  "test/redaction/*.test.ts",
+  "test/session/files/forget-session.test.ts",
+  "test/catalog/trash/{restore,trash}.test.ts",
+  "test/apps/cli/{completion,docs,foreign-files,import,prune,redact,restore,resume,rm,store,store-run}.test.ts",
+  "test/interop/history/import-{beside,second-day}.test.ts",
+  "test/stores/postgres/listener.test.ts",
+  "test/catalog/redaction/*.test.ts",
 ];
 
 /** Of these, what `.ci/run` tries on a real server as well, and with the build. */
-const ON_SERVER = ["test/postgres/**"];
+const ON_SERVER = ["test/stores/postgres/**"];
 
 /** What other projects test. */
 const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**"];
 
 /** What Windows, or Wine, decides: everything that reads and writes the files of sessions, and imports into them. */
 const ON_WINDOWS = [
-  "test/{catalog,fault,fs,log,manager,merge}/**/*.test.ts",
-  "test/history/{import-beside,import-second-day,kept-away,read-on,session-ids,watch-sessions}.test.ts",
-  "test/stores/file-store.test.ts",
+  "test/{catalog,fault}/**/*.test.ts",
+  "test/session/{files,fs,log,manager}/**/*.test.ts",
+  "test/core/merge/**/*.test.ts",
+  "test/interop/history/{import-beside,import-second-day,kept-away,incremental-import,session-ids,watch-sessions}.test.ts",
+  "test/stores/file/file-store.test.ts",
 ];
 
 /** What says nothing about Windows there, or would take minutes: other systems' files, memory, and kills of child processes. */
 const NOT_ON_WINDOWS = [
-  "test/catalog/{message-bytes,restore,search.property,summary.property,trash,trash-folders}.test.ts",
+  "test/catalog/**/{message-bytes,restore,search.property,summary.property,trash,trash-folders}.test.ts",
   "test/fault/{cut,full-disk,interleaving,interleaving-upgrades,kill,stress}.test.ts",
-  "test/fs/descriptors.test.ts",
-  "test/log/memory-after-reading.test.ts",
+  "test/session/fs/descriptors.test.ts",
+  "test/session/log/memory-after-reading.test.ts",
 ];
 
 /** What is tested in Firefox as well, where it is installed: opening, keys, search, hits and errors in long texts, folds, links, copies, pages in files and served, lists. */

@@ -1,11 +1,11 @@
 import { posix } from "node:path";
 import { expect, test } from "vitest";
-import { checkArchitecture, FLOORS, PACKAGE_HOMES } from "./support/architecture.ts";
+import { checkArchitecture, PACKAGE_HOMES, WINGS } from "./support/architecture.ts";
 import {
-  compareFloors,
   comparePackages,
   compareWhereTable,
-  readFloorPicture,
+  compareWings,
+  readWingDiagram,
 } from "./support/house-document.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import { readSources, readText } from "./support/repository.ts";
@@ -15,8 +15,8 @@ test("the sources keep the rules of the house", () => {
   expect(checkArchitecture(readSources("src"))).toEqual([]);
 });
 
-test("docs/architecture.md shows the same floors", () => {
-  expect(compareFloors(readFloorPicture(readText("docs/architecture.md")))).toEqual([]);
+test("docs/architecture.md shows the same wings and floors", () => {
+  expect(compareWings(readWingDiagram(readText("docs/architecture.md")))).toEqual([]);
 });
 
 test("of what can be imported, the schema alone reaches zod, in values or types", () => {
@@ -51,79 +51,140 @@ test("every package has one home and a row in docs/architecture.md", () => {
   expect(comparePackages([...packages], readText("docs/architecture.md"))).toEqual([]);
 });
 
-/** Checks files given as path → text, beside a file of each floor that they may import. */
+/** Checks files given as path → text, together with a file of each floor that they may import. */
 function check(files: Record<string, string>): string[] {
   const ground = {
-    "src/schema/errors.ts": "export const a = 1;\n",
-    "src/schema/entry.ts": "export interface Entry {}\n",
-    "src/tree/path.ts": "export const path = 1;\n",
-    "src/context/path.ts": "export const path = 1;\n",
-    "src/log/log.ts": "export const log = 1;\n",
+    "src/core/format/errors.ts": "export const a = 1;\n",
+    "src/core/format/entry.ts": "export interface Entry {}\n",
+    "src/core/tree/path.ts": "export const path = 1;\n",
+    "src/core/context/path.ts": "export const path = 1;\n",
+    "src/session/log/log.ts": "export const log = 1;\n",
   };
   return checkArchitecture(new Map(Object.entries({ ...ground, ...files })));
 }
 
 const breaches: [rule: string, path: string, text: string, fault: RegExp][] = [
-  ["up a floor", "src/schema/a.ts", 'import { p } from "../tree/path.ts";\nuse(p);', /:1 .*up from floor 0/],
+  [
+    "up a floor",
+    "src/core/format/a.ts",
+    'import { p } from "../tree/path.ts";\nuse(p);',
+    /:1 .*up from core 0/,
+  ],
   [
     "up, by type",
-    "src/schema/a.ts",
+    "src/core/format/a.ts",
     'export type P = import("../tree/path.ts").P;',
-    /up from floor 0 to floor 1/,
+    /up from core 0 to core 1/,
   ],
-  ["up, when run", "src/schema/a.ts", 'export const p = () => import("../tree/path.ts");', /up from floor 0/],
+  [
+    "up, when run",
+    "src/core/format/a.ts",
+    'export const p = () => import("../tree/path.ts");',
+    /up from core 0/,
+  ],
   [
     "across",
-    "src/jsonl/a.ts",
+    "src/core/jsonl/a.ts",
     'import { p } from "../context/path.ts";\nuse(p);',
-    /same floor, another room/,
+    /same floor, another folder/,
   ],
-  ["re-export up", "src/schema/a.ts", 'export { p } from "../tree/path.ts";\nexport const a = 1;', /up from/],
+  [
+    "up a wing",
+    "src/core/tree/a.ts",
+    'import type { L } from "../../session/log/log.ts";\nuse<L>();',
+    /up from core 1 to session 1/,
+  ],
+  [
+    "re-export up",
+    "src/core/format/a.ts",
+    'export { p } from "../tree/path.ts";\nexport const a = 1;',
+    /up from/,
+  ],
   [
     "no extension",
-    "src/jsonl/a.ts",
+    "src/core/jsonl/a.ts",
     'import type { E } from "../schema/entry";\nuse<E>();',
     /no file of src/,
   ],
-  ["data of elsewhere", "src/jsonl/a.ts", 'import t from "../cli/t.json";\nuse(t);', /no file of src/],
-  ["out of src", "src/jsonl/a.ts", 'import { t } from "../../test/t.ts";\nuse(t);', /no file of src/],
-  ["computed", "src/cli/run.ts", "export const load = (name: string) => import(name);", /computed/],
-  ["no home", "src/tree/a.ts", 'import _ from "lodash/fp";\nuse(_);', /imports lodash, which has no home/],
+  [
+    "data of elsewhere",
+    "src/core/jsonl/a.ts",
+    'import t from "../../apps/cli/t.json";\nuse(t);',
+    /no file of src/,
+  ],
+  ["out of src", "src/core/jsonl/a.ts", 'import { t } from "../../../test/t.ts";\nuse(t);', /no file of src/],
+  ["computed", "src/apps/cli/run.ts", "export const load = (name: string) => import(name);", /computed/],
+  [
+    "no home",
+    "src/core/tree/a.ts",
+    'import _ from "lodash/fp";\nuse(_);',
+    /imports lodash, which has no home/,
+  ],
   [
     "itself",
-    "src/cli/run.ts",
+    "src/apps/cli/run.ts",
     'import { x } from "sessiontree";\nuse(x);',
     /imports sessiontree, which has no/,
   ],
-  ["not at home", "src/log/a.ts", 'import { z } from "zod";\nuse(z);', /zod, whose home is src\/schema/],
-  ["Node below", "src/context/a.ts", 'import { join } from "node:path";\nuse(join);', /runs in a browser/],
-  ["Node in compaction", "src/compaction/a.ts", 'import "node:fs";\nuse();', /runs in a browser/],
-  ["Node unmarked", "src/log/a.ts", 'import fs from "fs/promises";\nuse(fs);', /write "node:fs\/promises"/],
-  ["barrel", "src/tree/all.ts", 'export * from "./path.ts";', /only re-exports/],
+  [
+    "not at home",
+    "src/session/log/a.ts",
+    'import { z } from "zod";\nuse(z);',
+    /zod, whose home is src\/core\/format/,
+  ],
+  [
+    "Node below",
+    "src/core/context/a.ts",
+    'import { join } from "node:path";\nuse(join);',
+    /runs in a browser/,
+  ],
+  ["Node in compaction", "src/core/compaction/a.ts", 'import "node:fs";\nuse();', /runs in a browser/],
+  [
+    "Node unmarked",
+    "src/session/log/a.ts",
+    'import fs from "fs/promises";\nuse(fs);',
+    /write "node:fs\/promises"/,
+  ],
+  ["barrel", "src/core/tree/all.ts", 'export * from "./path.ts";', /only re-exports/],
   [
     "barrel, two steps",
-    "src/tree/all.ts",
+    "src/core/tree/all.ts",
     'import { p } from "./path.ts";\nexport { p };',
     /only re-exports/,
   ],
-  ["named otherwise", "src/tree/entryTree.ts", "use();", /kebab-case/],
-  ["on no floor", "src/misc/a.ts", "use();", /stands on no floor/],
-  ["core with files", "src/core.ts", 'export { log } from "./log/log.ts";', /core is floors 0 to 3/],
-  ["public star", "src/index.ts", 'export * from "./tree/path.ts";', /more than an explicit named re-export/],
+  ["named otherwise", "src/core/tree/entryTree.ts", "use();", /kebab-case/],
+  ["on no floor", "src/misc/a.ts", "use();", /is on no floor/],
+  [
+    "core with files",
+    "src/core.ts",
+    'export { log } from "./session/log/log.ts";',
+    /exports from src\/core alone/,
+  ],
+  [
+    "public star",
+    "src/index.ts",
+    'export * from "./core/tree/path.ts";',
+    /more than an explicit named re-export/,
+  ],
   ["public code", "src/index.ts", "export const x = 1;", /more than an explicit named re-export/],
-  ["clock", "src/tree/a.ts", "export const t = () => Date.now();", /uses Date.now/],
-  ["clock, made", "src/tree/a.ts", "export const t = () => new Date();", /uses the clock/],
-  ["chance", "src/tree/a.ts", "export const t = () => Math.random();", /uses Math.random/],
+  ["clock", "src/core/tree/a.ts", "export const t = () => Date.now();", /uses Date.now/],
+  ["clock, made", "src/core/tree/a.ts", "export const t = () => new Date();", /uses the clock/],
+  ["chance", "src/core/tree/a.ts", "export const t = () => Math.random();", /uses Math.random/],
   [
     "page past core",
-    "src/page/a.ts",
-    'import { p } from "../log/log.ts";\nuse(p);',
-    /what core and view say/,
+    "src/apps/page/a.ts",
+    'import { p } from "../../session/log/log.ts";\nuse(p);',
+    /the page imports core/,
   ],
-  ["Node in the page", "src/page/a.tsx", 'import "node:fs";\nuse();', /runs in a browser/],
-  ["bundled, not at home", "src/cli/a.ts", 'import { h } from "preact";\nuse(h);', /preact, whose home is/],
-  ["host", "src/tree/a.ts", "export const b = Buffer.from([]);", /uses Buffer/],
-  ["timer", "src/compaction/a.ts", "setTimeout(() => use(), 1);", /uses setTimeout/],
+  ["Node in the page", "src/apps/page/a.tsx", 'import "node:fs";\nuse();', /runs in a browser/],
+  [
+    "bundled, not at home",
+    "src/apps/cli/a.ts",
+    'import { h } from "preact";\nuse(h);',
+    /preact, whose home is/,
+  ],
+  ["host", "src/core/tree/a.ts", "export const b = Buffer.from([]);", /uses Buffer/],
+  ["timer", "src/core/compaction/a.ts", "setTimeout(() => use(), 1);", /uses setTimeout/],
 ];
 
 test.each(breaches)("a breach is found: %s", (_rule, path, text, fault) => {
@@ -134,35 +195,48 @@ test.each(breaches)("a breach is found: %s", (_rule, path, text, fault) => {
 
 test("circles are found, through any number of files, and only those in them are named", () => {
   const faults = check({
-    "src/tree/a.ts": 'import { b } from "./b.ts";\nexport const a = b;',
-    "src/tree/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
-    "src/tree/c.ts": 'import type { B } from "./b.ts";\nexport const c: B = 1;',
+    "src/core/tree/a.ts": 'import { b } from "./b.ts";\nexport const a = b;',
+    "src/core/tree/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
+    "src/core/tree/c.ts": 'import type { B } from "./b.ts";\nexport const c: B = 1;',
   });
-  expect(faults).toEqual(["import each other in a circle: src/tree/b.ts → src/tree/c.ts → src/tree/b.ts"]);
+  expect(faults).toEqual([
+    "import each other in a circle: src/core/tree/b.ts → src/core/tree/c.ts → src/core/tree/b.ts",
+  ]);
 });
 
-test("what keeps the rules is not held against anybody", () => {
+test("what keeps the rules is not reported", () => {
   const faults = check({
-    "src/tree/a.ts":
-      'import type { Entry } from "../schema/entry.ts";\nimport { path } from "./path.ts";\nexport { path };\n' +
+    "src/core/tree/a.ts":
+      'import type { Entry } from "../format/entry.ts";\nimport { path } from "./path.ts";\nexport { path };\n' +
       "export const at = (e: Entry, process: number) => [e, process, new Date(0), { crypto: path }.crypto];",
-    "src/log/a.ts": 'import { join } from "node:path";\nexport const now = () => [Date.now(), join("a")];',
-    "src/index.ts": 'export { log } from "./log/log.ts";\nexport type { Entry } from "./schema/entry.ts";',
-    "src/core.ts": 'export { path } from "./tree/path.ts";',
+    "src/session/log/a.ts":
+      'import { join } from "node:path";\nexport const now = () => [Date.now(), join("a")];',
+    "src/index.ts":
+      'export { log } from "./session/log/log.ts";\nexport type { Entry } from "./core/format/entry.ts";',
+    "src/core.ts": 'export { path } from "./core/tree/path.ts";',
   });
   expect(faults).toEqual([]);
 });
 
-test("a picture that differs from the table is found", () => {
-  const rows = FLOORS.map(
-    (rooms, floor) => `  ${floor}   ${rooms.join("     ")}     what it is for, a word/two`,
-  );
-  const picture = (lines: string[]) => `# Rooms\n\n\`\`\`\nfloor\n${lines.reverse().join("\n")}\n\`\`\`\n`;
-  expect(compareFloors(readFloorPicture(picture([...rows])))).toEqual([]);
-  const other = picture(rows.map((row) => row.replace("tree/", "trees/")));
-  expect(compareFloors(readFloorPicture(other))).toEqual([
-    'floor 1: the picture has "trees/", FLOORS has "tree/"',
+test("a diagram that differs from the table is found", () => {
+  const lines = Object.entries(WINGS)
+    .reverse()
+    .flatMap(([wing, floors]) => [
+      `${wing}  what it is for`,
+      ...floors
+        .map((rooms, floor) => `  ${floor}   ${rooms.join("     ")}     what it is for, a word/two`)
+        .reverse(),
+    ]);
+  const diagram = (rows: string[]) => `# Wings\n\n\`\`\`\nwing\n${rows.join("\n")}\n\`\`\`\n`;
+  expect(compareWings(readWingDiagram(diagram(lines)))).toEqual([]);
+  const other = diagram(lines.map((row) => row.replace("tree/", "trees/")));
+  expect(compareWings(readWingDiagram(other))).toEqual([
+    'core 1: the diagram has "trees/", WINGS has "tree/"',
   ]);
+  const renamed = diagram(lines.map((row) => row.replace(/^stores/, "shops")));
+  expect(compareWings(readWingDiagram(renamed))[0]).toMatch(
+    /^the diagram has the wings core session catalog shops/,
+  );
 });
 
 test("a row that leads nowhere is found", () => {

@@ -5,65 +5,71 @@ import { checkPurity } from "./purity.ts";
 import { type ImportRecord, lineOf, parse, readImports } from "./syntax.ts";
 
 /**
- * The house, floor by floor from the ground: folders below src/.
- * The picture in docs/architecture.md is the same; a test compares them.
+ * The six wings, in their order, each with its floors from the ground: folders below `src/<wing>/`.
+ * A file imports from its own folder, from lower floors of its wing, and from the wings before it.
+ * The diagram in docs/architecture.md is the same; a test compares them.
  */
-export const FLOORS: readonly (readonly string[])[] = [
-  ["schema/"],
-  ["tree/"],
-  ["context/", "jsonl/"],
-  ["compaction/", "convert/", "fs/", "merge/", "view/"],
-  ["import/", "log/", "search/"],
-  ["catalog/"],
-  ["manager/"],
-  ["controller/", "stores/"],
-  ["postgres/", "adapters/", "history/", "redaction/", "recall/"],
-  ["mcp/"],
-  ["cli/", "page/"],
-];
+export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  core: [["format/"], ["tree/"], ["context/", "jsonl/"], ["compaction/", "facts/", "merge/"]],
+  session: [["fs/"], ["log/"], ["files/"], ["manager/"], ["controller/"]],
+  catalog: [["query/"], ["list/"], ["search/", "trash/", "usage/"], ["redaction/"]],
+  stores: [["contract/"], ["file/", "remote/"], ["postgres/", "suite/"]],
+  interop: [["convert/"], ["import/"], ["adapters/", "history/"]],
+  apps: [["text/"], ["recall/"], ["mcp/"], ["cli/", "page/"]],
+};
+
+/** All floors from the ground, across the wings: beginnings of paths below `src/`. */
+const FLOORS: readonly (readonly string[])[] = Object.entries(WINGS).flatMap(([wing, floors]) =>
+  floors.map((rooms) => rooms.map((room) => `${wing}/${room}`)),
+);
 
 /** Files that import a package by its path, which no bundler can follow: bundled, the package fails. */
-const LOADING_BY_PATH: readonly string[] = ["src/catalog/trash.ts"];
+const LOADING_BY_PATH: readonly string[] = ["src/catalog/trash/trash.ts"];
+
+/** The one import that goes up: pi's `SessionManager.list` is a static method, and loads the catalog only when called. */
+const LAZY_UP = { from: "src/session/manager/session-manager.ts", to: "src/catalog/list/list-infos.ts" };
 
 /** Every package that the library runs on, and the only places (beginnings of paths) that import it. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  nanoid: ["src/schema/ids.ts"],
-  uuid: ["src/schema/ids.ts"],
-  zod: ["src/schema/zod-schema.ts"],
-  "write-file-atomic": ["src/fs/"],
-  trash: ["src/catalog/trash.ts"],
-  commander: ["src/cli/"],
-  picocolors: ["src/cli/"],
-  "string-width": ["src/cli/"],
-  fuzzysort: ["src/cli/picker/"],
-  pg: ["src/postgres/open-postgres-store.ts"],
-  "@langchain/core": ["src/adapters/langgraph/"],
-  "@langchain/langgraph-checkpoint": ["src/adapters/langgraph/"],
-  "@modelcontextprotocol/server": ["src/mcp/"],
+  nanoid: ["src/core/format/ids.ts"],
+  uuid: ["src/core/format/ids.ts"],
+  zod: ["src/core/format/zod-schema.ts"],
+  "write-file-atomic": ["src/session/fs/"],
+  trash: ["src/catalog/trash/trash.ts"],
+  commander: ["src/apps/cli/"],
+  picocolors: ["src/apps/cli/"],
+  "string-width": ["src/apps/cli/"],
+  fuzzysort: ["src/apps/cli/picker/"],
+  pg: ["src/stores/postgres/open-postgres-store.ts"],
+  "@langchain/core": ["src/interop/adapters/langgraph/"],
+  "@langchain/langgraph-checkpoint": ["src/interop/adapters/langgraph/"],
+  "@modelcontextprotocol/server": ["src/apps/mcp/"],
 };
 
 /** Packages that are bundled into the page when it is built: they are no dependencies of who installs the library. */
 const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
-  preact: ["src/page/"],
-  "markdown-it": ["src/page/render/"],
-  "highlight.js": ["src/page/render/"],
-  diff: ["src/page/model/"],
-  "@tanstack/virtual-core": ["src/page/ui/"],
+  preact: ["src/apps/page/"],
+  "markdown-it": ["src/apps/page/render/"],
+  "highlight.js": ["src/apps/page/render/"],
+  diff: ["src/apps/page/model/"],
+  "@tanstack/virtual-core": ["src/apps/page/ui/"],
 };
 
-/** What can be imported stands above every room but those of the command line and the page. */
+/** The entry files are above every folder but those of the command line and the page. */
 const PUBLIC_FLOOR = FLOORS.length - 1.5;
-const LAST_PURE_FLOOR = 2;
-const PURE_ABOVE = [
-  "src/compaction/",
-  "src/convert/",
-  "src/import/",
-  "src/merge/",
-  "src/search/",
-  "src/view/",
+
+/** Folders without I/O, clock, or randomness, which also run in a browser. */
+const PURE = [
+  "src/core/",
+  "src/catalog/query/",
+  "src/interop/convert/",
+  "src/interop/import/",
+  "src/apps/text/",
 ];
-/** What runs in a browser above the floors that do. */
-const PAGE = "src/page";
+/** The page also runs in a browser, and uses its host. */
+const PAGE = "src/apps/page";
+/** All that the page may import of the rest. */
+const FOR_PAGE = ["src/core/", "src/core.ts", "src/catalog/query/", "src/apps/text/"];
 const BUILTINS = new Set(builtinModules);
 
 /** A file of src/, parsed, with where it stands. */
@@ -86,14 +92,21 @@ function floorOf(path: string): number {
   return FLOORS.findIndex((rooms) => rooms.some((room) => inside.startsWith(room)));
 }
 
-/** The part of a path below src/ that names the room: a folder, or src/ itself for the files in it. */
-function folderOf(path: string): string {
-  const parts = path.split("/");
-  return parts.length > 2 ? `src/${parts[1]}` : "src";
+/** Names the floor of a path as the diagram does, such as `core 1`; `the entry files` for those. */
+function floorName(path: string): string {
+  const [, wing = "", folder = ""] = path.split("/");
+  if (isPublic(path)) return "the entry files";
+  return `${wing} ${WINGS[wing]?.findIndex((rooms) => rooms.includes(`${folder}/`))}`;
 }
 
-function isPure(room: { path: string; floor: number }): boolean {
-  return room.floor <= LAST_PURE_FLOOR || PURE_ABOVE.some((place) => room.path.startsWith(place));
+/** The wing and folder of a path, such as `src/core/tree`; `src` for the entry files. */
+function folderOf(path: string): string {
+  const parts = path.split("/");
+  return parts.length > 3 ? `src/${parts[1]}/${parts[2]}` : "src";
+}
+
+function isPure({ path }: { path: string }): boolean {
+  return PURE.some((place) => path.startsWith(place));
 }
 
 function packageOf(specifier: string): string {
@@ -117,33 +130,38 @@ function judgePackage(room: Room, specifier: string): string | undefined {
 }
 
 /** Says what is wrong with an import of another file of ours, if anything is. */
-function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>): string | undefined {
+function judgeFile(
+  room: Room,
+  { target, isDynamic }: { target: string; isDynamic: boolean },
+  rooms: ReadonlyMap<string, Room>,
+): string | undefined {
   const other = rooms.get(target);
+  if (isDynamic && room.path === LAZY_UP.from && target === LAZY_UP.to) return undefined;
   // Data that is made from the sources lies beside the file that reads it.
   if (target.endsWith(".json") && dirname(target) === dirname(room.path)) return undefined;
   if (other === undefined) return `imports ${target}, which is no file of src/ (write the extension .ts)`;
-  if (room.path === "src/core.ts" && (other.floor > 3 || target.startsWith("src/fs/"))) {
-    return `imports ${target}: core is floors 0 to 3 without fs`;
+  if (room.path === "src/core.ts" && !target.startsWith("src/core/")) {
+    return `imports ${target}: src/core.ts exports from src/core alone`;
   }
-  const isGround = other.floor <= LAST_PURE_FLOOR || ["src/search", "src/view"].includes(other.folder);
-  if (room.folder === PAGE && other.folder !== PAGE && target !== "src/core.ts" && !isGround) {
-    return `imports ${target}: the page knows of the library what core and view say`;
+  const isForPage = other.folder === PAGE || FOR_PAGE.some((place) => target.startsWith(place));
+  if (room.folder === PAGE && !isForPage) {
+    return `imports ${target}: the page imports core, catalog/query, and apps/text alone`;
   }
   if (other.floor < room.floor || other.folder === room.folder) return undefined;
   return other.floor === room.floor
-    ? `imports ${target}: the same floor, another room`
-    : `imports ${target}: up from floor ${room.floor} to floor ${other.floor}`;
+    ? `imports ${target}: the same floor, another folder`
+    : `imports ${target}: up from ${floorName(room.path)} to ${floorName(target)}`;
 }
 
 function checkImports(room: Room, rooms: ReadonlyMap<string, Room>): string[] {
   const faults: string[] = [];
-  for (const { specifier, line } of room.imports) {
+  for (const { specifier, line, isDynamic } of room.imports) {
     if (specifier === null && LOADING_BY_PATH.includes(room.path)) continue;
     const fault =
       specifier === null
         ? "imports a module whose name is computed"
         : specifier.startsWith(".")
-          ? judgeFile(room, posix.join(dirname(room.path), specifier), rooms)
+          ? judgeFile(room, { target: posix.join(dirname(room.path), specifier), isDynamic }, rooms)
           : judgePackage(room, specifier);
     if (fault !== undefined) faults.push(`${room.path}:${line} ${fault}`);
   }
@@ -229,7 +247,7 @@ export function checkArchitecture(files: ReadonlyMap<string, string>): string[] 
   }
   const faults = [...rooms.values()].flatMap((room) =>
     room.floor === -1
-      ? [`${room.path} stands on no floor: add its room to FLOORS and to docs/architecture.md`]
+      ? [`${room.path} is on no floor: add its folder to WINGS and to docs/architecture.md`]
       : [
           ...checkImports(room, rooms),
           ...(isPure(room) ? checkPurity(room.source) : []),

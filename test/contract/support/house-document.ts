@@ -1,36 +1,44 @@
-import { FLOORS, PACKAGE_HOMES } from "./architecture.ts";
+import { PACKAGE_HOMES, WINGS } from "./architecture.ts";
 import { readFences } from "./markdown.ts";
 
 /**
- * Reads the floors from the picture in docs/architecture.md: a fenced block that starts with `floor`, then lines
- * of a number, two or more spaces, and the names of rooms, set apart by two or more spaces.
+ * Reads the wings from the diagram in docs/architecture.md: a fenced block that starts with `wing`, in which a line that
+ * starts with a word names a wing, and a line that starts with a number one of its floors: two or more spaces, then the names of
+ * its folders, set apart by two or more spaces.
  *
- * @returns As `FLOORS`: ground floor first.
+ * @returns As `WINGS`: wings in their order, the ground floor first.
  */
-export function readFloorPicture(markdown: string): string[][] {
-  const picture = readFences(markdown).find((fence) => /^\s*floor\s/.test(fence.code));
-  if (picture === undefined) throw new Error('There is no fenced block that starts with "floor".');
-  const floors: string[][] = [];
-  for (const line of picture.code.split("\n")) {
+export function readWingDiagram(markdown: string): Record<string, string[][]> {
+  const diagram = readFences(markdown).find((fence) => /^\s*wing\s/.test(fence.code));
+  if (diagram === undefined) throw new Error('There is no fenced block that starts with "wing".');
+  const wings: [name: string, floors: string[][]][] = [];
+  for (const line of diagram.code.split("\n").slice(1)) {
+    const [, name] = /^([a-z]+)\b/.exec(line) ?? [];
+    if (name !== undefined) wings.unshift([name, []]);
     const [, number, rest] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];
-    if (number === undefined || rest === undefined) continue;
+    const floors = wings[0]?.[1];
+    if (floors === undefined || number === undefined || rest === undefined) continue;
     const cells = rest.split(/\s{2,}/);
     floors[Number(number)] = cells.flatMap((cell) => {
       const words = cell.split(" ");
-      return words.every((word) => /^[a-z-]+(?:\/|\.ts)$/.test(word)) ? words : [];
+      return words.every((word) => /^[a-z-]+\/$/.test(word)) ? words : [];
     });
   }
-  return floors;
+  return Object.fromEntries(wings);
 }
 
-/** Compares the picture's floors with the table's; the order within a floor does not matter. */
-export function compareFloors(pictured: readonly (readonly string[])[]): string[] {
+/** Compares the diagram's floors with the table's; the order within a floor does not matter. */
+export function compareWings(drawn: Readonly<Record<string, readonly (readonly string[])[]>>): string[] {
   const faults: string[] = [];
-  for (let floor = 0; floor < Math.max(FLOORS.length, pictured.length); floor++) {
-    const inPicture = [...(pictured[floor] ?? [])].sort().join(" ");
-    const inTable = [...(FLOORS[floor] ?? [])].sort().join(" ");
-    if (inPicture !== inTable) {
-      faults.push(`floor ${floor}: the picture has "${inPicture}", FLOORS has "${inTable}"`);
+  const order = Object.keys(WINGS).join(" ");
+  const drawnOrder = Object.keys(drawn).join(" ");
+  if (drawnOrder !== order) faults.push(`the diagram has the wings ${drawnOrder}, WINGS has ${order}`);
+  for (const [wing, floors] of Object.entries(WINGS)) {
+    const inDiagram = drawn[wing] ?? [];
+    for (let floor = 0; floor < Math.max(floors.length, inDiagram.length); floor++) {
+      const left = [...(inDiagram[floor] ?? [])].sort().join(" ");
+      const right = [...(floors[floor] ?? [])].sort().join(" ");
+      if (left !== right) faults.push(`${wing} ${floor}: the diagram has "${left}", WINGS has "${right}"`);
     }
   }
   return faults;

@@ -5,6 +5,8 @@ export interface ImportRecord {
   /** As written; null if it is computed when the program runs. */
   readonly specifier: string | null;
   readonly line: number;
+  /** Whether the module is loaded when the program reaches that place: `import(…)`. */
+  readonly isDynamic: boolean;
 }
 
 /** Parses one file, without types. */
@@ -44,7 +46,11 @@ export function readImports(source: ts.SourceFile): ImportRecord[] {
   visit(source, (node) => {
     const named = moduleNamedBy(node);
     if (named === undefined) return;
-    records.push({ specifier: ts.isStringLiteralLike(named) ? named.text : null, line: lineOf(node) });
+    records.push({
+      specifier: ts.isStringLiteralLike(named) ? named.text : null,
+      line: lineOf(node),
+      isDynamic: ts.isCallExpression(node),
+    });
   });
   return records;
 }
