@@ -1,7 +1,7 @@
 import { appendFileSync, statSync } from "node:fs";
 import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
-import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/file-follower.ts";
+import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/page-server.ts";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
 import { isSameFile } from "../../../src/session/fs/file-identity.ts";

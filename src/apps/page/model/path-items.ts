@@ -15,7 +15,7 @@ import {
   type ToolPairRepair,
 } from "../../../core.ts";
 import { KINDS } from "../../text/entry-kind.ts";
-import { ByOrdinal } from "./ordinal-map.ts";
+import { ByOrdinal } from "./conversation-rows.ts";
 import { hasFailedAt, kindAt, pathTo, type SessionModel } from "./session-model.ts";
 
 /**

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { pickerLayout, renderPicker } from "../../../../src/apps/cli/picker/render.ts";
 import { emptyPicker, type PickerMode, type PickerState } from "../../../../src/apps/cli/picker/state.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import { plainLine } from "../../../../src/core/facts/plain-text.ts";
+import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
 await loadWidths();

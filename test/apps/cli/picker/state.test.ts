@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import type { PickerKey } from "../../../../src/apps/cli/picker/keys.ts";
-import { pickerKey } from "../../../../src/apps/cli/picker/keys.ts";
+import type { PickerKey } from "../../../../src/apps/cli/picker/state.ts";
 import {
   emptyPicker,
   highlighted,
   matchesOf,
   type PickerState,
   type PickerTask,
+  pickerKey,
   step,
 } from "../../../../src/apps/cli/picker/state.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import { titleOf } from "../../../../src/core/facts/session-title.ts";
+import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
 const PAGE = 5;
