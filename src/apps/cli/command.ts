@@ -1,8 +1,8 @@
 import type { ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
-import type { SessionAccess } from "./named-session.ts";
 import type { Output } from "./output.ts";
 import { flag, type Parameter, textOption } from "./parameters.ts";
+import type { SessionAccess } from "./sessions.ts";
 
 /** One call of a command: what it was told, and where it writes to. */
 export interface CommandCall extends SessionAccess {

@@ -1,12 +1,8 @@
-import type { NameMatch } from "../../catalog/list/resolve-session.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionView } from "../../session/manager/session-view.ts";
 import type { CliIo } from "./io.ts";
-import { findSession } from "./session-argument.ts";
-import { isStoreUrl } from "./store-address.ts";
-import type { StoredSessions } from "./stored-sessions.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Where a session is. */
@@ -139,41 +135,4 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
 /** The error for what would change the session that comes from stdin. */
 export function onlyReadable(): UsageError {
   return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
-}
-
-/** What a call does with sessions, wherever they are. */
-export interface SessionAccess {
-  /** Sessions of a database, if the call is about such; undefined if it is about files. */
-  readonly stored: StoredSessions | undefined;
-  /** Finds a session by path, id or name, the beginning of either, words of its title, `@last`, or `-` for stdin. */
-  findSession(name: string, match?: NameMatch): Promise<NamedSession>;
-  /** Finds a session that something is done to, as `findSession`, but none that comes from stdin. */
-  findKeptSession(name: string, match?: NameMatch): Promise<NamedSession>;
-  /** Finds a session for what only files can do, and returns its absolute path. */
-  findFile(name: string): Promise<string>;
-}
-
-/** Makes it for files, for a database if the call is about one, and for what comes from stdin. */
-export function accessSessions(place: {
-  readonly io: CliIo;
-  readonly dir: string | undefined;
-  readonly stored: StoredSessions | undefined;
-}): SessionAccess {
-  const { io, stored } = place;
-  const piped = pipedSession(io);
-  const findKeptSession = async (name: string, match?: NameMatch) => {
-    if (isPiped(name)) throw onlyReadable();
-    if (isStoreUrl(name)) throw new UsageError("Give the address of a database with --store.");
-    return (await stored?.find(name, match)) ?? fileSession(await findSession(name, place, match), io);
-  };
-  return {
-    stored,
-    findSession: async (name, match) => (isPiped(name) ? piped : findKeptSession(name, match)),
-    findKeptSession,
-    findFile: async (name) => {
-      const { location, path } = await findKeptSession(name);
-      if (path !== undefined) return path;
-      throw new UsageError(`${location.text} is no file; "sessiontree copy" copies it to a folder.`);
-    },
-  };
 }

@@ -6,9 +6,9 @@ import { type CommandCall, JSON_OUTPUT, type LoadedCommand, PRETTY, SESSION_DIR,
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CallerIo, CliIo } from "./io.ts";
-import { accessSessions } from "./named-session.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, makeParser } from "./parser.ts";
+import { accessSessions } from "./sessions.ts";
 import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { loadWidths, truncate } from "./text/width.ts";

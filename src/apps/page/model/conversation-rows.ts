@@ -3,7 +3,7 @@ import { callsIn, resultCallId } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry, Message } from "../../../core.ts";
 import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
-import type { ModelItem, PathItem } from "./path-items.ts";
+import { ByOrdinal, type ModelItem, type PathItem } from "./path-items.ts";
 
 /** An entry of the conversation: as it is stored, or as the model gets it. */
 export type ConversationItem = PathItem | ModelItem;
@@ -179,31 +179,4 @@ function sentParts(entry: AnySessionEntry, message: Message): ContentPart[] {
   const isPlain = kindOf(entry) === kindOfMessage(message);
   const note: ContentPart = { kind: "note", text: `sent as a ${message.role} message:` };
   return isPlain ? contentOfMessage(message) : [note, ...contentOfMessage(message)];
-}
-
-/** An index for each of some entries, by their ordinals: in a fifth of the room that a Map takes, and sooner made. */
-export class ByOrdinal {
-  readonly #indices: Int32Array;
-
-  /** @param ordinals - All that may get an index. */
-  constructor(ordinals: Iterable<number>) {
-    let last = NONE;
-    for (const ordinal of ordinals) last = Math.max(last, ordinal);
-    this.#indices = new Int32Array(last + 1).fill(NONE);
-  }
-
-  /** Returns the index of an entry; undefined if it has none. */
-  get(ordinal: number): number | undefined {
-    const index = this.#indices[ordinal];
-    return index === NONE ? undefined : index;
-  }
-
-  has(ordinal: number): boolean {
-    return this.get(ordinal) !== undefined;
-  }
-
-  /** @param index - At least 0. */
-  set(ordinal: number, index: number): void {
-    this.#indices[ordinal] = index;
-  }
 }
