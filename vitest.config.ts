@@ -5,7 +5,7 @@ import { hasFirefox } from "./test/browser/support/firefox.ts";
 import { PATIENCE_MS } from "./test/support/patience.ts";
 
 /** What compares the sources with their documents, whatever is built. */
-const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
+const OF_SOURCES = ["test/contract/{adapter-lines,api-reference,docs,public-names}.test.ts"];
 
 // What lists are cached in while the tests run, so that nothing lands in the user's own cache.
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
@@ -20,7 +20,7 @@ const ONLY_FULL = [
   "test/catalog/list/gram-filter.test.ts",
   "test/apps/cli/deep-data.test.ts",
   "test/compat/corpus.test.ts",
-  "test/contract/{api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,public-names}.test.ts",
+  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,other-runtimes,public-names}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
   "test/session/fs/descriptors.test.ts",

@@ -4,7 +4,7 @@
  *
  *     npx tsx docs/examples/chat-app.ts
  *
- * No model is asked, and nothing listens: the page calls the route. docs/adapters.md has routes that ask a model.
+ * No model is asked, and nothing listens: the page calls the route. docs/chat-app.md has routes that ask a model.
  */
 import {
   createUIMessageStream,
@@ -29,17 +29,30 @@ function openChat(id: string): SessionManager {
     : SessionManager.open(path, FOLDER);
 }
 
-/** What the page sends. */
-const ASKED = z.object({ id: z.string(), messages: z.unknown() });
+const TEXT = z.object({ type: z.literal("text"), text: z.string() });
+const QUESTION = z.object({ id: z.string().min(1), role: z.literal("user"), parts: z.array(TEXT).min(1) });
+
+/** What is taken of what the page sends: the chat, and the user's text at its end. A browser can send any history. */
+const ASKED = z
+  .object({ id: z.string(), messages: z.array(z.unknown()) })
+  .transform(({ id, messages }) => ({ id, question: messages.at(-1) }))
+  .pipe(z.object({ id: z.string(), question: QUESTION }));
+
+/** The stored chat with a question at its end, without what a repeated or edited question replaces. */
+function askedChat(session: SessionManager, question: z.infer<typeof QUESTION>): unknown[] {
+  const stored = loadChat(session);
+  const at = stored.findIndex(({ id }) => id === question.id);
+  return [...stored.slice(0, at === -1 ? stored.length : at), question];
+}
 
 /** What a model would say. */
 const ANSWERS = ["It is Monday.", "Nobody has shopped yet."];
 
 /** The server's side: stores the question, streams an answer, and stores that. */
 async function POST(request: Request): Promise<Response> {
-  const { id, messages } = ASKED.parse(await request.json());
-  const originalMessages = await validateUIMessages({ messages });
+  const { id, question } = ASKED.parse(await request.json());
   const session = openChat(id);
+  const originalMessages = await validateUIMessages({ messages: askedChat(session, question) });
   await saveChat(session, originalMessages);
   const stream = createUIMessageStream({
     originalMessages,

@@ -46,7 +46,7 @@ export function httpObjects(base: string, send: typeof fetch = fetch): Objects {
   const tagOf = ({ headers }: Response) => headers.get("etag") ?? "";
   return {
     async get(key, knownTag) {
-      const headers = knownTag === undefined ? {} : { "if-none-match": knownTag };
+      const headers: Record<string, string> = knownTag === undefined ? {} : { "if-none-match": knownTag };
       const response = await call(key, { headers }, 200, 304, 404);
       const body = await response.text();
       if (response.status === 304) return "same";
@@ -216,7 +216,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     for (const [i, { text }] of added.entries()) seqs.set(text, head.nextSeq + i);
     const all = [before, ...behind.map(({ seq }) => seq), ...added.map((_, i) => head.nextSeq + i)];
     const firstSeq = seqs.get(given[0]?.text ?? "") ?? head.nextSeq;
-    const precedingSeq = all.findLast((seq) => seq < firstSeq) ?? before;
+    const precedingSeq = all.filter((seq) => seq < firstSeq).at(-1) ?? before;
     return {
       precedingSeq,
       lastSeq: seqs.get(given.at(-1)?.text ?? "") ?? precedingSeq,

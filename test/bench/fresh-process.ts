@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -12,8 +12,25 @@ const NAIVE = fileURLToPath(new URL("./naive.ts", import.meta.url));
 
 /** The plainest correct way with the same members, as one module without types. */
 const NAIVE_MODULE = `
-  import { naiveContext, naiveOpen } from ${JSON.stringify(NAIVE)};
+  import { naiveAppend, naiveContext, naiveOpen } from ${JSON.stringify(NAIVE)};
   export const SessionManager = {
+    create(cwd, folder) {
+      const file = folder + "/a.jsonl";
+      const session = { entries: [], byId: new Map() };
+      let parentId = null;
+      naiveAppend(file, { type: "session", version: 3, id: "a", timestamp: new Date().toISOString(), cwd });
+      return {
+        appendMessage(message) {
+          const id = session.entries.length.toString(16).padStart(8, "0");
+          const entry = { type: "message", id, parentId, timestamp: new Date().toISOString(), message };
+          naiveAppend(file, entry);
+          session.entries.push(entry);
+          session.byId.set(id, entry);
+          parentId = id;
+        },
+        buildSessionContext: () => ({ messages: naiveContext(session) }),
+      };
+    },
     open(path) {
       const session = naiveOpen(path);
       return { buildSessionContext: () => ({ messages: naiveContext(session) }) };
@@ -36,7 +53,10 @@ function naiveModule(): string {
   return naive;
 }
 
-/** Measures importing a module, opening a session with it, or both, each in a process that has just started. */
+/** What is measured on a new session, in a folder of its own. */
+const ON_NEW_SESSION = new Set(["turns", "appends"]);
+
+/** Measures importing a module, and what people do first with it, in a process that has just started: see `fresh.mjs`. */
 export function measureFresh(
   implementation: string,
   modules: { readonly ours: string; readonly pi: string },
@@ -47,9 +67,14 @@ export function measureFresh(
     implementation === "ours"
       ? new URL(modules.ours, import.meta.url).href
       : pathToFileURL(implementation === "pi" ? modules.pi : naiveModule()).href;
-  const output = execFileSync(process.execPath, [CHILD, module, measure, path], { encoding: "utf8" });
-  const measured: Measured = JSON.parse(output);
-  return measured;
+  const folder = ON_NEW_SESSION.has(measure) ? mkdtempSync(join(tmpdir(), "sessiontree-bench-")) : undefined;
+  try {
+    const args = [CHILD, module, measure, folder ?? path];
+    const measured: Measured = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
+    return measured;
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+  }
 }
 
 /** Measures a command of the command line as a whole process, less a process of Node that does nothing. */

@@ -1,5 +1,5 @@
 /**
- * Runs all benchmarks and prints a table, or JSON with --json. Options: --runs N (default 5), --huge, --only TEXT.
+ * Runs all benchmarks and prints a table, or JSON with --json. Options: --runs N (default 5; 31 of what is short), --huge, --only TEXT.
  *
  * Every measurement is a process of its own; implementations take turns, and the median counts.
  */
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     huge: { type: "boolean", default: false },
-    runs: { type: "string", default: "5" },
+    runs: { type: "string" },
     only: { type: "string", default: "" },
     data: { type: "string", default: join(tmpdir(), "sessiontree-bench-data") },
   },
@@ -37,6 +37,8 @@ interface Row {
   readonly measure: string;
   readonly path: () => string;
   readonly implementations: readonly string[];
+  /** How often each implementation is measured; 5 times if not given. */
+  readonly runs?: number;
   /** Run before each measurement. */
   readonly before?: () => void;
   /** Measures in another way than by `child.ts`. */
@@ -82,9 +84,20 @@ const freshRow = (name: string, measure: string, path: () => string): Row => ({
   name: `${name}, fresh process`,
   measure,
   path,
-  implementations: measure === "open" ? ["ours", "pi", "naive"] : ["ours", "pi"],
+  implementations: measure.startsWith("import") ? ["ours", "pi"] : ["ours", "pi", "naive"],
+  runs: 31,
   measureBy: (implementation, what, file) => measureFresh(implementation, modules, what, file),
 });
+/** Small sessions as they are opened all day: so many entries, with a compaction after every three tenths of them, or none. */
+const openRows = [200, 1_000, 3_000].flatMap((entries) =>
+  [0, entries * 0.3].map((compactEvery) =>
+    freshRow(
+      `open and first context, ${entries.toLocaleString("en")} entries${compactEvery > 0 ? ", compacted" : ""}`,
+      "open",
+      () => file(`fresh-${entries}-${compactEvery}.jsonl`, entries, compactEvery),
+    ),
+  ),
+);
 /** The small one alone in a folder, for what lists a folder. */
 const alone = () =>
   sessionFile(join(data, "alone", "small.jsonl"), {
@@ -103,9 +116,11 @@ const commandRow = (command: string): Row => ({
 
 const rows: Row[] = [
   freshRow("import the package", "import", small),
-  freshRow("open and first context, 1,000 messages", "open", small),
-  freshRow("the same, ids last in each line", "open", smallIdsLast),
-  freshRow("import, open and first context, 1,000 messages", "import and open", small),
+  ...openRows,
+  freshRow("open and first context, 1,000 entries, ids last in each line", "open", smallIdsLast),
+  freshRow("import, open and first context, 1,000 entries", "import and open", small),
+  freshRow("200 appends, a context after every fourth", "turns", small),
+  freshRow("20,000 appends, CPU time", "appends", small),
   ...["--version", "list", "tree", "show", "stats", "context"].map(commandRow),
   {
     name: "open and first context, 100,000 entries, ids last in each line",
@@ -286,8 +301,10 @@ for (const row of rows.filter(({ name }) => name.includes(values.only))) {
   const path = row.path();
   const implementations = row.implementations.filter((name) => name !== "pi" || modules.pi !== "");
   const runs = new Map<string, Measured[]>(implementations.map((implementation) => [implementation, []]));
-  for (let i = 0; i < Number(values.runs); i++) {
-    for (const [implementation, measured] of runs) measured.push(measure(row, implementation, path));
+  for (let i = 0; i < Number(values.runs ?? row.runs ?? 5); i++) {
+    // In turn, forth and back, so that none always comes after the same other one.
+    const turns = i % 2 === 0 ? [...runs] : [...runs].reverse();
+    for (const [implementation, measured] of turns) measured.push(measure(row, implementation, path));
   }
   const ours = median((runs.get("ours") ?? []).map(({ ms }) => ms));
   for (const [implementation, measured] of runs) {

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type ts from "typescript";
 import { beforeAll, describe, expect, test } from "vitest";
 import { sampleOf } from "../support/share.ts";
-import { createProgram, diagnose } from "./support/compiler.ts";
+import { createProgram, DEFAULT_OPTIONS, diagnose } from "./support/compiler.ts";
 import {
   compilerPath,
   type DocProgram,
@@ -17,9 +18,9 @@ import { listDocuments, ROOT, readSources, readText } from "./support/repository
 import { openWorkshop, type Workshop } from "./support/run-programs.ts";
 
 /** Lists what the compiler finds wrong in programs, at the lines of the files that they stand in. */
-function compileAll(programs: readonly DocProgram[]): string[] {
+function compileAll(programs: readonly DocProgram[], options?: ts.CompilerOptions): string[] {
   const invented = new Map(programs.map((program) => [compilerPath(program), program.text]));
-  const compiled = createProgram([], invented);
+  const compiled = createProgram([], invented, {}, options);
   return programs.flatMap((program) =>
     diagnose(compiled, compilerPath(program)).map(
       ({ line, message }) => `${program.file}:${line} ${message}`,
@@ -32,6 +33,8 @@ const programs = documents.flatMap((path) => readDocPrograms(path, readText(path
 const runnable = programs.filter((program) => program.runs);
 const names = Object.keys(member(parseFacts(readText(PUBLIC_NAMES_PATH)), "sessiontree"));
 const examples = [...readSources("src")].flatMap(([path, text]) => readExamplePrograms(path, text, names));
+const compilable = [...programs.filter((one) => one.isUnpacked !== true), ...examples];
+const exampleFiles = [...readSources("docs/examples").keys()];
 
 describe("the documents", () => {
   test("have code that runs in README.md and docs/guide.md", () => {
@@ -41,7 +44,12 @@ describe("the documents", () => {
 
   test("have code that compiles, and so have the docstrings", () => {
     // At once: a program of the compiler takes seconds to make.
-    expect(compileAll([...programs.filter((one) => one.isUnpacked !== true), ...examples])).toEqual([]);
+    expect(compileAll(compilable)).toEqual([]);
+  });
+
+  test("have code that compiles in a project that sets nothing but `strict`, and so have the examples", () => {
+    const files = exampleFiles.map((file) => ({ place: file, file, text: readText(file), runs: false }));
+    expect(compileAll([...compilable, ...files], DEFAULT_OPTIONS)).toEqual([]);
   });
 
   test("lead to places that are there", () => {

@@ -5,7 +5,13 @@ import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import type { SessionManager } from "sessiontree";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { createProgram, diagnose, ENTRIES, inventedPath } from "../contract/support/compiler.ts";
+import {
+  createProgram,
+  DEFAULT_OPTIONS,
+  diagnose,
+  ENTRIES,
+  inventedPath,
+} from "../contract/support/compiler.ts";
 import { compilerPath, type DocProgram, readDocPrograms } from "../contract/support/doc-programs.ts";
 import { ROOT, readText, TARGET } from "../contract/support/repository.ts";
 import { removeFolder } from "../support/remove-folder.ts";
@@ -113,8 +119,10 @@ test("pi's agent core runs on a session: compiled against pi's packages, and run
   }
   const invented = new Map(programs.map((one: DocProgram) => [compilerPath(one), one.text]));
   invented.set(inventedPath("pi-schema.d.ts"), PI_SCHEMA);
-  const program = createProgram([], invented, paths);
-  expect(programs.flatMap((one) => diagnose(program, compilerPath(one)))).toEqual([]);
+  for (const options of [undefined, DEFAULT_OPTIONS]) {
+    const program = createProgram([], invented, paths, options);
+    expect(programs.flatMap((one) => diagnose(program, compilerPath(one)))).toEqual([]);
+  }
 
   const open = await load();
   const home = mkdtempSync(join(folder, "home-"));

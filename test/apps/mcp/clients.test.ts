@@ -5,6 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as EarlierTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readText } from "../../contract/support/repository.ts";
 import { PROGRAM } from "../../support/program.ts";
 import { ID, project } from "../recall/support/past.ts";
 
@@ -69,6 +70,18 @@ describe.each([
     expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining('No session "none"')]);
     expect(readFileSync(past.scribe.path)).toEqual(before);
     expect(readdirSync(past.sessions)).toHaveLength(1);
+  });
+
+  test("gets the tools and arguments that docs/recall.md lists", async () => {
+    const client = await start(project());
+    const { tools } = await client.listTools();
+    const rows = readText("docs/recall.md").matchAll(/^\| `(\w+)` \| .+ \| (`.+`) \|$/gm);
+    const listed = Array.from(rows, ([, name, list = ""]) => [name, list.replaceAll("`", "").split(", ")]);
+    // What all take, and what those take that look at many sessions, stands below the table.
+    const common = new Set(["max_bytes", "project", "all"]);
+    const taken = (schema: object) =>
+      Object.keys(Object(schema).properties).filter((name) => !common.has(name));
+    expect(listed).toEqual(tools.map(({ name, inputSchema }) => [name, taken(inputSchema)]));
   });
 
   test("gets prompts and resources", async () => {

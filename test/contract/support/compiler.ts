@@ -10,6 +10,18 @@ function compilerOptions(): ts.CompilerOptions {
   return options;
 }
 
+/** Options of a project that sets nothing but `strict`: the default `lib` brings the DOM, whose types differ from Node's. */
+export const DEFAULT_OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  types: ["node"],
+  strict: true,
+  allowImportingTsExtensions: true,
+  noEmit: true,
+  skipLibCheck: true,
+};
+
 /** What a user imports the package by, and the file that each name stands for: `sessiontree/core` → `core`. */
 export const ENTRIES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.keys(member(parseFacts(readText("package.json")), "exports"))
@@ -34,14 +46,16 @@ export function inventedPath(name: string): string {
  * @param invented - Files that exist in this program only: path from `inventedPath` → text. They are
  * modules, import the package as a user would, and may leave variables unused.
  * @param packages - Further packages, by the name that they are imported by: paths of their declarations.
+ * @param base - Options of the compiler; those of this repository by default.
  */
 export function createProgram(
   files: readonly string[],
   invented: ReadonlyMap<string, string> = new Map(),
   packages: { readonly [name: string]: string[] } = {},
+  base: ts.CompilerOptions = compilerOptions(),
 ): ts.Program {
   const options: ts.CompilerOptions = {
-    ...compilerOptions(),
+    ...base,
     paths: {
       ...Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [entryFile(file)]])),
       ...packages,
