@@ -158,7 +158,7 @@ export class Project {
   }
 
   #write({ fixture, name, id, days }: Example): void {
-    const url = new URL(`../../../fixtures/${fixture}.jsonl`, import.meta.url);
+    const url = new URL(`../../../../fixtures/${fixture}.jsonl`, import.meta.url);
     const text = readFileSync(url, "utf8")
       .replace(/019c22f0-4e00-7000-8000-[0-9a-f]{12}/g, id)
       .replaceAll("/home/ada/till", join(this.#folder, "till"))
