@@ -13,23 +13,24 @@ const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", imp
 /**
  * What a short run leaves out: who imports what, compiling the documents and their API reference, the examples as programs, other
  * packages' types and suites, real files, servers for a chat, whether the suite for stores notices wrong ones, PGlite, whose start takes seconds for each
- * file, what waits for clocks, threads and collected garbage, and sources that must not take long however large.
+ * file, what waits for clocks, threads and collected garbage, and sources that must neither take long nor end a process, however large or hostile.
  */
 const ONLY_FULL = [
   "test/interop/adapters/{acp-agent,langgraph-validation}.test.ts",
   "test/catalog/list/gram-filter.test.ts",
   "test/apps/cli/deep-data.test.ts",
   "test/compat/corpus.test.ts",
-  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,other-runtimes,public-names}.test.ts",
+  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,other-runtimes,public-names,readme}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
   "test/session/fs/descriptors.test.ts",
-  "test/interop/history/{corpus,hostile-sources,import-processes,import-threads,incremental-import,watch-sessions}.test.ts",
+  "test/interop/history/{corpus,hostile-databases,hostile-sources,import-processes,incremental-import,source-process,watch-sessions}.test.ts",
   "test/core/jsonl/encode-deep.test.ts",
   "test/session/log/{entries-let-go,foreign-file,memory-after-reading,replace-file,weak-cache}.test.ts",
   "test/apps/mcp/clients.test.ts",
   "test/stores/postgres/**",
   "test/property/{reading-bodies,tree-scale}.test.ts",
+  "test/catalog/redaction/killed-commands.test.ts",
   "test/stores/remote/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
@@ -153,7 +154,7 @@ export default defineConfig(({ mode }) => {
         },
         {
           extends: true,
-          test: { ...LIBRARY, name: "alone", include: ALONE },
+          test: { ...LIBRARY, name: "alone", include: ALONE, exclude: left },
         },
         {
           extends: true,

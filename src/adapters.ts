@@ -11,6 +11,7 @@ export {
   deleteAcpSession,
   forkAcpSession,
   listAcpSessions,
+  newAcpSession,
 } from "./interop/adapters/acp/acp-sessions.ts";
 export type {
   AcpContentBlock,

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessionError, type SessionErrorCode, SessionManager, type SessionOptions } from "sessiontree";
+import { deleteSession } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test } from "vitest";
 import { moveOver } from "../support/move-over.ts";
 import { IS_WINDOWS } from "../support/platform.ts";
@@ -421,5 +422,32 @@ describe("a file that is replaced at the very moment of an append", () => {
     const found = new Set(idsOf(onDisk(path)));
     for (const session of sessions) expect(new Set(idsOf(session))).toEqual(found);
     expect(textsOf(onDisk(path).getEntries())).toEqual(["first", "second", "third", "by 0", "by 1", "by 2"]);
+  });
+});
+
+// Windows keeps the name of a file that is removed while it is open.
+describe.skipIf(IS_WINDOWS)("a session that was deleted", () => {
+  test("is not made anew by one who holds it open", async () => {
+    await deleteSession(stage.path, { permanent: true });
+    expect(codeOf(() => stage.session.appendMessage(user("e")))).toBe("SESSION_NOT_FOUND");
+    expect(existsSync(stage.path)).toBe(false);
+  });
+
+  test("is not made anew in the mode in which it must exist, however it has gone", () => {
+    rmSync(stage.path);
+    const draft = { type: "custom", customType: "note" };
+    expect(codeOf(() => stage.session.append(draft, { mustExist: true }))).toBe("SESSION_NOT_FOUND");
+    expect(codeOf(() => stage.session.appendAll([draft, draft], { mustExist: true }))).toBe(
+      "SESSION_NOT_FOUND",
+    );
+    expect(existsSync(stage.path)).toBe(false);
+    expect(codeOf(() => SessionManager.open(stage.path, { mustExist: true }))).toBe("SESSION_NOT_FOUND");
+    // Without the mode, what its host holds is made anew.
+    stage.say("e");
+    const session = SessionManager.open(stage.path, { mustExist: true });
+    session.appendMessage(user("f"));
+    rmSync(stage.path);
+    expect(codeOf(() => session.appendMessage(user("g")))).toBe("SESSION_NOT_FOUND");
+    expect(existsSync(stage.path)).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { stressDeletion } from "./support/deletion-stress.ts";
 import { stress } from "./support/stress.ts";
 import { SYSTEMS } from "./support/systems.ts";
 
@@ -15,3 +16,10 @@ test.each(SYSTEMS)(
       expect(count).toBeGreaterThan(0);
   },
 );
+
+test("threads and chats that are deleted while processes write to them and die do not return, and nothing else is lost", async () => {
+  const { lost, returned, doubled, ...counts } = await stressDeletion(6_000, 1);
+  expect({ lost, returned, doubled }).toEqual({ lost: [], returned: [], doubled: [] });
+  for (const count of [counts.written, counts.deleted, counts.refused, counts.killed])
+    expect(count).toBeGreaterThan(0);
+});

@@ -6,7 +6,7 @@ import { removeFolder } from "./remove-folder.ts";
 
 /** Makes a folder that is removed when the test has finished. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-"));
+  const folder = mkdtempSync(join(tmpdir(), "test-sessiontree-"));
   onTestFinished(() => removeFolder(folder));
   return folder;
 }

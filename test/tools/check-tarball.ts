@@ -138,7 +138,7 @@ function check(project: string): void {
   checkChunks(dist);
   // No subpath: imports find it by its name, and do without if it is missing.
   if (!existsSync(join(dist, "sessiontree-import-worker.js")))
-    throw new Error("the program of threads is missing");
+    throw new Error("the program of the process that reads is missing");
 
   runAtHome(project, process.execPath, "names.mjs");
   const session = runAtHome(project, process.execPath, "run.mjs").trim();

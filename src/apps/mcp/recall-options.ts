@@ -2,7 +2,7 @@ import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { assertOptions, CALLBACK, OBJECT, type OptionRules, TEXT } from "../../core/format/options.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
-import type { HideSecrets } from "../recall/clean.ts";
+import type { HideSecrets } from "../recall/cleaner.ts";
 import { Recall } from "../recall/recall.ts";
 import { filesAsSource, storeAsSource } from "../recall/session-source.ts";
 
@@ -16,7 +16,7 @@ export interface RecallOptions {
   readonly sessionDir?: string;
   /** Where session files are kept, if not where pi keeps them. */
   readonly places?: SessionPlaces;
-  /** Removes secrets from a text before anything is made of it. What it throws becomes the answer. Default: texts stay. */
+  /** Removes secrets from texts before anything is made of them. What it throws becomes the answer. Default: texts stay. */
   readonly hideSecrets?: HideSecrets;
   /** Prices calls of models whose records state no cost. */
   readonly prices?: PriceFunction;

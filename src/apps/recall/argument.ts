@@ -131,9 +131,7 @@ export function readArguments(
   const names = all.map(({ name }) => name);
   const unknown = Object.keys(values).find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new TypeError(
-      `There is no argument ${JSON.stringify(unknown.slice(0, 40))}; there are ${names.join(", ")}.`,
-    );
+    throw new TypeError(`There is no argument ${JSON.stringify(unknown)}; there are ${names.join(", ")}.`);
   return { get: (argument) => argument.parse(values[argument.name]) };
 }
 

@@ -59,13 +59,13 @@ async function callsOn(recall: Recall, call: Arguments, sessions: SessionOpener)
   const calls: FileCall[] = [];
   const seen = new Set<string>();
   const query = { text: "", cwd, path, roles: ["assistant"], ...times };
-  for await (const hit of recall.settings.source.search(query)) {
+  for await (const hit of sessions.search(query)) {
     // A fork has the entries of its parent: one of them is enough.
-    if (sessions.isRunning(hit.session) || seen.has(hit.entryId)) continue;
+    if (seen.has(hit.entryId)) continue;
     const found = await sessions.entryOf(hit);
     if (found === undefined) continue;
     seen.add(hit.entryId);
-    calls.push(...callsAt(found, path, recall.lineOf(hit.session)));
+    calls.push(...callsAt(found, path, await recall.lineOf(hit.session)));
     if (calls.length >= MOST_FOUND) break;
   }
   return calls;

@@ -9,7 +9,7 @@ import { addPage, CURSOR } from "./answer-page.ts";
 import { countArgument, optionalText } from "./argument.ts";
 import { entryText } from "./entry-text.ts";
 import { aftermathOf, type FinishedCall, finishedCallAt } from "./failure-aftermath.ts";
-import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, timeText } from "./recall.ts";
+import { ALL, joined, MAX_BYTES, PROJECT, type RecallTool, timeText } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
@@ -23,6 +23,9 @@ const MOST_READ = 40;
 
 /** The part of an error's words, by their weight, that a failure like it has at least. */
 const ALIKE = 0.4;
+
+/** Characters of an error whose words are taken. */
+const MAX_ERROR = 20_000;
 
 const MOST_TRIED = 5;
 const LINE = 200;
@@ -47,11 +50,11 @@ export const findFailuresTool: RecallTool = {
   run: async (recall, call, answer) => {
     const { get } = call;
     const sessions = await SessionOpener.of(recall);
-    const failures = await failuresLike(recall, get(ERROR) ?? "", recall.projectOf(call), sessions);
+    const failures = await failuresLike(get(ERROR) ?? "", recall.projectOf(call), sessions);
     await addPage(answer, call, LIMIT, failures, async (hit) => {
       const found = await sessions.entryOf(hit);
       const lines = found === undefined ? [] : failureLines(found);
-      return { heading: recall.lineOf(hit.session), lines };
+      return { heading: await recall.lineOf(hit.session), lines };
     });
     if (failures.length === 0)
       answer.note('No such failure. Try fewer words of the error, or {"all": true}.');
@@ -60,19 +63,17 @@ export const findFailuresTool: RecallTool = {
 };
 
 async function failuresLike(
-  recall: Recall,
   error: string,
   cwd: string | undefined,
   sessions: SessionOpener,
 ): Promise<SearchHit[]> {
   const words = wordsOf(error);
-  const lookedFor = words.length === 0 ? [beginningOf(error, LINE)] : words.slice(0, MOST_LOOKED_FOR);
+  const lookedFor = words.length === 0 ? [signsOf(error)] : words.slice(0, MOST_LOOKED_FOR);
   const found = new Map<string, { hit: SearchHit; words: string[] }>();
   const frequencies = new Map<string, number>();
   for (const text of lookedFor) {
     let hits = 0;
-    for await (const hit of recall.settings.source.search({ text, cwd, failed: true })) {
-      if (sessions.isRunning(hit.session)) continue;
+    for await (const hit of sessions.search({ text, cwd, failed: true })) {
       // A fork has the entries of its parent: one of them is enough.
       const known = found.get(hit.entryId) ?? { hit, words: [] };
       known.words.push(text);
@@ -112,9 +113,18 @@ function likeness(
   return sum(words.filter((word) => text.includes(word))) / sum(words);
 }
 
-/** Returns the words that tell an error from others, the longest first. */
+/** Returns what is looked for of an error without words. */
+function signsOf(error: string): string {
+  return beginningOf(error, LINE).split(" ", MOST_LOOKED_FOR).join(" ");
+}
+
+/** Returns the words that tell an error from others, the longest first; of a very long one its parts. */
 function wordsOf(error: string): string[] {
-  const words = error.toLowerCase().match(/[\p{L}_$][\p{L}\p{N}_$]{2,}/gu) ?? [];
+  const words =
+    error
+      .slice(0, MAX_ERROR)
+      .toLowerCase()
+      .match(/[\p{L}_$][\p{L}\p{N}_$]{2,79}/gu) ?? [];
   return [...new Set(words)].filter((word) => !COMMON.has(word)).sort((a, b) => b.length - a.length);
 }
 

@@ -1,53 +1,60 @@
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { callsIn } from "../../core/facts/tool-calls.ts";
 import { kindOf } from "../text/entry-kind.ts";
-import { Answer } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { entryText } from "./entry-text.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
-import { writeOverview } from "./session-overview.ts";
+import { inTime, writeOverview } from "./session-overview.ts";
 
-/** Bytes of a handoff: of what was asked and answered, and of the overview. */
-const SAID_BYTES = 6 * 1024;
-const OVERVIEW_BYTES = 2 * 1024;
+/** Bytes of a handoff. */
+const HANDOFF_BYTES = 8 * 1024;
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 
 /** The first request says what it was about, the last ones where it stands. */
 const LAST_REQUESTS = 6;
 
-/**
- * Tells what an agent needs that goes on with a session: the last summary, what was asked on the active branch, the last answer,
- * and an overview; bounded to 8 KB.
- */
-export async function handoffOf(recall: Recall, name: string): Promise<string> {
-  const session = await recall.find(name);
-  const said = new Answer(SAID_BYTES, recall.hide);
-  for (const line of saidLines(session)) said.add(line);
-  const overview = new Answer(OVERVIEW_BYTES, recall.hide);
-  await writeOverview(recall, session, overview);
-  return `${overview.finish()}\n\n${said.finish()}`;
+/** Returns what an agent needs to continue a session: what was asked and answered, and an overview; bounded to 8 KB. */
+export async function writeHandoff(recall: Recall, name: string): Promise<string> {
+  const answer = recall.answer(HANDOFF_BYTES);
+  await inTime(recall, answer, async (brief) => {
+    const session = await brief.find(name);
+    await addSaid(answer, session, brief);
+    await writeOverview(brief, session, answer);
+  });
+  return answer.finish();
 }
 
-function saidLines(session: RecalledSession): string[] {
+/** Adds the last summary, the first request and the last ones on the active branch, and the last answer. */
+async function addSaid(answer: Answer, session: RecalledSession, { cleaner }: Recall): Promise<void> {
   const { tree, view } = session;
   const path = [...tree.path(view.leaf)];
-  const is = (word: string) => (ordinal: number) => kindOf(session.entryAt(ordinal)).word === word;
-  const requests = path.filter(is("user"));
-  const shown = new Set([...requests.slice(0, 1), ...requests.slice(-LAST_REQUESTS)]);
-  const summary = path.findLast(is("compaction"));
-  const isAnswer = is("assistant");
-  const answer = path.findLast(
-    (ordinal) => isAnswer(ordinal) && callsIn(session.entryAt(ordinal)).length === 0,
-  );
-  const lineOf = (what: string, ordinal: number | undefined, longest: number) => {
-    if (ordinal === undefined) return [];
-    const text = beginningOf(entryText(session.entryAt(ordinal), false), longest);
-    return [`${what} (entry ${tree.idAt(ordinal)}): ${text}`];
+  const add = (what: string, ordinal: number | undefined, longest: number) => {
+    if (ordinal === undefined) return;
+    const text = cleaner.cleanText(entryText(session.entryAt(ordinal), false));
+    answer.add(`${what} (entry ${tree.idAt(ordinal)}): ${beginningOf(text, longest)}`);
   };
-  return [
-    ...lineOf("summary of what came before", summary, LAST_TEXT),
-    ...[...shown].flatMap((ordinal) => lineOf("asked", ordinal, REQUEST)),
-    ...lineOf("last answer", answer, LAST_TEXT),
-  ];
+  add(
+    "summary of what came before",
+    path.findLast((at) => tree.typeAt(at) === "compaction"),
+    LAST_TEXT,
+  );
+  const requests = new Set<number>();
+  for await (const [ordinal, entry] of session.readStored(path)) {
+    if (kindOf(entry).word !== "user") continue;
+    requests.add(ordinal);
+    break;
+  }
+  let last: number | undefined;
+  const latest: number[] = [];
+  for await (const [ordinal, entry] of session.readStored(path.toReversed())) {
+    const { word } = kindOf(entry);
+    if (word === "assistant" && callsIn(entry).length === 0) last ??= ordinal;
+    if (word === "user") latest.push(ordinal);
+    if (last !== undefined && latest.length >= LAST_REQUESTS) break;
+  }
+  for (const ordinal of latest.slice(0, LAST_REQUESTS).reverse()) requests.add(ordinal);
+  for (const ordinal of requests) add("asked", ordinal, REQUEST);
+  add("last answer", last, LAST_TEXT);
 }

@@ -3,6 +3,7 @@ import { count, counted } from "../../core/facts/number-text.ts";
 import { callsIn, resultCallId } from "../../core/facts/tool-calls.ts";
 import type { Answer } from "./answer.ts";
 import { countArgument, optionalText, switchArgument } from "./argument.ts";
+import type { Cleaner } from "./cleaner.ts";
 import { entryHeading, entryText } from "./entry-text.ts";
 import { MAX_BYTES, type RecallTool, SESSION } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
@@ -45,7 +46,7 @@ export const readEntriesTool: RecallTool = {
     const name = get(ENTRY);
     const at = name === undefined ? session.view.leaf : session.ordinalOf(name);
     if (at < 0) {
-      answer.add(recall.lineOf(session.row));
+      answer.add(await recall.lineOf(session.row));
       answer.note("The session has no entries.");
       return;
     }
@@ -56,9 +57,10 @@ export const readEntriesTool: RecallTool = {
       offset > 0
         ? { first: path.indexOf(at), last: path.indexOf(at) }
         : windowAround(session, path, at, before, get(AFTER));
-    answer.add(recall.lineOf(session.row));
+    answer.add(await recall.lineOf(session.row));
     const entries = path.slice(shown.first, shown.last + 1);
     const end = writeEntries(answer, session, entries, {
+      cleaner: recall.cleaner,
       most: get(CHARACTERS),
       offset,
       withThinking: get(THINKING),
@@ -101,15 +103,25 @@ interface End {
   readonly shortened: number;
 }
 
+/** How much is shown of entries. */
+interface Reading {
+  readonly cleaner: Cleaner;
+  /** Characters of each. */
+  readonly most: number;
+  /** Characters of the first that are skipped. */
+  readonly offset: number;
+  readonly withThinking: boolean;
+}
+
 function writeEntries(
   answer: Answer,
   session: RecalledSession,
   ordinals: readonly number[],
-  { most, offset, withThinking }: { most: number; offset: number; withThinking: boolean },
+  { cleaner, most, offset, withThinking }: Reading,
 ): End {
   let shortened = 0;
   for (const [position, ordinal] of ordinals.entries()) {
-    const text = entryText(session.entryAt(ordinal), withThinking);
+    const text = cleaner.cleanText(entryText(session.entryAt(ordinal), withThinking));
     const part = headOf(text.slice(offset), most);
     const left = text.length - offset - part.length;
     if (!answer.add(`— ${entryHeading(session, ordinal)}`)) return { position, shown: offset, shortened };
@@ -130,18 +142,18 @@ function noteRest(
   path: readonly number[],
   { first, last, end }: Window & { readonly end: End },
 ): void {
-  const idAt = (i: number) => tree.idAt(path[i] ?? 0);
+  const idAt = (i: number) => JSON.stringify(tree.idAt(path[i] ?? 0));
   const next = first + end.position;
   if (next <= last) {
     const offset = end.shown > 0 ? `, "offset": ${end.shown}` : "";
-    answer.note(`Cut at max_bytes. To go on: {"entry": "${idAt(next)}", "before": 0${offset}}`);
+    answer.addLast(`Cut at max_bytes. To go on: {"entry": ${idAt(next)}, "before": 0${offset}}`);
   } else if (last + 1 < path.length) {
-    answer.note(
-      `Behind it on this branch: ${counted(path.length - last - 1, "entry", "entries")}, {"entry": "${idAt(last + 1)}", "before": 0}`,
+    answer.addLast(
+      `After it on this branch: ${counted(path.length - last - 1, "entry", "entries")}, {"entry": ${idAt(last + 1)}, "before": 0}`,
     );
   }
   if (first > 0)
-    answer.note(
-      `Before it: ${counted(first, "entry", "entries")}, {"entry": "${idAt(first - 1)}", "after": 0}`,
+    answer.addLast(
+      `Before it: ${counted(first, "entry", "entries")}, {"entry": ${idAt(first - 1)}, "after": 0}`,
     );
 }

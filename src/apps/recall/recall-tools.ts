@@ -1,5 +1,5 @@
 import { messageOf } from "../../core/format/errors.ts";
-import { Answer } from "./answer.ts";
+import { MIN_ANSWER_BYTES } from "./answer.ts";
 import { readArguments } from "./argument.ts";
 import { fileHistoryTool } from "./file-history.ts";
 import { findFailuresTool } from "./find-failures.ts";
@@ -26,18 +26,33 @@ export interface RecallResult {
   readonly isError: boolean;
 }
 
-/** Answers a call of a tool; never throws: an agent can mend what the text says is wrong. */
+/** Answers a call of a tool; never throws: an agent can fix what the text says is wrong. */
 export async function callRecallTool(
   tool: RecallTool,
   recall: Recall,
   values: { readonly [name: string]: unknown },
+  signal?: AbortSignal,
 ): Promise<RecallResult> {
+  const own = recall.during(signal);
   try {
     const call = readArguments(tool.arguments, values);
-    const answer = new Answer(call.get(MAX_BYTES), recall.hide);
-    await tool.run(recall, call, answer);
+    const answer = own.answer(call.get(MAX_BYTES));
+    await tool.run(own, call, answer);
     return { text: answer.finish(), isError: false };
   } catch (error) {
-    return { text: recall.cleanLine(messageOf(error)), isError: true };
+    return { text: errorText(own, error), isError: true };
+  }
+}
+
+/** Writes what went wrong as an answer: what our own checks say of arguments is not framed, since it names nothing in a session. */
+export function errorText(recall: Recall, error: unknown): string {
+  const answer = recall.answer(MIN_ANSWER_BYTES);
+  try {
+    if (error instanceof TypeError) answer.note(messageOf(error));
+    else answer.addText(messageOf(error));
+    return answer.finish();
+  } catch {
+    // Even the message cannot be cleaned.
+    return "Secrets could not be hidden, so nothing is shown. Check what hides them.";
   }
 }

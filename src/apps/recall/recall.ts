@@ -6,7 +6,7 @@ import { beginningOf } from "../../core/facts/plain-text.ts";
 import { titleOf } from "../../core/facts/session-title.ts";
 import { parseMoment } from "../../core/facts/times.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
-import { type Answer, DEFAULT_BYTES, LEAST_BYTES, MOST_BYTES } from "./answer.ts";
+import { Answer, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
 import {
   type Argument,
   type Arguments,
@@ -15,7 +15,8 @@ import {
   requiredText,
   switchArgument,
 } from "./argument.ts";
-import { cleanText, type HideSecrets } from "./clean.ts";
+import { CallTime } from "./call-time.ts";
+import { Cleaner, type HideSecrets } from "./cleaner.ts";
 import { RecalledSession } from "./recalled-session.ts";
 import { findRunningSession, type RunningSession } from "./running-session.ts";
 import type { SessionSource } from "./session-source.ts";
@@ -60,26 +61,45 @@ export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:0
 export const UNTIL = optionalText("until", "as since; a month or a day is included");
 /** Bounds the answer. */
 export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
-  least: LEAST_BYTES,
-  most: MOST_BYTES,
+  least: MIN_ANSWER_BYTES,
+  most: MAX_ANSWER_BYTES,
   fallback: DEFAULT_BYTES,
 });
 
-const MOST_OF_TITLE = 80;
-const MOST_OF_MESSAGE = 800;
+/** Sessions that an error lists. */
+const MAX_NAMED = 8;
 
-/** What all tools work with. */
+const MAX_TITLE = 80;
+
+/** What all tools work with, during one call. */
 export class Recall {
   readonly settings: RecallSettings;
-  readonly hide: HideSecrets;
+  readonly cleaner: Cleaner;
+  readonly time: CallTime;
 
-  constructor(settings: RecallSettings) {
+  constructor(settings: RecallSettings, time = new CallTime(), cleaner = new Cleaner(settings.hide)) {
     this.settings = settings;
-    this.hide = settings.hide ?? ((text) => text);
+    this.time = time;
+    this.cleaner = cleaner;
   }
 
-  get hidesSecrets(): boolean {
-    return this.settings.hide !== undefined;
+  /** Returns the same for a call that ends when a signal aborts. */
+  during(signal: AbortSignal | undefined): Recall {
+    return new Recall(this.settings, new CallTime(signal), this.cleaner);
+  }
+
+  /** Returns the same for a part of this call that may take so many milliseconds. */
+  within(milliseconds: number): Recall {
+    return new Recall(this.settings, this.time.within(milliseconds), this.cleaner);
+  }
+
+  /** Makes an answer, which is cleaned, framed and bounded. */
+  answer(maxBytes: number): Answer {
+    return new Answer(maxBytes, this.cleaner);
+  }
+
+  list(cwd: string | undefined): Promise<readonly SessionRow[]> {
+    return this.settings.source.list(cwd, this.time.signal);
   }
 
   /** Returns the project that a call is about; undefined for all. */
@@ -106,7 +126,8 @@ export class Recall {
   }
 
   async open(row: SessionRow): Promise<RecalledSession> {
-    return new RecalledSession(row, await this.settings.source.read(row), this.hide);
+    await this.time.rest();
+    return new RecalledSession(row, await this.settings.source.read(row, this.time.signal), this);
   }
 
   /**
@@ -114,40 +135,39 @@ export class Recall {
    * project wins over others.
    */
   async find(name: string): Promise<RecalledSession> {
-    const { source, cwd } = this.settings;
-    const rows = new Map((await source.list(undefined)).map((row) => [row.id, row]));
-    const known = [...rows.values()];
-    const choice = {
-      known,
-      isHere: (row: SessionRow) => row.cwd === cwd,
+    const { cwd } = this.settings;
+    const known = new Map((await this.list(undefined)).map((row) => [row.id, row]));
+    const found = fittingName([...known.values()], name.trim());
+    // An error lists ids and titles, which are clean before they are cut.
+    const ids = this.cleaner.cleanTexts(found.map(({ id }) => id));
+    const titles = await Promise.all(found.slice(0, MAX_NAMED).map((row) => this.titleOf(row)));
+    const shown = found.map((row, i) => ({ ...row, id: ids[i] ?? "", name: titles[i] ?? "", row }));
+    const { row } = onlyOne(shown, name, {
+      isHere: (one) => one.cwd === cwd,
       notFound: `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
-    };
-    // An error lists titles, which are clean before they are cut.
-    const found = fittingName(known, name.trim()).map((row) => ({ ...row, name: this.titleOf(row) }));
-    const { id, ...row } = onlyOne(found, name, choice);
-    return this.open(rows.get(id) ?? { id, ...row });
+    });
+    return this.open(row);
   }
 
   async running(): Promise<RunningSession> {
-    const { source, project, env, now } = this.settings;
-    return findRunningSession(await source.list(project), env, now());
+    const { project, env, now } = this.settings;
+    return findRunningSession(await this.list(project), env, now());
   }
 
-  cleanLine(text: string): string {
-    return beginningOf(cleanText(text, this.hide), MOST_OF_MESSAGE);
-  }
-
-  lineOf(row: SessionRow): string {
+  async lineOf(row: SessionRow): Promise<string> {
     const { id, cwd, modified } = row;
     const place = cwd === this.settings.cwd ? "" : cwd;
-    return joined(`session ${id}`, this.titleOf(row), timeText(modified.getTime()), place);
+    return joined(`session ${id}`, await this.titleOf(row), timeText(modified.getTime()), place);
   }
 
-  titleOf({ name = "", firstMessage = "" }: Pick<SessionRow, "name" | "firstMessage">): string {
-    const clean = (text: string) => cleanText(text, this.hide);
-    // Stores keep a beginning, which may end in the middle of a secret.
-    const whole = firstMessage.length < 200 ? firstMessage : firstMessage.replace(/\s\S*$/, "");
-    return beginningOf(titleOf({ name: clean(name), firstMessage: clean(whole) }), MOST_OF_TITLE);
+  async titleOf(row: SessionRow): Promise<string> {
+    // The row of a store has only the beginning, which may end in the middle of a secret.
+    const message =
+      this.cleaner.hidesSecrets && !row.name
+        ? await this.settings.source.readFirstMessage(row, this.time.signal)
+        : row.firstMessage;
+    const [name, firstMessage] = this.cleaner.cleanTexts([row.name ?? "", message ?? ""]);
+    return beginningOf(titleOf({ name, firstMessage }), MAX_TITLE);
   }
 }
 

@@ -5,35 +5,42 @@ import { excerptOf } from "../../core/facts/excerpt.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { runsOf } from "../../core/jsonl/byte-runs.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionView } from "../../session/manager/session-view.ts";
-import { cleanEntry, cleanText, type HideSecrets } from "./clean.ts";
+import type { CallTime } from "./call-time.ts";
+import type { Cleaner } from "./cleaner.ts";
 
 /** Entries that are kept for the next question. */
 const KEPT = 200;
+
+/** Entries that are cleaned, or read as they are stored, at a time. */
+const BATCH = 64;
 
 /** A session whose entries are clean, and which tells what was left from what was continued. */
 export class RecalledSession implements ViewSource {
   readonly row: SessionRow;
   readonly view: SessionView;
-  readonly #hide: HideSecrets;
+  readonly cleaner: Cleaner;
+  readonly #time: CallTime;
   readonly #known = new Map<number, AnySessionEntry | undefined>();
   #active: ReadonlySet<number> | undefined;
   #tips: Int32Array | undefined;
 
-  constructor(row: SessionRow, view: SessionView, hide: HideSecrets) {
+  constructor(
+    row: SessionRow,
+    view: SessionView,
+    { cleaner, time }: { readonly cleaner: Cleaner; readonly time: CallTime },
+  ) {
     this.row = row;
     this.view = view;
-    this.#hide = hide;
+    this.cleaner = cleaner;
+    this.#time = time;
   }
 
   get tree(): EntryTree {
     return this.view.tree;
-  }
-
-  clean(text: string): string {
-    return cleanText(text, this.#hide);
   }
 
   entryAt(ordinal: number): AnySessionEntry | undefined {
@@ -48,9 +55,28 @@ export class RecalledSession implements ViewSource {
     ordinals: Iterable<number>,
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
-    this.view.readEntries(ordinals, (ordinal, entry) =>
-      take(ordinal, entry && cleanEntry(entry, this.#hide)),
-    );
+    for (const batch of runsOf(ordinals, BATCH)) {
+      const stored: (AnySessionEntry | undefined)[] = [];
+      this.view.readEntries(batch, (_, entry) => stored.push(entry));
+      const clean = this.cleaner.cleanEntries(stored.filter((entry) => entry !== undefined)).values();
+      for (const [i, ordinal] of batch.entries()) take(ordinal, stored[i] && clean.next().value);
+    }
+  }
+
+  /**
+   * Yields entries as they are stored, to decide which to show: never to show them, since they are not clean.
+   *
+   * @throws {SessionError} `ABORTED` between two of them, once the time of the call is over.
+   */
+  async *readStored(
+    ordinals: Iterable<number>,
+  ): AsyncGenerator<readonly [ordinal: number, entry: AnySessionEntry | undefined], void, undefined> {
+    for (const batch of runsOf(ordinals, BATCH)) {
+      await this.#time.rest();
+      const read: [number, AnySessionEntry | undefined][] = [];
+      this.view.readEntries(batch, (ordinal, entry) => read.push([ordinal, entry]));
+      yield* read;
+    }
   }
 
   /** The entries on the path to the leaf. */

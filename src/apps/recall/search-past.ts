@@ -16,6 +16,7 @@ import {
   requiredText,
   switchArgument,
 } from "./argument.ts";
+import type { Cleaner } from "./cleaner.ts";
 import { entryText } from "./entry-text.ts";
 import {
   ALL,
@@ -31,7 +32,7 @@ import {
 import { SessionOpener } from "./session-opener.ts";
 import type { SourceQuery } from "./session-source.ts";
 
-const MOST_OF_SNIPPET = 200;
+const MAX_SNIPPET = 200;
 
 const QUERY = requiredText("query", 'words that all stand in one entry; "a phrase" in quotes');
 const ROLES = choicesArgument(
@@ -65,11 +66,11 @@ export const searchSessionsTool: RecallTool = {
     const sessions = await SessionOpener.of(recall);
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let [passed, shown, isMore] = [0, 0, false];
-    for await (const hit of recall.settings.source.search(queryOf(recall, call))) {
-      if (sessions.isRunning(hit.session) || passed++ < skipped) continue;
+    for await (const hit of sessions.search(queryOf(recall, call))) {
+      if (passed++ < skipped) continue;
       const line = await hitLine(recall, hit, sessions);
       if (line === undefined) continue;
-      if (shown >= limit || !answer.addBlock({ heading: recall.lineOf(hit.session), lines: [line] })) {
+      if (shown >= limit || !answer.addBlock({ heading: await recall.lineOf(hit.session), lines: [line] })) {
         isMore = true;
         break;
       }
@@ -118,20 +119,24 @@ async function hitLine(recall: Recall, hit: SearchHit, sessions: SessionOpener):
     time === undefined ? "" : timeText(time.getTime()),
     branch === "left" ? "left branch" : "",
   );
-  const text = recall.hidesSecrets ? await cleanSnippet(hit, sessions) : hit.snippet;
-  return text === undefined ? undefined : `${facts}: ${beginningOf(recall.cleanLine(text), MOST_OF_SNIPPET)}`;
+  const { cleaner } = recall;
+  const text = cleaner.hidesSecrets
+    ? await cleanSnippet(hit, sessions, cleaner)
+    : cleaner.cleanText(hit.snippet);
+  return text === undefined ? undefined : `${facts}: ${beginningOf(text, MAX_SNIPPET)}`;
 }
 
 /** Returns a line around what was found, of the clean entry: what was cut out of another one may be a part of a secret. */
 async function cleanSnippet(
   { session: row, entryId, snippet, match }: SearchHit,
   sessions: SessionOpener,
+  cleaner: Cleaner,
 ): Promise<string | undefined> {
   const session = await sessions.open(row);
   if (session === undefined) return undefined;
   const entry = session.entryAt(session.tree.find(entryId));
-  const found = session.clean(snippet.slice(match.start, match.start + match.length));
-  const text = entryText(entry, true);
+  const part = snippet.slice(match.start, match.start + match.length);
+  const [found = "", text = ""] = cleaner.cleanTexts([part, entryText(entry, true)]);
   const start = found === "" ? -1 : text.indexOf(found);
   return start === -1 ? excerptOf(entry).text : snippetOf(text, { start, length: found.length }).snippet;
 }

@@ -3,13 +3,19 @@ import { counted } from "../../core/facts/number-text.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
+import type { SkippedFile } from "../../session/files/skipped-files.ts";
+import { TooSlowError } from "../../session/fs/limited-scripts.ts";
 import type { Answer } from "./answer.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 import type { RunningSession } from "./running-session.ts";
+import type { SourceQuery } from "./session-source.ts";
 
 /** Sessions that are open at a time: a large one holds memory. */
-const MOST_OPEN = 8;
+const MAX_OPEN = 8;
+
+/** Sessions on which an expression may take too long. */
+const MAX_SLOW = 4;
 
 /** What may have become of a session since it was found. */
 const GONE = ["SESSION_NOT_FOUND", "NOT_A_SESSION", "READ_FAILED"] as const;
@@ -26,6 +32,7 @@ export class SessionOpener {
   readonly #running: RunningSession;
   readonly #open = new Map<string, RecalledSession>();
   readonly #unreadable = new Set<string>();
+  #slow = 0;
 
   constructor(recall: Recall, running: RunningSession) {
     this.#recall = recall;
@@ -36,11 +43,6 @@ export class SessionOpener {
     return new SessionOpener(recall, await recall.running());
   }
 
-  /** Tells whether a session is the running one, which is left out of what is searched. */
-  isRunning(row: SessionRow): boolean {
-    return this.#running.is(row);
-  }
-
   /** Returns undefined for a session that is gone or cannot be read. */
   async open(row: SessionRow): Promise<RecalledSession | undefined> {
     const key = row.path ?? row.id;
@@ -49,7 +51,7 @@ export class SessionOpener {
     try {
       const session = await this.#recall.open(row);
       const [oldest] = this.#open.keys();
-      if (oldest !== undefined && this.#open.size >= MOST_OPEN) this.#open.delete(oldest);
+      if (oldest !== undefined && this.#open.size >= MAX_OPEN) this.#open.delete(oldest);
       this.#open.set(key, session);
       return session;
     } catch (error) {
@@ -61,16 +63,46 @@ export class SessionOpener {
 
   /** Returns the entry of a hit; undefined if it is gone, or its session cannot be read. */
   async entryOf({ session: row, entryId }: SearchHit): Promise<OpenedEntry | undefined> {
+    await this.#recall.time.rest();
     const session = await this.open(row);
     const ordinal = session?.tree.find(entryId) ?? NONE;
     return session === undefined || ordinal === NONE ? undefined : { session, ordinal };
   }
 
-  /** Says which sessions were left out, and which could not be read. */
+  /**
+   * Searches, and yields hits outside the running session.
+   *
+   * Sessions that cannot be read, and those on which an expression takes too long, are left out; after a few of the latter the
+   * search ends, since each takes a quarter of a second.
+   */
+  async *search(query: SourceQuery): AsyncGenerator<SearchHit, void, undefined> {
+    const { settings, time } = this.#recall;
+    const onSkipped = ({ path, reason }: SkippedFile) => {
+      if (reason === "too-slow") this.#slow++;
+      else if (reason === "unreadable") this.#unreadable.add(path);
+      if (this.#slow >= MAX_SLOW) throw new TooSlowError();
+    };
+    const hits = settings.source.search({ ...query, onSkipped, ...(time.signal && { signal: time.signal }) });
+    try {
+      for await (const hit of hits) {
+        await time.rest();
+        if (!this.#running.is(hit.session)) yield hit;
+      }
+    } catch (error) {
+      if (!(error instanceof TooSlowError)) throw error;
+    }
+  }
+
+  /** Notes which sessions were left out, and why. */
   noteLeftOut(answer: Answer): void {
-    answer.note(this.#running.note);
+    answer.addLast(this.#running.note);
     const [first] = this.#unreadable;
     if (first !== undefined)
-      answer.note(`${counted(this.#unreadable.size, "session")} could not be read, such as ${first}.`);
+      answer.addLast(`${counted(this.#unreadable.size, "session")} could not be read, such as ${first}.`);
+    if (this.#slow === 0) return;
+    const end = this.#slow < MAX_SLOW ? "which were left out" : "so the search ended there";
+    answer.note(
+      `The expression took too long on ${counted(this.#slow, "session")}, ${end}; make it simpler.`,
+    );
   }
 }

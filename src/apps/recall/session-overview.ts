@@ -10,6 +10,7 @@ import { callsIn } from "../../core/facts/tool-calls.ts";
 import { filesOfCall } from "../../core/facts/touched-files.ts";
 import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../../core/facts/usage.ts";
 import { type ModelUsage, UsageTally } from "../../core/facts/usage-tally.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { importOriginIn } from "../../core/format/import-origin.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { countKinds, type EntryKind, kindOf } from "../text/entry-kind.ts";
@@ -18,10 +19,13 @@ import { finishedCallAt } from "./failure-aftermath.ts";
 import { joined, MAX_BYTES, type Recall, type RecallTool, SESSION, timeText } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-const MOST_BRANCHES = 8;
-const MOST_FILES = 12;
-const MOST_NAMED = 5;
+const MAX_BRANCHES = 8;
+const MAX_FILES = 12;
+const MAX_NAMED = 5;
 const LINE = 140;
+
+/** Entries of a branch among which the first request is looked for. */
+const MAX_FRONT = 200;
 
 /** Tells what a session was about. */
 export const sessionOverviewTool: RecallTool = {
@@ -30,40 +34,80 @@ export const sessionOverviewTool: RecallTool = {
   description:
     "Tells what a past session was about: times, models, branches and which of them were left, labels, summaries, files, failures, tokens and cost, parent and subagents.",
   arguments: [SESSION, MAX_BYTES],
-  run: async (recall, call, answer) => writeOverview(recall, await recall.find(call.get(SESSION)), answer),
+  run: (recall, call, answer) =>
+    inTime(recall, answer, async (brief) =>
+      writeOverview(brief, await brief.find(call.get(SESSION)), answer),
+    ),
 };
 
-/** Adds what a session was about; what does not fit is left out, from the end. */
-export async function writeOverview(recall: Recall, session: RecalledSession, answer: Answer): Promise<void> {
-  const lines = [...factLines(recall, session), ...(await relatedLines(recall, session))];
-  const left = lines.findIndex((line) => !answer.add(line));
-  if (left >= 0) answer.note(`${counted(lines.length - left, "line")} left out; ask with more max_bytes.`);
+/** Milliseconds in which a session is read; an answer has as much again to be written. */
+const MAX_MS = 1_000;
+
+/** Runs what adds to an answer, and ends it before a client gives up; what has been added until then is marked as partial. */
+export async function inTime(
+  recall: Recall,
+  answer: Answer,
+  run: (brief: Recall) => Promise<void>,
+): Promise<void> {
+  const brief = recall.within(MAX_MS);
+  try {
+    await run(brief);
+  } catch (error) {
+    if (!brief.time.hasEnded(error)) throw error;
+    answer.note("Partial: the time was over before all was read. Ask again, or use read_entries.");
+  }
 }
 
-function factLines(recall: Recall, session: RecalledSession): string[] {
+/**
+ * Adds what a session was about; what does not fit is left out, from the end.
+ *
+ * @throws {SessionError} `ABORTED` if the time is over before the end; what has been read is in the answer then.
+ */
+export async function writeOverview(recall: Recall, session: RecalledSession, answer: Answer): Promise<void> {
+  const facts = new SessionFacts();
+  let left = 0;
+  const add = (lines: readonly string[]) => {
+    for (const line of lines) if (left > 0 || !answer.add(line)) left++;
+  };
+  add([await recall.lineOf(session.row)]);
+  try {
+    await facts.read(session);
+  } finally {
+    add(factLines(session, facts));
+  }
+  add(await relatedLines(recall, session));
+  if (left > 0) answer.note(`${counted(left, "line")} left out; ask with more max_bytes.`);
+}
+
+function factLines(session: RecalledSession, facts: SessionFacts): string[] {
   const { row, tree, view } = session;
-  const facts = readFacts(session);
   const [first, last] = timeRange(tree);
   const kinds = countKinds({ kinds: facts.kinds, failures: new Set(facts.failures) });
   const { total, byModel } = facts.usage;
+  const unread = tree.size - facts.kinds.length;
+  const files = (isChanged: boolean) => [...facts.files].filter(([, file]) => file.isChanged === isChanged);
   return [
-    recall.lineOf(row),
     `project: ${row.cwd}${facts.source === "" ? "" : ` · imported from ${facts.source}`}`,
     `time: ${timeText(first)} to ${timeText(last)}`,
-    String(kinds),
+    `${kinds}${unread === 0 ? "" : ` (partial: of the first ${count(facts.kinds.length)} of ${count(tree.size)} entries)`}`,
     `tokens: ${count(tokensIn(total))} in, ${count(total.output)} out · cost ${dollars(total.cost)}`,
-    ...byModel.slice(0, MOST_NAMED).map(modelLine),
+    ...byModel.slice(0, MAX_NAMED).map((usage) => modelLine(session, usage)),
     ...branchLines(session),
     ...some(
       [...view.labels],
-      MOST_NAMED,
+      MAX_NAMED,
       "labels",
       ([id, { label }]) => `label ${JSON.stringify(label)} on entry ${id}`,
     ),
-    ...some(facts.summaries, MOST_NAMED, "summaries", (at) => `summary ${entryLine(session, at)}`),
-    ...some(facts.failures, MOST_NAMED, "failures", (at) => `failed ${entryLine(session, at)}`),
-    ...some(facts.changed, MOST_FILES, "changed files", (path) => `changed ${path}`),
-    ...some(facts.read, MOST_FILES, "files that were only read", (path) => `read ${path}`),
+    ...some(facts.summaries, MAX_NAMED, "summaries", (at) => `summary ${entryLine(session, at)}`),
+    ...some(facts.failures, MAX_NAMED, "failures", (at) => `failed ${entryLine(session, at)}`),
+    ...some(files(true), MAX_FILES, "changed files", (file) => `changed ${filePath(session, file)}`),
+    ...some(
+      files(false),
+      MAX_FILES,
+      "files that were only read",
+      (file) => `read ${filePath(session, file)}`,
+    ),
     ...(view.issues.length === 0 ? [] : [`damaged: ${counted(view.issues.length, "issue")}`]),
   ];
 }
@@ -74,58 +118,67 @@ function some<T>(all: readonly T[], most: number, what: string, lineOf: (one: T)
   return [...all.slice(-most).map(lineOf), ...(left > 0 ? [`and ${count(left)} other ${what}`] : [])];
 }
 
-function modelLine({ count: calls, ...usage }: ModelUsage): string {
+function modelLine(
+  { cleaner }: RecalledSession,
+  { count: calls, provider, model, ...usage }: ModelUsage,
+): string {
+  const [from = "", name = ""] = cleaner.cleanTexts([provider ?? "", model ?? ""]);
   return joined(
-    `model ${modelName(usage) || UNKNOWN_MODEL}`,
+    `model ${modelName({ provider: from || null, model: name || null }) || UNKNOWN_MODEL}`,
     counted(calls, "call"),
     `${count(usage.totalTokens)} tokens`,
     `cost ${dollars(usage.cost)}`,
   );
 }
 
-interface SessionFacts {
-  readonly kinds: EntryKind[];
-  readonly failures: number[];
-  readonly summaries: number[];
-  readonly usage: UsageTally;
-  readonly changed: readonly string[];
-  readonly read: readonly string[];
-  /** The program that it was imported from; empty if it was not. */
-  readonly source: string;
+/** A file that calls name. */
+interface NamedFile {
+  /** The first call that names it; its path is shown as the clean entry has it. */
+  readonly ordinal: number;
+  readonly position: number;
+  readonly isChanged: boolean;
 }
 
-function readFacts(session: RecalledSession): SessionFacts {
-  const [kinds, failures, summaries]: [EntryKind[], number[], number[]] = [[], [], []];
-  const [usage, models] = [new UsageTally(), new ModelsInUse()];
-  const files = new Map<string, boolean>();
-  let source = "";
-  session.readEntries(session.tree.ordinals(), (ordinal, entry) => {
-    kinds[ordinal] = kindOf(entry);
-    if (entry === undefined) return;
-    if (outcomeOf(entry) === "failed") failures.push(ordinal);
-    if (entry.type === "compaction" || entry.type === "branch_summary") summaries.push(ordinal);
-    source ||= importOriginIn(entry)?.source ?? "";
+/** What the entries of a session tell as they are stored. */
+class SessionFacts {
+  readonly kinds: EntryKind[] = [];
+  readonly failures: number[] = [];
+  readonly summaries: number[] = [];
+  readonly usage = new UsageTally();
+  readonly files = new Map<string, NamedFile>();
+  /** The program that it was imported from; empty if it was not. */
+  source = "";
+  readonly #models = new ModelsInUse();
+
+  /** @throws {SessionError} `ABORTED`; the facts are then those of the first entries. */
+  async read(session: RecalledSession): Promise<void> {
+    for await (const [ordinal, entry] of session.readStored(session.tree.ordinals())) {
+      this.kinds.push(kindOf(entry));
+      if (entry !== undefined) this.#add(ordinal, entry);
+    }
+  }
+
+  #add(ordinal: number, entry: AnySessionEntry): void {
+    if (outcomeOf(entry) === "failed") this.failures.push(ordinal);
+    if (entry.type === "compaction" || entry.type === "branch_summary") this.summaries.push(ordinal);
+    this.source ||= importOriginIn(entry)?.source ?? "";
     const used = usageOf(entry);
-    if (used !== undefined) usage.add(used, models.of(entry));
-    for (const { path, isChanged } of callsIn(entry).flatMap(filesOfCall))
-      files.set(path, isChanged || files.get(path) === true);
-  });
-  const paths = [...files];
-  return {
-    kinds,
-    failures,
-    summaries,
-    usage,
-    changed: paths.flatMap(([path, isChanged]) => (isChanged ? path : [])),
-    read: paths.flatMap(([path, isChanged]) => (isChanged ? [] : path)),
-    source,
-  };
+    if (used !== undefined) this.usage.add(used, this.#models.of(entry));
+    for (const [position, { path, isChanged }] of callsIn(entry).flatMap(filesOfCall).entries()) {
+      const known = this.files.get(path) ?? { ordinal, position, isChanged };
+      this.files.set(path, { ...known, isChanged: isChanged || known.isChanged });
+    }
+  }
+}
+
+function filePath(session: RecalledSession, [, { ordinal, position }]: readonly [string, NamedFile]): string {
+  return callsIn(session.entryAt(ordinal)).flatMap(filesOfCall)[position]?.path ?? "";
 }
 
 function branchLines(session: RecalledSession): string[] {
   const { tree, active } = session;
   const tips = [...tree.leaves()].sort((a, b) => Number(active.has(b)) - Number(active.has(a)) || b - a);
-  const lines = tips.map((tip) => {
+  const lines = tips.slice(0, MAX_BRANCHES).map((tip) => {
     const path = [...tree.path(tip)];
     const own = path.filter((ordinal) => !active.has(ordinal));
     const isActive = own.length === 0;
@@ -133,12 +186,13 @@ function branchLines(session: RecalledSession): string[] {
     const from = saidFirst(session, isActive ? path : own);
     return `${isActive ? "active branch" : "left branch"} up to entry ${tree.idAt(tip)}, ${counted(isActive ? path.length : own.length, "entry", "entries")}${from}`;
   });
-  const left = lines.length - MOST_BRANCHES;
-  return [...lines.slice(0, MOST_BRANCHES), ...(left > 0 ? [`and ${count(left)} other branches`] : [])];
+  const left = tips.length - lines.length;
+  return [...lines, ...(left > 0 ? [`and ${count(left)} other branches`] : [])];
 }
 
 function saidFirst(session: RecalledSession, ordinals: readonly number[]): string {
-  const at = ordinals.find((ordinal) => kindOf(session.entryAt(ordinal)).tone === "user") ?? ordinals[0];
+  const front = ordinals.slice(0, MAX_FRONT);
+  const at = front.find((ordinal) => kindOf(session.view.entryAt(ordinal)).tone === "user") ?? front[0];
   return at === undefined ? "" : `: ${beginningOf(excerptOf(session.entryAt(at)).text, LINE)}`;
 }
 
@@ -155,7 +209,7 @@ function entryLine(session: RecalledSession, ordinal: number): string {
 /** Names the sessions that this one was made from, and those made from it. */
 async function relatedLines(recall: Recall, session: RecalledSession): Promise<string[]> {
   const { id, path, parentSession } = session.row;
-  const rows = await recall.settings.source.list(undefined);
+  const rows = await recall.list(undefined);
   const isOf = (row: SessionRow, name: string | undefined) =>
     name !== undefined && (row.id === name || row.path === name);
   const parent = rows.find((row) => isOf(row, parentSession));
@@ -163,10 +217,13 @@ async function relatedLines(recall: Recall, session: RecalledSession): Promise<s
     ({ parentSession: of, id: own }) => of !== undefined && own !== id && (of === id || of === path),
   );
   const made = hasSubagentMark(session) ? "subagent of" : "forked from";
-  const origin = parent === undefined ? session.clean(parentSession ?? "") : recall.lineOf(parent);
+  const origin = parent === undefined ? parentSession : await recall.lineOf(parent);
+  const shown = await Promise.all(children.slice(-MAX_NAMED).map((row) => recall.lineOf(row)));
+  const left = children.length - shown.length;
   return [
-    ...(parentSession === undefined ? [] : [`${made} ${origin}`]),
-    ...some(children, MOST_NAMED, "sessions", (row) => `continued in or delegated to ${recall.lineOf(row)}`),
+    ...(origin === undefined ? [] : [`${made} ${origin}`]),
+    ...shown.map((line) => `continued in or delegated to ${line}`),
+    ...(left > 0 ? [`and ${count(left)} other sessions`] : []),
   ];
 }
 

@@ -2,11 +2,18 @@ import { listSessions } from "../../catalog/list/list-sessions.ts";
 import { type SearchHit, type SearchSessionOptions, searchSessions } from "../../catalog/search/search.ts";
 import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
 import type { GroupOptions } from "../../catalog/usage/usage-groups.ts";
+import { textOf } from "../../core/context/message-parts.ts";
+import { factsAdded } from "../../core/facts/session-facts.ts";
+import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { SessionView } from "../../session/manager/session-view.ts";
+import { MAX_FIRST_MESSAGE } from "../../stores/contract/line-facts.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { collectStoreUsage } from "../../stores/contract/store-usage.ts";
+
+/** Bytes of a session in which its first message is looked for. */
+const MAX_FRONT = 1024 * 1024;
 
 /** What is looked for, in which project, and how; hits come latest first unless they are ranked. */
 export interface SourceQuery extends SearchSessionOptions {
@@ -15,22 +22,30 @@ export interface SourceQuery extends SearchSessionOptions {
   readonly cwd: string | undefined;
 }
 
-/** Where sessions are kept that are only looked at. */
+/** What is added up, and the signal that ends it. */
+export interface SourceUsage extends GroupOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Where sessions are kept that are only looked at. Everything ends with `ABORTED` when its signal aborts. */
 export interface SessionSource {
   /** Lists sessions, latest first; of all projects if none is named. */
-  list(cwd: string | undefined): Promise<readonly SessionRow[]>;
+  list(cwd: string | undefined, signal?: AbortSignal): Promise<readonly SessionRow[]>;
   /** @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE` */
-  read(row: SessionRow): Promise<SessionView>;
+  read(row: SessionRow, signal?: AbortSignal): Promise<SessionView>;
+  /** Returns the whole first message of a session, of which a row may have only the beginning; empty if it is too far inside. */
+  readFirstMessage(row: SessionRow, signal?: AbortSignal): Promise<string>;
   search(query: SourceQuery): AsyncIterable<SearchHit>;
-  usage(cwd: string | undefined, options: GroupOptions): Promise<UsageReport>;
+  usage(cwd: string | undefined, options: SourceUsage): Promise<UsageReport>;
 }
 
 /** Returns the sessions in files. */
 export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   const of = (cwd: string | undefined) => ({ ...scope, ...(cwd !== undefined && { cwd }) });
   return {
-    list: (cwd) => listSessions(of(cwd)),
+    list: (cwd, signal) => listSessions({ ...of(cwd), ...(signal && { signal }) }),
     read: async ({ path = "" }) => SessionView.at(path),
+    readFirstMessage: async ({ firstMessage = "" }) => firstMessage,
     search: ({ text, cwd, ...options }) =>
       searchSessions(text, { ...of(cwd), ...options, latestFirst: options.ranked !== true }),
     usage: (cwd, options) => collectUsage({ ...of(cwd), ...options }),
@@ -39,17 +54,36 @@ export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
 
 /** Returns the sessions of a store. */
 export function storeAsSource(store: SessionStore): SessionSource {
-  const list = async (cwd: string | undefined) => {
-    const rows: SessionRow[] = [];
-    for await (const row of store.list(cwd === undefined ? {} : { cwd })) rows.push(row);
-    return rows;
-  };
-  const read = ({ id }: SessionRow) => SessionView.inMemory(store.exportBytes(id), id, "session");
+  const of = (cwd: string | undefined) => (cwd === undefined ? {} : { cwd });
+  const bytesOf = (id: string, signal: AbortSignal | undefined) =>
+    store.exportBytes(id, signal && { signal });
   return {
-    list,
-    read,
-    search: ({ text, cwd, ...options }) =>
-      store.search(text, { ...(cwd !== undefined && { cwd }), ...options }),
-    usage: (cwd, options) => collectStoreUsage(store, { ...(cwd !== undefined && { cwd }), ...options }),
+    list: async (cwd, signal) => {
+      const rows: SessionRow[] = [];
+      for await (const row of store.list({ ...of(cwd), ...(signal && { signal }) })) rows.push(row);
+      return rows;
+    },
+    read: ({ id }, signal) => SessionView.inMemory(bytesOf(id, signal), id, "session"),
+    readFirstMessage: async ({ id, firstMessage = "" }, signal) =>
+      firstMessage.length < MAX_FIRST_MESSAGE ? firstMessage : firstMessageIn(bytesOf(id, signal)),
+    search: ({ text, cwd, ...options }) => store.search(text, { ...of(cwd), ...options }),
+    usage: (cwd, options) => collectStoreUsage(store, { ...of(cwd), ...options }),
   };
+}
+
+async function firstMessageIn(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let [line, read] = ["", 0];
+  for await (const piece of bytes) {
+    const lines = `${line}${decoder.decode(piece, { stream: true })}`.split("\n");
+    line = lines.pop() ?? "";
+    for (const text of lines) {
+      const record = parseRecord(text) ?? {};
+      const { userText } = factsAdded(textOf(record["type"]), record, undefined);
+      if (userText !== undefined) return userText;
+    }
+    read += piece.length;
+    if (read > MAX_FRONT) break;
+  }
+  return "";
 }

@@ -8,6 +8,11 @@ import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, U
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
 const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });
 
+const MAX_NAME = 1_000;
+
+/** Stand-ins for invisible characters, around which a secret may stand. */
+const PICTURES = /[\u2400-\u2421\ufffd]/g;
+
 /** Adds up tokens and cost. */
 export const usageTool: RecallTool = {
   name: "usage",
@@ -18,15 +23,17 @@ export const usageTool: RecallTool = {
   run: async (recall, call, answer) => {
     const { get } = call;
     const { source, prices } = recall.settings;
+    const { signal } = recall.time;
     const by = get(BY) ?? ["model"];
     const { groups, total, damaged } = await source.usage(recall.projectOf(call), {
       by,
       ...recall.timesOf(call),
       ...(prices && { prices }),
+      ...(signal && { signal }),
     });
     answer.add(`total: ${sumsOf(total)}`);
-    const lineOf = (group: UsageGroup) => `${nameOf(recall, group)}: ${sumsOf(group)}`;
-    await addPage(answer, call, LIMIT, groups, (group) => ({ lines: [lineOf(group)] }));
+    const lineOf = async (group: UsageGroup) => `${await nameOf(recall, group)}: ${sumsOf(group)}`;
+    await addPage(answer, call, LIMIT, groups, async (group) => ({ lines: [await lineOf(group)] }));
     if (damaged.length > 0)
       answer.note(
         `${counted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,
@@ -34,13 +41,19 @@ export const usageTool: RecallTool = {
   },
 };
 
-function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageGroup): string {
-  const names = Object.values(keys).map((value) => value ?? "(not recorded)");
-  const named = session && recall.lineOf(session);
+async function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageGroup): Promise<string> {
+  const names = Object.values(keys).map((value) => nameText(value));
+  const named = session && (await recall.lineOf(session));
   return joined(
     ...names,
     ...(named === undefined ? [] : [subagentOf === undefined ? named : `subagent's ${named}`]),
   );
+}
+
+/** A name that is so long may have been cut, so that nobody can tell what is secret in it. */
+function nameText(name: string | null): string {
+  if (name === null) return "(not recorded)";
+  return name.length > MAX_NAME ? "(too long a name)" : name.replace(PICTURES, "");
 }
 
 function sumsOf(group: UsageGroup): string {

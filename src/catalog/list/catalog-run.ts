@@ -18,9 +18,10 @@ import {
 } from "../../session/files/session-files.ts";
 import { compareRows, type FileRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
+import type { FileSummary } from "../../session/files/summary-columns.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
-import { callsIn, type FileSummary, fileRow, summarizeFile } from "./file-summary.ts";
+import { callsIn, fileRow, summarizeFile } from "./file-summary.ts";
 import { GramCache } from "./gram-cache.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import {
   closeFile,
-  type FileMark,
   isSameFile,
   isUnchanged,
   markOf,
@@ -11,6 +10,7 @@ import {
 } from "../../session/files/file-mark.ts";
 import { type FileRow, sessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
+import type { FileSummary } from "../../session/files/summary-columns.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { NotAPlainFileError, readRange, realFileSystem } from "../../session/fs/file-system.ts";
 import { absolutePath } from "../../session/log/session-paths.ts";
@@ -18,23 +18,6 @@ import { type Findings, summarizeSource } from "./full-summary.ts";
 import { ListScan } from "./list-scan.ts";
 import { readSource } from "./read-entries.ts";
 import { decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
-
-/** The summary of a file, and the state of the file when it was made. */
-export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"> {
-  /** Returns the calls of models, as `encodeCalls` writes them, if they are legible; undefined if nobody has asked for them. */
-  readonly calls: (() => Uint8Array | undefined) | undefined;
-  /** Where to continue once the file has grown; undefined if it must be read anew. */
-  readonly end: KnownEnd | undefined;
-  /** Whether it was read in one go, rather than continued from an earlier end. */
-  readonly isWhole: boolean;
-}
-
-/** How a file ended when it was read. */
-export interface KnownEnd {
-  readonly lastId: string;
-  /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
-  readonly tail: string;
-}
 
 /** Enough to hold the time of the last line. */
 const TAIL_BYTES = 48;

@@ -1,11 +1,12 @@
 import { sweepCache } from "../../session/files/cache-files.ts";
+import { FolderCache } from "../../session/files/folder-cache.ts";
 import { noteCacheFolder } from "../../session/files/forget-session.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
+import type { FileSummary } from "../../session/files/summary-columns.ts";
+import { SUMMARIES } from "../../session/files/summary-columns.ts";
 import { defaultCacheFolder } from "../../session/files/user-folders.ts";
 import { absolutePath } from "../../session/log/session-paths.ts";
-import { type FileSummary, isStillTrue } from "./file-summary.ts";
-import { FolderCache } from "./folder-cache.ts";
-import { SUMMARIES } from "./summary-columns.ts";
+import { isStillTrue } from "./file-summary.ts";
 
 /** How summaries are kept between runs. */
 export interface CacheOptions {
@@ -20,7 +21,7 @@ export interface CacheOptions {
 /**
  * Summaries of session files, kept between runs.
  *
- * Valid for as long as a session file has the same size, time and inode. Rows hold text of their sessions, so outdated ones
+ * Valid for as long as a session file has the same size, times and inode. Rows hold text of their sessions, so outdated ones
  * are not kept.
  */
 export class SummaryCache {

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
-import { type FileState, isSameFile, stateAt, stateOfOpen } from "../../session/fs/file-identity.ts";
+import { type FileState, isUnchanged, stateAt, stateOfOpen } from "../../session/fs/file-identity.ts";
 import {
   closeQuietly,
   realFileSystem as fs,
@@ -30,8 +30,7 @@ interface Edit extends RawSpan {
 export function redactIdleFile(path: string, redactor: TextRedactor): void {
   const { temporary, before } = writeRedacted(path, redactor);
   try {
-    const now = stateAt(fs, path);
-    if (!isSameFile(before, now) || now?.size !== before.size || now.mtimeNs !== before.mtimeNs)
+    if (!isUnchanged(before, stateAt(fs, path)))
       throw new FileChangedError("another process changed the file meanwhile");
     whileHeld(fs, () => fs.renameSync(temporary, path));
   } catch (error) {

@@ -18,24 +18,26 @@ import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
 import { ifPresent, NotAPlainFileError, realFileSystem } from "../../session/fs/file-system.ts";
-import { removeLeftovers } from "../../session/fs/temporary-files.ts";
+import { BESIDE_DATABASE, removeLeftovers } from "../../session/fs/temporary-files.ts";
 import { FileChangedError, untilUnchanged } from "../../session/log/file-errors.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { exclusively, isThere } from "../../session/log/replace-file.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
+import { makeRedactor } from "../../session/manager/redactor.ts";
 import { SessionManager } from "../../session/manager/session-manager.ts";
-import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { Descent } from "../list/lineage.ts";
 import { redactIdleFile } from "./redact-idle-file.ts";
-import { makeRedactor } from "./redactor.ts";
 import { lookAtFile, type Sight } from "./text-in-file.ts";
-import {
-  findPlaces,
-  type PlaceKind,
-  type PlaceQuery,
-  sessionOfRetired,
-  type TextPlace,
-} from "./text-places.ts";
+import { findPlaces, type PlaceKind, type PlaceQuery, sessionOfOld, type TextPlace } from "./text-places.ts";
+
+/** The part of a store that a redaction uses: any `SessionStore` has it. */
+export interface RedactableStore {
+  list(options?: { readonly cwd?: string }): AsyncIterable<SessionRow>;
+  open(
+    id: string,
+    options?: { readonly mode?: "read-only"; readonly signal?: AbortSignal; readonly now?: () => number },
+  ): Promise<SessionManager>;
+}
 
 /** Where a text is redacted, and how. */
 export interface RedactEverywhereOptions extends CatalogScope {
@@ -46,7 +48,7 @@ export interface RedactEverywhereOptions extends CatalogScope {
   /** Only these session files, those they were forked from, and all that were forked from those. */
   readonly paths?: readonly string[];
   /** Sessions of a store instead of files. */
-  readonly store?: SessionStore;
+  readonly store?: RedactableStore;
   /** Only these sessions of the store, those they were forked from, and all that were forked from those. */
   readonly ids?: readonly string[];
   /** Returns Unix milliseconds. Default: the clock. */
@@ -149,6 +151,8 @@ class TextWork {
   readonly #redactor: TextRedactor;
   /** Why places could not be changed. */
   readonly #refusals = new Map<string, string>();
+  /** Files of other programs from which sessions were imported that held the text. */
+  readonly #suspects = new Set<string>();
   #isChanged = false;
 
   constructor(scopes: readonly CatalogScope[], matching: string | RegExp, options: RedactEverywhereOptions) {
@@ -166,13 +170,15 @@ class TextWork {
     const { store } = this.#options;
     if (store !== undefined) await this.#lookIntoStore(store, changed, standing);
     const places = await findPlaces(this.#query);
-    const sources = new Map<string, TextPlace>();
+    const sources = new Set<string>();
     for (const place of places) {
       refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
-      const { sourcePath } = this.#lookAt(place, changed, standing) ?? {};
-      if (sourcePath !== undefined) sources.set(sourcePath, { kind: "other", path: sourcePath });
+      const { sourcePath, isFound } = this.#lookAt(place, changed, standing) ?? {};
+      if (sourcePath === undefined) continue;
+      sources.add(sourcePath);
+      if (isFound) this.#suspects.add(sourcePath);
     }
-    for (const place of sources.values()) this.#lookAt(place, changed, standing);
+    for (const path of sources) this.#lookAtSource(path, standing);
     return { changed: this.#isChanged ? [] : changed, standing };
   }
 
@@ -202,11 +208,22 @@ class TextWork {
     return sight;
   }
 
+  /** Looks at the file of another program: a text in a database may be split, and in its log alone. */
+  #lookAtSource(path: string, standing: StandingText[]): void {
+    const before = standing.length;
+    const isDatabase = this.#lookAt({ kind: "other", path }, [], standing)?.isDatabase;
+    if (isDatabase !== true) return;
+    for (const suffix of BESIDE_DATABASE) this.#lookAt({ kind: "other", path: path + suffix }, [], standing);
+    if (standing.length > before || !this.#suspects.has(path)) return;
+    const reason = "It may stand there: a session that held it was imported from this database.";
+    standing.push({ kind: "other", path, reason });
+  }
+
   /** Changes what was found, and goes on if one place refuses. */
   async change(found: readonly RedactedPlace[]): Promise<void> {
     this.#isChanged = true;
     // Old files first: their last lines go into the sessions.
-    const retired = found.filter(({ path }) => sessionOfRetired(path) !== undefined);
+    const retired = found.filter(({ path }) => sessionOfOld(path) !== undefined);
     for (const place of [...retired, ...found.filter((one) => !retired.includes(one))]) {
       refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
       try {
@@ -243,7 +260,7 @@ class TextWork {
   }
 
   async #changeBackup(path: string, clock: { readonly now?: () => number }): Promise<void> {
-    const session = sessionOfRetired(path);
+    const session = sessionOfOld(path);
     // Opening it finishes the replacement that left the old file; the session may hold the text only then.
     if (session !== undefined && isThere(session)) await this.#redactIn(SessionManager.open(session, clock));
     const redact = () => exclusively(realFileSystem, path, () => redactIdleFile(path, this.#redactor));
@@ -251,7 +268,7 @@ class TextWork {
   }
 
   async #lookIntoStore(
-    store: SessionStore,
+    store: RedactableStore,
     changed: RedactedPlace[],
     standing: StandingText[],
   ): Promise<void> {
@@ -280,7 +297,7 @@ class TextWork {
     return replacement === undefined ? {} : { replacement };
   }
 
-  async #storedIds(store: SessionStore): Promise<readonly string[]> {
+  async #storedIds(store: RedactableStore): Promise<readonly string[]> {
     const { cwd, ids } = this.#options;
     const rows: SessionRow[] = [];
     for await (const row of store.list(cwd === undefined || ids !== undefined ? {} : { cwd })) rows.push(row);

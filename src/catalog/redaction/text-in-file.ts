@@ -1,12 +1,23 @@
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { parseJson, parseRecord } from "../../core/jsonl/decode.ts";
+import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
-import { cachedTexts } from "../../session/files/cache-files.ts";
-import { realFileSystem } from "../../session/fs/file-system.ts";
+import { parseCacheName } from "../../session/files/cache-names.ts";
+import { readCached } from "../../session/files/folder-cache.ts";
+import { SUMMARIES } from "../../session/files/summary-columns.ts";
+import {
+  closeQuietly,
+  NotAPlainFileError,
+  openForReading,
+  readRange,
+  realFileSystem,
+} from "../../session/fs/file-system.ts";
 import { eachRawLine, rawLinesIn } from "../../session/log/raw-lines.ts";
+import { namesInCalls } from "../list/session-calls.ts";
 import type { TextPlace } from "./text-places.ts";
 
 /** What a search for a text found in a file. */
@@ -19,6 +30,8 @@ export interface Sight {
   readonly standing: Set<string>;
   /** Whether a line is too long to be searched. */
   isOverlong: boolean;
+  /** Whether it is a database, in which a text may be split. */
+  isDatabase?: boolean;
   /** The file of another program that the session was imported from. */
   sourcePath?: string;
 }
@@ -56,9 +69,23 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
     return sight;
   }
   if (COMPRESSED.test(path)) return { ...sight, isOverlong: true };
+  const front = frontOf(path);
+  // Unfinished files, copies of databases and parts of pages cannot be searched reliably, and are of no use.
+  const isOpaque = kind === "temporary" && !/^(?:\{|$)/.test(front);
+  if (isOpaque || parseCacheName(basename(path)) === "unfinished") return { ...sight, isFound: true };
   eachRawLine(realFileSystem, path, take);
   if (kind === "cache") sight.isFound ||= cachedTexts(path).some((text) => redactor.isIn(text));
-  return sight;
+  return { ...sight, isDatabase: front === DATABASE_FRONT };
+}
+
+function frontOf(path: string): string {
+  const fd = openForReading(realFileSystem, path);
+  try {
+    if (!realFileSystem.fstatSync(fd).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+    return readRange(realFileSystem, fd, 0, DATABASE_FRONT.length).toString("latin1");
+  } finally {
+    closeQuietly(realFileSystem, fd);
+  }
 }
 
 function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
@@ -79,4 +106,14 @@ function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
 /** Yields the bytes of the session in a page. */
 function* blocksIn(page: string): Generator<Uint8Array, void> {
   for (const [, base64 = ""] of page.matchAll(PAGE_BLOCK)) yield gunzipSync(Buffer.from(base64, "base64"));
+}
+
+/** Returns what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
+function cachedTexts(path: string): string[] {
+  const isOfFolder = parseCacheName(basename(path)) === "folder";
+  const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;
+  return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
+    const names = namesInCalls(calls?.() ?? new Uint8Array());
+    return [summary?.name, summary?.firstMessage, ...names].filter((text) => typeof text === "string");
+  });
 }

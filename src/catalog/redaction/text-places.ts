@@ -1,15 +1,17 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isSessionError } from "../../core/format/errors.ts";
+import { filesInCache } from "../../session/files/cache-files.ts";
 import { cacheFolders } from "../../session/files/forget-session.ts";
+import { listPages } from "../../session/files/page-files.ts";
 import { belongsTo, type CatalogScope, foldersOf } from "../../session/files/session-files.ts";
 import { ignoreSkipped } from "../../session/files/skipped-files.ts";
+import { FILTERS } from "../../session/files/text-filters.ts";
 import { ifPresent } from "../../session/fs/file-system.ts";
-import { TEMPORARY_FOLDER_PREFIX } from "../../session/fs/temporary-files.ts";
+import { parseWrittenName } from "../../session/log/written-names.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
 import { listSessions } from "../list/list-sessions.ts";
-import { listTrashed, type TrashedSession } from "../trash/restore.ts";
+import { listTrashed, listTrashedBackups, type TrashedSession, trashFolders } from "../trash/restore.ts";
 
 /**
  * What holds text of sessions.
@@ -36,14 +38,6 @@ export interface PlaceQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Names of what this library leaves beside a session file, behind the name of the session. */
-const BACKUP = /^(.+\.jsonl)(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
-
-/** An old file whose last lines were not copied yet. */
-const RETIRED = /^\.(.+)\.old$/;
-
-const TEMPORARY = /^\.[0-9a-f-]+\.tmp$/;
-
 /** Finds everything that may hold text of some sessions. */
 export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
   const { scopes, paths, signal } = query;
@@ -65,14 +59,15 @@ export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
     family === undefined && scopes.some((scope) => holdsOnly(scope, folder));
   const names = new Set(family ?? sessions.keys());
   for (const folder of new Set([...folders, ...[...names].map((path) => dirname(path))])) {
-    for (const { kind, path, of } of besideIn(folder)) {
+    for (const { kind, path, of } of besideIn(folder, names)) {
       if (isWhole(folder) || (of !== undefined && names.has(of)) || kind === "temporary") put(kind, path);
     }
   }
   for (const one of trashed)
     if (family?.has(one.path) ?? isInScopes(one, scopes)) put("trash", one.trashPath);
-  for (const path of cacheFiles()) put("cache", path);
-  for (const path of pageFiles()) put("page", path);
+  for (const { kind, path, of } of besideTrashed(trashed, [...folders]))
+    if (kind === "temporary" || isWhole(dirname(of)) || names.has(of)) put(kind, path);
+  for (const { kind, path } of [...cacheFiles(), ...listPages()]) put(kind, path);
   return [...places.values()];
 }
 
@@ -104,14 +99,18 @@ function familyOf(
   return new Set([...paths, ...[...family].map(({ path }) => path)]);
 }
 
-/** Yields what is in a folder of sessions beside them, and the path of the session that it belongs to. */
-function* besideIn(folder: string): Generator<TextPlace & { readonly of?: string }, void> {
+/** Yields what is in a folder next to sessions, and the path of the session that it belongs to. */
+function* besideIn(
+  folder: string,
+  sessions: Pick<ReadonlySet<string>, "has">,
+): Generator<TextPlace & { readonly of?: string | undefined }, void> {
+  const isSession = (name: string) => name.endsWith(".jsonl") || sessions.has(join(folder, name));
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
-    const of = BACKUP.exec(name)?.[1] ?? RETIRED.exec(name)?.[1];
     if (!isFile(path)) continue;
-    if (of !== undefined) yield { kind: "backup", path, of: join(folder, of) };
-    else if (TEMPORARY.test(name)) yield { kind: "temporary", path };
+    const { kind, session } = parseWrittenName(name, isSession) ?? {};
+    if (kind === "temporary") yield { kind, path };
+    else if (kind !== undefined) yield { kind: "backup", path, of: session && join(folder, session) };
     else if (/\.jsonl/.test(name) && !name.endsWith(".lease")) {
       yield { kind: "other", path, of: join(folder, name.replace(/(\.jsonl).*$/, "$1")) };
     }
@@ -128,25 +127,32 @@ async function trashedIn(folders: readonly string[]): Promise<TrashedSession[]> 
   }
 }
 
-function cacheFiles(): string[] {
-  return [...cacheFolders()].flatMap((folder) =>
-    filesIn(folder).filter((path) => /\.json(?:\.\d+)?$/.test(path)),
-  );
+/** Yields backups in the trash, what killed processes left there, and the path that the session of each had before. */
+function* besideTrashed(
+  trashed: readonly TrashedSession[],
+  folders: readonly string[],
+): Generator<TextPlace & { readonly of: string }, void> {
+  const before = new Map(trashed.map(({ path, trashPath }) => [trashPath, path]));
+  for (const { path, trashPath } of listTrashedBackups(folders)) {
+    const { session = "" } = parseWrittenName(basename(path)) ?? {};
+    yield { kind: "backup", path: trashPath, of: join(dirname(path), session) };
+  }
+  for (const folder of trashFolders(folders))
+    for (const { kind, path, of = "" } of besideIn(join(folder.path, "files"), before)) {
+      const session = before.get(of);
+      if (kind === "temporary") yield { kind, path, of };
+      else if (kind === "backup" && session !== undefined) yield { kind, path, of: session };
+    }
 }
 
-/** Lists the pages in the folder for temporary files, and copies of stored sessions that a killed process left. */
-function pageFiles(): string[] {
-  const temporary = ifPresent(() => realpathSync(tmpdir())) ?? tmpdir();
-  return namesIn(temporary)
-    .filter((name) => name.startsWith(TEMPORARY_FOLDER_PREFIX))
-    .flatMap((name) => filesIn(join(temporary, name)))
-    .filter((path) => path.endsWith(".html"));
-}
-
-function filesIn(folder: string): string[] {
-  return namesIn(folder)
-    .map((name) => join(folder, name))
-    .filter(isFile);
+/** Filters of searches are hashes, and hold no text. */
+function cacheFiles(): TextPlace[] {
+  return [...cacheFolders()].flatMap((folder) => [
+    ...filesInCache(folder, "folder", "imports", "unfinished")
+      .filter((path) => !path.includes(FILTERS.suffix))
+      .map((path): TextPlace => ({ kind: "cache", path })),
+    ...filesInCache(folder, "temporary").map((path): TextPlace => ({ kind: "temporary", path })),
+  ]);
 }
 
 function namesIn(folder: string): string[] {
@@ -159,7 +165,7 @@ function isFile(path: string): boolean {
 }
 
 /** Returns the path of the session whose old file this is; undefined if it is something else. */
-export function sessionOfRetired(path: string): string | undefined {
-  const name = RETIRED.exec(basename(path))?.[1];
-  return name === undefined ? undefined : join(dirname(path), name);
+export function sessionOfOld(path: string): string | undefined {
+  const { kind, session } = parseWrittenName(basename(path), () => true) ?? {};
+  return kind === "old" && session !== undefined ? join(dirname(path), session) : undefined;
 }

@@ -14,6 +14,7 @@ import type { SessionFile } from "../../session/files/session-files.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
+import { TooSlowError } from "../../session/fs/limited-scripts.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
 import { importOriginOf, isFromSource } from "../list/deleted-imports.ts";
@@ -30,7 +31,7 @@ import {
 } from "../query/entry-search.ts";
 import type { SearchFilters } from "../query/search-filters.ts";
 import { parseQuery, type QueryOptions } from "../query/search-query.ts";
-import { expressionMatcher, TooSlowError } from "./expression-matcher.ts";
+import { expressionMatcher } from "./expression-matcher.ts";
 import { branchesOf, type FoundHit, findInFile, findInSource, withBranches } from "./search-file.ts";
 
 /** How hits are looked for in one session. */

@@ -20,9 +20,11 @@ import {
 } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
+import { unmarkDeleted } from "../../session/log/append-file.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { exclusively, isThere } from "../../session/log/replace-file.ts";
 import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
+import { parseWrittenName } from "../../session/log/written-names.ts";
 import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { fileRow, summarizeFile } from "../list/file-summary.ts";
 
@@ -55,6 +57,11 @@ export interface TrashOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A note of the trash: what it is about, and when it was written. */
+interface Note extends Omit<TrashedSession, "size" | "session"> {
+  readonly notedMs: number;
+}
+
 /** A session in the trash, and when its note was written, which is more exact than the time in the note. */
 interface Found {
   readonly trashed: TrashedSession;
@@ -84,14 +91,20 @@ export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSe
   const pace = new Pace(signal);
   const found: Found[] = [];
   for (const folder of trashFolders(folders.map(absolutePath))) {
-    const names = namesIn(join(folder.path, "info"), onSkipped);
-    for (const name of names.filter((one) => one.endsWith(INFO_SUFFIX))) {
-      const one = await lookAt(folder, name, pace, onSkipped);
+    for (const note of notesIn(folder, onSkipped)) {
+      const one = note.path.endsWith(SESSION_SUFFIX) ? await lookAt(note, pace, onSkipped) : undefined;
       if (one !== undefined) found.push(one);
       if (pace.isDue) await pace.rest();
     }
   }
   return found.sort(latestFirst).map(({ trashed }) => trashed);
+}
+
+/** Lists backups of sessions in the trash, by the path that each had before. */
+export function listTrashedBackups(folders: readonly string[]): Pick<TrashedSession, "path" | "trashPath">[] {
+  return trashFolders(folders)
+    .flatMap((folder) => [...notesIn(folder, ignoreSkipped)])
+    .filter(({ path }) => parseWrittenName(basename(path))?.kind === "backup");
 }
 
 /**
@@ -116,6 +129,7 @@ export async function restoreSession(
     // A redaction replaces the file in the trash.
     exclusively(realFileSystem, trashPath, () => {
       placeAt(trashPath, path);
+      unmarkDeleted(realFileSystem, path);
       syncFolder(realFileSystem, dirname(path));
       removeFile(realFileSystem, trashPath);
     });
@@ -167,26 +181,37 @@ function placeAt(trashPath: string, path: string): void {
   }
 }
 
-/** Reads the session that a note of the trash is about; undefined if it is none. */
-async function lookAt(
-  folder: TrashFolder,
-  infoName: string,
-  pace: Pace,
-  report: SkipReport,
-): Promise<Found | undefined> {
-  const infoPath = join(folder.path, "info", infoName);
-  const trashPath = join(folder.path, "files", basename(infoName, INFO_SUFFIX));
+/** Yields the notes of a trash about files that are in it. */
+function* notesIn(folder: TrashFolder, report: SkipReport): Generator<Note, void> {
+  for (const name of namesIn(join(folder.path, "info"), report)) {
+    const note = name.endsWith(INFO_SUFFIX) ? readNote(folder, name, report) : undefined;
+    if (note !== undefined) yield note;
+  }
+}
+
+function readNote(folder: TrashFolder, name: string, report: SkipReport): Note | undefined {
+  const infoPath = join(folder.path, "info", name);
+  const trashPath = join(folder.path, "files", basename(name, INFO_SUFFIX));
   try {
-    const note = ifPresent(() => lstatSync(infoPath));
-    if (!note?.isFile() || note.size > MAX_INFO_BYTES) return undefined;
+    const stats = ifPresent(() => lstatSync(infoPath));
+    if (!stats?.isFile() || stats.size > MAX_INFO_BYTES) return undefined;
     const { path, deleted } = parseNote(readFileSync(infoPath, "utf8"), folder.top);
     if (path === undefined || !isFile(trashPath)) return undefined;
+    return { path, trashPath, infoPath, deleted, notedMs: stats.mtimeMs };
+  } catch (error) {
+    reportSkipped(trashPath, error, report);
+    return undefined;
+  }
+}
+
+/** Reads the session that a note is about; undefined if it is none. */
+async function lookAt(note: Note, pace: Pace, report: SkipReport): Promise<Found | undefined> {
+  const { notedMs, ...trashed } = note;
+  const { trashPath } = trashed;
+  try {
     const found = await summarizeFile(trashPath, undefined, pace);
     const session = fileRow(trashPath, found);
-    if (session !== undefined) {
-      const { size } = found;
-      return { trashed: { path, trashPath, infoPath, deleted, size, session }, notedMs: note.mtimeMs };
-    }
+    if (session !== undefined) return { trashed: { ...trashed, size: found.size, session }, notedMs };
     report({ path: trashPath, reason: "not-a-session" });
   } catch (error) {
     reportSkipped(trashPath, error, report);
@@ -198,7 +223,7 @@ function isFile(path: string): boolean {
   return ifPresent(() => lstatSync(path))?.isFile() ?? false;
 }
 
-/** Reads a note: where the file was, and when it was deleted. No path unless it was a `.jsonl` file. */
+/** Reads a note: where the file was, and when it was deleted. */
 function parseNote(
   text: string,
   top: string | undefined,
@@ -206,7 +231,7 @@ function parseNote(
   const lines = text.split(/\r?\n/);
   const valueAt = (key: string) => lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
   const given = decoded(valueAt("Path") ?? "");
-  const isUsable = given.endsWith(SESSION_SUFFIX) && !given.includes("\0");
+  const isUsable = !given.includes("\0");
   const isPlaced = isAbsolute(given) || (top !== undefined && !given.split("/").includes(".."));
   // By the specification, local time.
   const deleted = new Date(valueAt("DeletionDate")?.trim() ?? "");

@@ -10,6 +10,7 @@ import { unlessRefused } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
+import { markDeleted, unmarkDeleted } from "../../session/log/append-file.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { LeaseSlot } from "../../session/log/lease-slot.ts";
 import {
@@ -72,7 +73,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
     assertPlainFile(absolute);
     await deleteMarked(
       unlessRefused(() => importOriginOf(absolute)),
-      () => (trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash)),
+      () => deleteFile(absolute, trash),
     );
   } finally {
     release?.();
@@ -113,6 +114,20 @@ export function assertPlainFile(path: string): void {
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
 
+/** Removes a file, or puts it into the trash; sessions that hold it open do not recreate it. */
+async function deleteFile(path: string, trash: Trash | undefined): Promise<void> {
+  // Or the old content that a killed process left would come back.
+  if (trash !== undefined) finishInterrupted(realFileSystem, path);
+  markDeleted(realFileSystem, path);
+  try {
+    if (trash === undefined) removeForGood(path);
+    else await putIntoTrash(path, trash);
+  } catch (error) {
+    unmarkDeleted(realFileSystem, path);
+    throw error;
+  }
+}
+
 function removeForGood(path: string): void {
   try {
     removeFile(realFileSystem, path);
@@ -147,8 +162,6 @@ async function loadTrash(path: string): Promise<Trash> {
 }
 
 async function putIntoTrash(path: string, trash: Trash): Promise<void> {
-  // Or the old content that a killed process left would come back.
-  finishInterrupted(realFileSystem, path);
   try {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });

@@ -138,9 +138,9 @@ function named(name: unknown, text: string): string {
   return joined(": ", textOf(name), text);
 }
 
-/** What the data of a program say to a person: a text for people, else what a call was made for. */
+/** What the data of a program say to a person: a text for people, or for the model, else what a call was made for. */
 function stateText(data: JsonRecord): string {
-  return textOf(data["content"]) || tellingArgument(data) || tellingArgument(data["action"]);
+  return textsOf(data["content"]).join(" ") || tellingArgument(data) || tellingArgument(data["action"]);
 }
 
 /** What an entry that is no message says, by its type. */

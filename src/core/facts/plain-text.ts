@@ -42,10 +42,21 @@ export function plainText(text: string): string {
 /** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
 const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 
-/** Takes out of a text what a terminal could obey and what nobody sees, for a reader that is no terminal; line breaks and tabs stay. */
-export function withoutHarmful(text: string): string {
+/** Joiners of letters and emoji, where they join neither. */
+const IDLE_JOINERS = /(?<=[\t\n -~])(?:\u200c|\u200d|\ufe0f)+(?=[\t\n -~])/g;
+
+/**
+ * Removes from a text the characters that a terminal could obey and those that are invisible, for a reader that is not a terminal;
+ * line breaks and tabs stay.
+ *
+ * @param substitute - Put in place of each.
+ */
+export function withoutHarmful(text: string, substitute = ""): string {
   if (HARMLESS.test(text)) return text;
-  return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, "").replace(INVISIBLE, "");
+  return [COLOUR, HARMFUL, INVISIBLE, IDLE_JOINERS].reduce(
+    (visible, pattern) => visible.replace(pattern, substitute),
+    text.replace(/\r\n?/g, "\n"),
+  );
 }
 
 /** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */

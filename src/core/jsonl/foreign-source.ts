@@ -114,12 +114,14 @@ function isDatabase(pieces: Iterable<Uint8Array>): boolean {
 /** Returns the program that wrote a JSON document; undefined if the text is none, or unknown. */
 export function sourceOfDocument(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
-  if (value === undefined) return CLINE_FRONT.test(text) ? "cline" : undefined;
+  if (value === undefined) return CLINE_FRONTS.some((front) => front.test(text)) ? "cline" : undefined;
   const record = isJsonRecord(value) ? value : NO_FIELDS;
   const { sessionId, projectHash, messages, session, items } = record;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
   if (isOpenCodeSession(record)) return "opencode";
+  const [row] = Array.isArray(value) ? value : [];
+  if (isJsonRecord(row) && isClineRow(row)) return "cline";
   const document = readMessageDocument(value);
   if (document === undefined) return undefined;
   return isCline(document) || isClineDocument(value) ? "cline" : "messages";
@@ -139,8 +141,17 @@ function isClineDocument(value: unknown): boolean {
   return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
 }
 
-/** How such a document begins, for one that is not whole. */
-const CLINE_FRONT = /^\s*\{\s*"version":\s*\d+,\s*"updated_at":[^[{]*"agent":\s*"/;
+/** Tells whether a record is a row of what an editor shows of a task. */
+function isClineRow({ type, ts, say, ask }: JsonRecord): boolean {
+  return (type === "say" || type === "ask") && typeof ts === "number" && typeof (say ?? ask) === "string";
+}
+
+/** How documents, tasks and rows of Cline begin, for those that are not whole. */
+const CLINE_FRONTS = [
+  /^\s*\{\s*"version":\s*\d+,\s*"updated_at":[^[{]*"agent":\s*"/,
+  /^\s*\[\s*\{\s*"role":\s*"user",\s*"content":\s*\[\s*\{\s*"type":\s*"text",\s*"text":\s*"<task>/,
+  /^\s*\[\s*\{\s*"ts":\s*\d+,\s*"type":\s*"(?:say|ask)",/,
+];
 
 /** Fields of messages that Cline, Roo Code and Kilo write, and no SDK. */
 const CLINE_FIELDS = ["metrics", "modelInfo", "isSummary", "condenseParent", "truncationParent"];

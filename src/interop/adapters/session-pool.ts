@@ -1,11 +1,22 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { isSessionError, type SessionErrorCode } from "../../core/format/errors.ts";
 import { isThere } from "../../session/log/replace-file.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
+import { sessionNotFound } from "../../stores/contract/store-errors.ts";
 import { Turns } from "./task-queue.ts";
 
 const MAX_IDLE = 16;
+
+/** Attempts to write to a session that others delete again and again. */
+const MAX_ATTEMPTS = 10;
+
+/** What refuses a write because the session was deleted, or deleted and begun again, or begun by another process. */
+const GONE: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
+
+function isGone(error: unknown): boolean {
+  return GONE.some((code) => isSessionError(error, code));
+}
 
 /** Builds something from all entries of a session. */
 export interface EntryTaker {
@@ -27,14 +38,22 @@ export class OpenSessions<State extends EntryTaker> {
   readonly #store: SessionStore;
   readonly #cwd: string;
   readonly #newState: (session: SessionManager) => State;
+  readonly #onGone: (id: string, state: State) => void;
   readonly #turns = new Turns();
   /** The most recently used last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
-  constructor(store: SessionStore, cwd: string, newState: (session: SessionManager) => State) {
+  /** @param onGone - Called with the state of a session that was deleted while it was open here. */
+  constructor(
+    store: SessionStore,
+    cwd: string,
+    newState: (session: SessionManager) => State,
+    onGone: (id: string, state: State) => void = () => undefined,
+  ) {
     this.#store = store;
     this.#cwd = cwd;
     this.#newState = newState;
+    this.#onGone = onGone;
   }
 
   /** Reads a session, including what others wrote; undefined if there is none. */
@@ -45,28 +64,45 @@ export class OpenSessions<State extends EntryTaker> {
     });
   }
 
-  /** Writes to a session, begins it under a name if there is none, and waits until everything is durable. */
-  write(id: string, name: string, work: (open: OpenSession<State>) => void): Promise<void> {
+  /**
+   * Writes to a session, and waits until everything is durable. A session that is deleted meanwhile stays deleted, and the
+   * write is tried on the one that is then there.
+   *
+   * @param newName - Name of the session that is begun if there is none.
+   * @param isMeant - Whether to write to the session that is there or, if there is none, to begin one. Default: always.
+   * @returns False if there is none, or it is not meant; nothing was written.
+   */
+  write(
+    id: string,
+    newName: string,
+    work: (open: OpenSession<State>) => void,
+    isMeant: (state: State | undefined) => boolean = () => true,
+  ): Promise<boolean> {
     return this.#turns.take(id, async () => {
-      const open = await this.#latest(
-        id,
-        async () => (await this.#find(id)) ?? (await this.#begin(id, name)),
-      );
-      if (open === undefined) return;
-      try {
-        work(open);
-        await open.session.flush();
-      } catch (error) {
-        // Entries that could not be written yet stay in the session, and the next try writes them; other errors are
-        // final.
-        if (!isSessionError(error, "WRITE_FAILED")) this.#open.delete(id);
-        throw error;
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const open = await this.#latest(id, async () => {
+            const found = await this.#find(id);
+            return found ?? (isMeant(undefined) ? this.#begin(id, newName) : undefined);
+          });
+          if (open === undefined || !isMeant(open.state)) return false;
+          work(open);
+          await open.session.flush();
+          return true;
+        } catch (error) {
+          // Entries that could not be written yet stay in the session, and the next try writes them.
+          if (isSessionError(error, "WRITE_FAILED")) throw error;
+          if (isGone(error)) this.#noteGone(id);
+          await this.#close(id);
+          if (attempt === MAX_ATTEMPTS || !isGone(error)) throw error;
+        }
       }
     });
   }
 
   delete(id: string): Promise<void> {
     return this.#turns.take(id, async () => {
+      this.#noteGone(id);
       await this.#close(id);
       try {
         await this.#store.delete(id);
@@ -93,38 +129,47 @@ export class OpenSessions<State extends EntryTaker> {
   /** Returns an open session with what others wrote; undefined if it is not open, or was deleted. */
   async #refreshed(id: string): Promise<OpenSession<State> | undefined> {
     const open = this.#open.get(id);
-    this.#open.delete(id);
     if (open === undefined) return undefined;
     const path = open.session.getSessionFile();
-    if (path !== undefined && !isThere(path)) return undefined;
     try {
+      if (path !== undefined && !isThere(path)) throw sessionNotFound(id);
       await open.session.pull();
+      this.#open.delete(id);
+      this.#open.set(id, open);
+      return open;
     } catch (error) {
-      if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
-      throw error;
+      if (!isGone(error)) {
+        this.#open.delete(id);
+        throw error;
+      }
+      this.#noteGone(id);
+      await this.#close(id);
+      return undefined;
     }
-    this.#open.set(id, open);
-    return open;
+  }
+
+  #noteGone(id: string): void {
+    const open = this.#open.get(id);
+    if (open !== undefined) this.#onGone(id, open.state);
   }
 
   async #find(id: string): Promise<SessionManager | undefined> {
     try {
-      return await this.#store.open(id);
+      return await this.#store.open(id, { mustExist: true });
     } catch (error) {
       if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
       throw error;
     }
   }
 
-  async #begin(id: string, name: string): Promise<SessionManager | undefined> {
+  async #begin(id: string, name: string): Promise<SessionManager> {
+    const session = this.#store.create({ cwd: this.#cwd, id, createAtOnce: true, mustExist: true });
     try {
-      const session = this.#store.create({ cwd: this.#cwd, id, createAtOnce: true });
       session.appendSessionInfo(name);
       await session.flush();
       return session;
     } catch (error) {
-      // Another process was faster.
-      if (isSessionError(error, "SESSION_EXISTS")) return this.#find(id);
+      await closeQuietly(session);
       throw error;
     }
   }
@@ -149,11 +194,15 @@ export class OpenSessions<State extends EntryTaker> {
   async #close(id: string): Promise<void> {
     const open = this.#open.get(id);
     this.#open.delete(id);
-    try {
-      await open?.session.close();
-    } catch (error) {
-      // The caller that appended got this error already.
-      if (!isSessionError(error)) throw error;
-    }
+    if (open !== undefined) await closeQuietly(open.session);
+  }
+}
+
+async function closeQuietly(session: SessionManager): Promise<void> {
+  try {
+    await session.close();
+  } catch (error) {
+    // The caller that appended got this error already.
+    if (!isSessionError(error)) throw error;
   }
 }

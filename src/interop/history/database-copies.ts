@@ -1,8 +1,13 @@
 import { chmodSync, constants, copyFileSync, rmSync, statSync } from "node:fs";
 import { SessionError } from "../../core/format/errors.ts";
 import { FILE_MODE, makeFolder, realFileSystem } from "../../session/fs/file-system.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
-import { canReadDatabases, foldLog } from "./sqlite.ts";
+import {
+  BESIDE_DATABASE,
+  removeLeftovers,
+  removeTemporary,
+  temporaryPath,
+} from "../../session/fs/temporary-files.ts";
+import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
 
 /** Size from which a database is only copied if the caller has named it: 1 GB. */
 const LARGE_BYTES = 1024 ** 3;
@@ -10,8 +15,11 @@ const LARGE_BYTES = 1024 ** 3;
 /** How often files are looked at that others write to meanwhile. */
 const MAX_ATTEMPTS = 20;
 
-/** What stands beside a database: its log, or what an interrupted change must be undone with. */
-const BESIDE = ["", "-wal", "-journal"] as const;
+/** What a database consists of: itself, its log, and what an interrupted change must be undone with. */
+const PARTS = ["", "-wal", "-journal"] as const;
+
+/** Makes a copy of a database at a path. */
+type CopyDatabase = (path: string, copy: string, bytes: number) => Promise<void>;
 
 /**
  * Copies of other programs' databases, which a run reads in their place.
@@ -21,30 +29,29 @@ const BESIDE = ["", "-wal", "-journal"] as const;
 export class DatabaseCopies {
   readonly #parent: string;
   readonly #named: ReadonlySet<string>;
+  readonly #copy: CopyDatabase;
   readonly #copies = new Map<string, string>();
 
   /**
    * @param parent - Folder of the copies.
    * @param named - Paths that the caller has named.
    */
-  constructor(parent: string, named: Iterable<string>) {
+  constructor(parent: string, named: Iterable<string>, copy: CopyDatabase) {
     this.#parent = parent;
     this.#named = new Set(named);
+    this.#copy = copy;
   }
 
   /** Returns the path of the copy of a database, with all that its log holds. */
-  of(path: string): string {
+  async of(path: string): Promise<string> {
     const known = this.#copies.get(path);
     if (known !== undefined) return known;
     if (!canReadDatabases()) throw noDatabases(path);
     const bytes = statesOf(path).reduce((sum, { size }) => sum + size, 0);
     if (bytes > LARGE_BYTES && !this.#named.has(path)) throw tooLarge(path, bytes);
-    makeFolder(realFileSystem, this.#parent);
-    if (this.#copies.size === 0) removeLeftovers(realFileSystem, this.#parent);
-    const copy = temporaryPath(this.#parent);
+    const copy = placeForCopy(this.#parent);
     try {
-      copyWhole(path, copy);
-      foldLog(copy);
+      await this.#copy(path, copy, bytes);
     } catch (error) {
       removeCopy(copy);
       throw error;
@@ -53,15 +60,29 @@ export class DatabaseCopies {
     return copy;
   }
 
-  /** Removes all copies; those of imports that were killed go before the first one is made. */
+  /** Removes all copies. */
   remove(): void {
     for (const copy of this.#copies.values()) removeCopy(copy);
     this.#copies.clear();
   }
 }
 
-function removeCopy(copy: string): void {
-  for (const suffix of [...BESIDE, "-shm"]) removeTemporary(realFileSystem, copy + suffix);
+/** Returns a path for a copy, and removes the copies of imports that were killed. */
+export function placeForCopy(folder: string): string {
+  makeFolder(realFileSystem, folder);
+  removeLeftovers(realFileSystem, folder);
+  return temporaryPath(folder);
+}
+
+/** Copies a database, and prepares the copy for reading; the caller removes it, also after a failure. */
+export function copyDatabase(path: string, copy: string, lookups: LookupColumns): void {
+  copyWhole(path, copy);
+  prepareDatabase(copy, lookups);
+}
+
+/** Removes a copy of a database, and the files that reading it leaves beside it. */
+export function removeCopy(copy: string): void {
+  for (const suffix of ["", ...BESIDE_DATABASE]) removeTemporary(realFileSystem, copy + suffix);
 }
 
 /** State of a file, by which it is known whether it has changed. */
@@ -72,11 +93,11 @@ interface FileState {
 }
 
 function statesOf(path: string): FileState[] {
-  return BESIDE.flatMap((suffix) => {
+  return PARTS.flatMap((suffix) => {
     const stats = statSync(path + suffix, { bigint: true, throwIfNoEntry: suffix === "" });
     if (stats === undefined) return [];
-    const { dev, ino, size, mtimeNs } = stats;
-    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}` };
+    const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+    return { suffix, size: Number(size), key: `${suffix} ${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}` };
   });
 }
 
@@ -85,7 +106,7 @@ function copyWhole(path: string, copy: string): void {
   let copied: readonly FileState[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const states = statesOf(path);
-    for (const suffix of BESIDE) {
+    for (const suffix of PARTS) {
       const key = keyOf(states, suffix);
       if (key === keyOf(copied, suffix)) continue;
       // A copy of one that may only be read could not be written again.
@@ -96,7 +117,7 @@ function copyWhole(path: string, copy: string): void {
     }
     copied = states;
     const now = statesOf(path);
-    if (BESIDE.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
+    if (PARTS.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
   }
   throw busy(path);
 }

@@ -1,7 +1,6 @@
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
 import { type DetectedSource, detectSource } from "../import/detect-source.ts";
-import type { DatabaseCopies } from "./database-copies.ts";
 import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 import { programOf, SOURCE_PROGRAMS } from "./source-table.ts";
@@ -15,14 +14,14 @@ const LARGE_FRONT = 64 * 1024 * 1024;
 /**
  * Reads the facts of the sessions in a file.
  *
- * @param copies - Those of databases that the run reads.
+ * @param copy - Path of the copy to read, if it is a database.
  * @returns Empty if the file holds none.
  * @throws {SessionError} `NOT_A_SESSION` if the file is too large to find that out.
  * @remarks Cost: usually the first 32 KB.
  */
-export function readFileFacts(file: SourceFile, copies: DatabaseCopies): readonly FileFacts[] {
+export function readFileFacts(file: SourceFile, copy: string | undefined): readonly FileFacts[] {
   const { path } = file;
-  if (isDatabase(path)) return factsInDatabase(path, copies.of(path));
+  if (copy !== undefined) return factsInDatabase(path, copy);
   const unpacked = path.endsWith(".zst") ? readSource(path) : undefined;
   const size = unpacked?.length ?? file.size;
   const factsOf = (length: number) =>
@@ -60,7 +59,8 @@ function factsIn(text: string, path: string): readonly FileFacts[] {
   return programOf(detectSource(text))?.factsIn(text, path) ?? [];
 }
 
-function isDatabase(path: string): boolean {
+/** Returns whether a file is a database of SQLite. */
+export function isDatabase(path: string): boolean {
   return decodeText(readFront(path, DATABASE_FRONT.length)) === DATABASE_FRONT;
 }
 

@@ -95,8 +95,8 @@ class SourceWalk {
   }
 }
 
-function fileIn(path: string, { size, mtimeNs }: BigIntStats): SourceFile {
-  return { path, size: Number(size), mtimeMs: Number(mtimeNs) / 1e6 };
+function fileIn(path: string, { size, mtimeNs, ctimeNs }: BigIntStats): SourceFile {
+  return { path, size: Number(size), mtimeMs: Number(mtimeNs) / 1e6, ctimeMs: Number(ctimeNs) / 1e6 };
 }
 
 /** Tells whether a file may hold sessions, judged by its path. */

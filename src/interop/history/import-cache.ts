@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { digestOf } from "../../core/format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import { importCacheName } from "../../session/files/cache-names.ts";
 import { defaultCacheFolder } from "../../session/files/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../session/fs/atomic-json.ts";
 import { hasErrorCode } from "../../session/fs/file-system.ts";
@@ -36,7 +36,7 @@ export interface KnownImport extends WrittenSession {
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 7;
+const CACHE_VERSION = 8;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.
@@ -52,7 +52,7 @@ export class ImportCache {
 
   /** @param target - Name of the import's target. */
   constructor(target: string, folder: string = defaultCacheFolder()) {
-    this.#path = join(folder, `imports-${digestOf(target)}.json`);
+    this.#path = join(folder, importCacheName(target));
     const { files, imports } = keptAt(this.#path);
     this.#files = files;
     this.#imports = imports;

@@ -1,6 +1,6 @@
-import { availableParallelism } from "node:os";
 import { isDeletedImport, UnreadableMarks } from "../../catalog/list/deleted-imports.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import { sourceKeyOf } from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import {
@@ -8,7 +8,6 @@ import {
   CALLBACK,
   COUNT,
   FLAG,
-  numberFrom,
   OBJECT,
   type OptionRules,
   SIGNAL,
@@ -22,23 +21,15 @@ import { nextTurn } from "../../session/fs/clock.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
-import type { DatabaseCopies } from "./database-copies.ts";
 import { findGone, type GoneImport } from "./deleted-sources.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
-import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
 import { readStateOf } from "./incremental-import.ts";
 import type { RunFacts, SourceBeginning } from "./run-summary.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
-import {
-  copiesFor,
-  findSourceSessions,
-  reportTo,
-  type SourceQuery,
-  selectSessions,
-  withCopies,
-} from "./source-query.ts";
+import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
+import { IMPORT_ENDED, SourceReader } from "./source-reader.ts";
 import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
@@ -61,11 +52,6 @@ export interface ImportSessionsOptions extends SourceQuery {
   readonly onProgress?: (done: number, total: number) => void;
   /** Ends the import with `ABORTED`; sessions already imported are kept. */
   readonly signal?: AbortSignal;
-  /**
-   * Number of additional threads, at most 16. Default: two if there is much to read, more than one core, and the
-   * target is files; else none. Where threads cannot start, as in a bundle, the calling thread does all the work.
-   */
-  readonly threads?: number;
 }
 
 const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
@@ -78,7 +64,6 @@ const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
   now: CALLBACK,
   onProgress: CALLBACK,
   signal: SIGNAL,
-  threads: numberFrom(0, "threads"),
   paths: TEXTS,
   sources: TEXTS,
   project: TEXT,
@@ -112,12 +97,12 @@ export interface SessionImport {
  *
  * @throws {SessionError} `ABORTED`
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: O(new bytes), with one session per thread in memory at a time; a check of each other file.
+ * @remarks Cost: O(new bytes), with one session in memory at a time; a check of each other file.
  */
 export function importSessions(
   options: ImportSessionsOptions,
 ): AsyncGenerator<SessionImport, void, undefined> {
-  return importWith(threadProgram(), options);
+  return importWith(undefined, options);
 }
 
 /** What an import that is one of several looks at, by default everything, and what it leaves for the next one. */
@@ -125,6 +110,8 @@ export interface ImportRound {
   readonly cache: ImportCache;
   /** Whether to look for sessions whose sources were deleted. */
   readonly tellsGone: boolean;
+  /** Program of the process that reads. Default: that of `SourceReader`. */
+  readonly program?: URL | undefined;
   wantsFile?(path: string): boolean;
   /** Tells whether to import a session, if it has changed. */
   wants?(session: SourceSession): boolean;
@@ -141,7 +128,7 @@ export function cacheFor(options: ImportSessionsOptions): ImportCache {
   return new ImportCache(importTarget(options).name, options.cacheDir);
 }
 
-/** Imports as `importSessions` does, with a program for the threads, if there is one. */
+/** Imports as `importSessions` does, with another program for the process that reads. */
 export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,
@@ -149,7 +136,7 @@ export async function* importWith(
   assertOptions(options, IMPORT_RULES);
   const cache = cacheFor(options);
   try {
-    yield* importRound(program, options, { cache, tellsGone: true });
+    yield* importRound(options, { cache, tellsGone: true, program });
   } finally {
     if (options.dryRun !== true) await cache.save();
   }
@@ -157,32 +144,33 @@ export async function* importWith(
 
 /** Imports what one round is about; the caller saves the cache. */
 export async function* importRound(
-  program: URL | undefined,
   options: ImportSessionsOptions,
   round: ImportRound,
 ): AsyncGenerator<SessionImport, void, undefined> {
   const { onProgress, signal, dryRun = false } = options;
   const { cache } = round;
   const target = importTarget(options);
-  const copies = copiesFor(options);
+  const reader = new SourceReader({ ...options, program: round.program });
   const jobs: Job[] = [];
   let run: ImportRun | undefined;
   try {
-    const all = findSourceSessions(options, cache, copies, (path) => round.wantsFile?.(path) !== false);
+    const isWanted = (path: string) => round.wantsFile?.(path) !== false;
+    const all = await findSourceSessions(options, cache, reader, isWanted);
     round.found?.(all);
-    run = new ImportRun(options, target, all, round);
+    run = new ImportRun(options, target, all, round, reader);
     for (const session of selectSessions(all, options)) {
       if (round.wants?.(session) === false) continue;
       // An error is met again, and reported, when the session is imported.
       const known = await unchangedImports(session, target, options, cache, () => undefined);
-      const readable = known === undefined ? run.withCopies(session, copies) : session;
+      const readable = known === undefined ? await run.withCopies(session) : session;
       if (readable !== undefined) jobs.push({ session: readable, known });
     }
-    run.begin(program, jobs);
+    // Folders that cannot be read end the import: what is in there would be imported once more.
+    if (jobs.some(({ known }) => known === undefined)) target.find("");
     for (const [done, job] of jobs.entries()) {
       // Lets the caller abort between sessions.
       if (signal !== undefined) await nextTurn();
-      refuseAborted(signal, "The import was ended; run it again to go on.");
+      refuseAborted(signal, IMPORT_ENDED);
       onProgress?.(done, jobs.length);
       if (yield* run.import(job)) round.done?.(job.session);
     }
@@ -190,16 +178,9 @@ export async function* importRound(
     const gone = round.tellsGone ? await findGone(all, target, options, cache) : [];
     for (const one of gone) yield run.resultOfGone(one);
   } finally {
-    await run?.end();
-    copies.remove();
+    await reader.close();
     if (!dryRun && run?.hasReplaced === true) forgetReplaced();
   }
-}
-
-/** Returns the program of the threads; undefined in a bundle of another format. */
-export function threadProgram(): URL | undefined {
-  const base: string | undefined = import.meta.url;
-  return base === undefined ? undefined : new URL(THREAD_PROGRAM, base);
 }
 
 /** Sessions of one program and one working directory. */
@@ -224,7 +205,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   const cache = cacheFor(options);
   const report = reportOf(options);
   const groups = new Map<string, ImportPreview>();
-  for (const session of selectSessions(foundIn(options, cache), options)) {
+  for (const session of selectSessions(await foundIn(options, cache), options)) {
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
@@ -239,12 +220,12 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
 }
 
 /** Finds sessions without reading them; leaves no copies of databases. */
-export function foundIn(options: ImportSessionsOptions, cache: ImportCache): SourceSession[] {
-  const copies = copiesFor(options);
+export async function foundIn(options: ImportSessionsOptions, cache: ImportCache): Promise<SourceSession[]> {
+  const reader = new SourceReader(options);
   try {
-    return findSourceSessions(options, cache, copies);
+    return await findSourceSessions(options, cache, reader);
   } finally {
-    copies.remove();
+    await reader.close();
   }
 }
 
@@ -314,44 +295,26 @@ interface Job {
   readonly known: readonly KnownImport[] | undefined;
 }
 
-/** Minimum number of bytes for which threads are worth starting. */
-const MUCH_BYTES = 16 * 1024 * 1024;
-
-/** Default number of threads; each holds a session in memory. */
-const USUAL_THREADS = 2;
-
-/** Maximum number of threads. */
-const MOST_THREADS = 16;
-
-/** How many sessions threads may import ahead of the caller. */
-const MOST_AHEAD = 32;
-
 class ImportRun {
-  readonly #options: ImportSessionsOptions;
-  readonly #target: ImportTarget;
   readonly #cache: ImportCache;
   readonly #round: ImportRound;
   readonly #facts: RunFacts;
   readonly #report: (session: SourceSession, error: unknown) => void;
   readonly #importer: SessionImporter;
-  #threads: ImportThreads | undefined;
+  readonly #reader: SourceReader;
   /** Whether records that have changed may have replaced a session's file. */
   hasReplaced = false;
-  /** Sessions not yet given to a thread. */
-  #waiting: SourceSession[] = [];
-  readonly #asked = new Map<SourceSession, Promise<ThreadResult>>();
 
   constructor(
     options: ImportSessionsOptions,
     target: ImportTarget,
     all: readonly SourceSession[],
     round: ImportRound,
+    reader: SourceReader,
   ) {
     const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
     const { cacheDir = defaultCacheFolder() } = options;
-    this.#options = options;
     this.#report = reportOf(options);
-    this.#target = target;
     this.#cache = round.cache;
     this.#round = round;
     this.#facts = {
@@ -362,36 +325,19 @@ class ImportRun {
       isAgain: again,
       beginnings: beginningsOf(all),
     };
-    this.#importer = new SessionImporter(target, this.#facts);
+    this.#reader = reader;
+    this.#importer = new SessionImporter(target, this.#facts, reader);
   }
 
   /** Names the copies of databases that a session is read from; reports what cannot be copied. */
-  withCopies(session: SourceSession, copies: DatabaseCopies): SourceSession | undefined {
+  async withCopies(session: SourceSession): Promise<SourceSession | undefined> {
     try {
-      return withCopies(session, copies);
+      return await this.#reader.withCopies(session);
     } catch (error) {
+      if (isSessionError(error, "ABORTED")) throw error;
       this.#report(session, error);
       return undefined;
     }
-  }
-
-  /** Starts threads if that is worthwhile and possible. */
-  begin(program: URL | undefined, jobs: readonly Job[]): void {
-    const changed = jobs.flatMap(({ session, known }) => (known === undefined ? session : []));
-    const { layout } = this.#target;
-    const count = Math.min(this.#options.threads ?? usualThreads(changed), changed.length, MOST_THREADS);
-    if (count < 1 || changed.length < 2 || layout === undefined || program === undefined) return;
-    try {
-      this.#threads = new ImportThreads(program, count, { layout, facts: this.#facts });
-      this.#waiting = changed;
-    } catch (error) {
-      // If the process may not start threads, the calling thread does all the work.
-      if (!(error instanceof Error)) throw error;
-    }
-  }
-
-  async end(): Promise<void> {
-    await this.#threads?.close();
   }
 
   /** @returns Whether the session is up to date now. */
@@ -407,10 +353,9 @@ class ImportRun {
     const last = this.#cache.lastImportsOf(sourceKeyOf(session));
     const grown = await this.#readOn(session, last);
     if (grown === undefined && this.#round.mayReadAll?.(session) === false) return false;
-    const { made, isWhole } = grown ?? (await this.#resultOf(session));
     const done: KnownImport[] = [];
     try {
-      for await (const one of isWhole ? made : this.#importer.import(session, made)) {
+      for await (const one of grown ?? this.#importer.import(session)) {
         done.push(one.known);
         this.#noteReplaced(one);
         yield this.#resultFor(session, one);
@@ -419,6 +364,7 @@ class ImportRun {
       this.#remember(session, done);
       return true;
     } catch (error) {
+      if (isSessionError(error, "ABORTED")) throw error;
       this.#report(session, error);
       return false;
     }
@@ -428,39 +374,18 @@ class ImportRun {
     return this.#resultFor({ source }, { known, status: "gone", issues: [] });
   }
 
-  /** Reads on where the last import ended; undefined if all of the session must be read, or another thread does it. */
-  async #readOn(session: SourceSession, last: readonly KnownImport[]): Promise<ThreadResult | undefined> {
-    if (this.#threads !== undefined) return undefined;
+  /** Reads on where the last import ended; undefined if all of the session must be read. */
+  async #readOn(
+    session: SourceSession,
+    last: readonly KnownImport[],
+  ): Promise<readonly MadeSession[] | undefined> {
     try {
-      const made = await this.#importer.readOn(session, last);
-      return made && { made, isWhole: true };
+      return await this.#importer.readOn(session, last);
     } catch (error) {
       // What is wrong is met again, and reported, when all of it is read.
       if (!(error instanceof Error)) throw error;
       return undefined;
     }
-  }
-
-  /** Returns a thread's result for a session; nothing without threads. */
-  async #resultOf(session: SourceSession): Promise<ThreadResult> {
-    const threads = this.#threads;
-    if (threads === undefined) return NOTHING_MADE;
-    for (const next of this.#waiting.splice(0, MOST_AHEAD - this.#asked.size)) {
-      const result = threads.import(next).then((one) => {
-        // Immediately, because the caller may stop before this one's turn.
-        for (const made of one.made) this.#noteReplaced(made);
-        if (one.isWhole)
-          this.#remember(
-            next,
-            one.made.map(({ known }) => known),
-          );
-        return one;
-      });
-      this.#asked.set(next, result);
-    }
-    const result = await this.#asked.get(session);
-    this.#asked.delete(session);
-    return result ?? NOTHING_MADE;
   }
 
   #noteReplaced({ status, isAppended }: MadeSession): void {
@@ -501,9 +426,4 @@ function beginningsOf(sessions: readonly SourceSession[]): Map<string, SourceBeg
     names.add(name);
   }
   return beginnings;
-}
-
-function usualThreads(sessions: readonly SourceSession[]): number {
-  const bytes = sessions.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
-  return bytes >= MUCH_BYTES && availableParallelism() > 1 ? USUAL_THREADS : 0;
 }

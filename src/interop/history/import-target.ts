@@ -26,19 +26,14 @@ import { AppendFile } from "../../session/log/append-file.ts";
 import { fileError, untilUnchanged } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
 import { logLineOf } from "../../session/log/log-lines.ts";
-import {
-  awaitFile,
-  despiteReplacement,
-  exclusively,
-  nameOfOldFile,
-  replaceFile,
-} from "../../session/log/replace-file.ts";
+import { awaitFile, despiteReplacement, exclusively, replaceFile } from "../../session/log/replace-file.ts";
 import {
   absolutePath,
   projectFolderIn,
   sessionFileName,
   sessionsRoot,
 } from "../../session/log/session-paths.ts";
+import { nameOfOldFile } from "../../session/log/written-names.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { FileStore } from "../../stores/file/file-store.ts";
 import { entryIdsOf, strayLeaf } from "./sync-plan.ts";
@@ -101,18 +96,14 @@ export interface ImportTarget {
    * @returns False if nothing was replaced, because the session has changed or is gone.
    */
   replace?(location: string, linesFor: LinesFor): Promise<boolean>;
-  /** What other threads need to write to the same files; absent if only this thread can. */
-  readonly layout?: FileLayout;
 }
 
-/** Where imported session files are, and where new ones go; plain data, to pass to threads. */
-export interface FileLayout {
+/** Where new session files go. */
+interface FileLayout {
   /** One flat folder. */
   readonly folder: string | undefined;
   /** Without a flat folder: where each project has a folder. */
   readonly root: string;
-  /** Paths by session id. */
-  readonly byId: ReadonlyMap<string, string>;
 }
 
 /** Where to import to. */
@@ -179,7 +170,7 @@ export class FileTarget implements ImportTarget {
 
   /** @param list - Finds the paths of sessions by their ids; called when they are needed. */
   constructor(
-    { folder, root }: Omit<FileLayout, "byId">,
+    { folder, root }: FileLayout,
     list: () => ReadonlyMap<string, string>,
     fs: FileSystem = realFileSystem,
   ) {
@@ -190,18 +181,14 @@ export class FileTarget implements ImportTarget {
     this.name = folder ?? root;
   }
 
-  get layout(): FileLayout {
-    this.#byId ??= this.#list();
-    return { folder: this.#folder, root: this.#root, byId: this.#byId };
-  }
-
   locationOf({ id, timestamp, cwd }: SessionHeader): string {
     const folder = this.#folder ?? projectFolderIn(this.#root, cwd || "/");
     return this.find(id) ?? join(folder, sessionFileName(timestamp, id));
   }
 
   find(id: string): string | undefined {
-    return this.layout.byId.get(id);
+    this.#byId ??= this.#list();
+    return this.#byId.get(id);
   }
 
   async has(path: string, { size, writtenMs = 0 }: WrittenSession = {}): Promise<boolean> {

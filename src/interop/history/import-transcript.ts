@@ -2,10 +2,9 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { sourceKeyOf } from "../../core/format/import-origin.ts";
 import { absolutePath } from "../../session/log/session-paths.ts";
-import { readFileFacts } from "./file-facts.ts";
 import { cacheFor, type ImportSessionsOptions, importRound, type SessionImport } from "./import-sessions.ts";
 import type { SourceProgram, SourceSession } from "./source-program.ts";
-import { copiesFor } from "./source-query.ts";
+import { SourceReader } from "./source-reader.ts";
 import { programOf, sourceFolders } from "./source-table.ts";
 
 /** A session of another program, as that program names it. */
@@ -30,7 +29,7 @@ export async function importTranscript(
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<TranscriptImport> {
   const file = path === undefined ? undefined : absolutePath(path);
-  const folders = foldersFor(file, options);
+  const folders = await foldersFor(file, options);
   if (folders === undefined) return { isTooLarge: false, imports: [] };
   const cache = cacheFor(options);
   const imports: SessionImport[] = [];
@@ -40,7 +39,6 @@ export async function importTranscript(
     return bytes <= mostBytes;
   };
   const round = importRound(
-    undefined,
     { ...options, paths: folders },
     {
       cache,
@@ -64,24 +62,31 @@ function sizeOf({ files }: SourceSession): number {
 }
 
 /** Returns the files and folders in which the files of a session may be; undefined if a file holds none yet. */
-function foldersFor(path: string | undefined, options: ImportSessionsOptions): string[] | undefined {
+async function foldersFor(
+  path: string | undefined,
+  options: ImportSessionsOptions,
+): Promise<string[] | undefined> {
   const { env = process.env } = options;
   if (path === undefined) return sourceFolders(env);
-  const program = programOfFile(path, options);
+  const program = await programOfFile(path, options);
   if (program === undefined) return undefined;
   const home = program.homeOf?.(path);
   return home === undefined ? [path, ...program.folders(env, env["HOME"] || homedir())] : [home];
 }
 
 /** Returns the program of a file, by all of it, since a first line may be long. */
-function programOfFile(path: string, options: ImportSessionsOptions): SourceProgram | undefined {
+async function programOfFile(
+  path: string,
+  options: ImportSessionsOptions,
+): Promise<SourceProgram | undefined> {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return undefined;
-  const copies = copiesFor(options);
+  const reader = new SourceReader(options);
   try {
-    const [facts] = readFileFacts({ path, size: stats.size, mtimeMs: stats.mtimeMs }, copies);
+    const { size, mtimeMs, ctimeMs } = stats;
+    const [facts] = await reader.readFacts({ path, size, mtimeMs, ctimeMs });
     return programOf(facts?.source);
   } finally {
-    copies.remove();
+    await reader.close();
   }
 }

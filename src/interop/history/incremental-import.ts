@@ -6,7 +6,8 @@ import type { ImportCounts, ImportedSession } from "../import/imported-session.t
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget, SessionBytes } from "./import-target.ts";
-import { readSourceRange, stampOf } from "./source-file.ts";
+import { readSourceRange, stampOf, stampOfTitle } from "./source-file.ts";
+import { MAX_OWN_BYTES } from "./source-limits.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
 /** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */
@@ -17,7 +18,7 @@ export function readStateOf({ files, title }: SourceSession): ReadState | undefi
   const main = mainOf(files);
   if (main === undefined || main.beside !== undefined) return undefined;
   const others = files.filter((file) => file !== main).map(stampOf);
-  return { size: main.size, others: [main.path, ...others, title ?? ""].join("\n") };
+  return { size: main.size, others: [main.path, ...others, stampOfTitle(title)].join("\n") };
 }
 
 function mainOf(files: readonly KnownFile[]): KnownFile | undefined {
@@ -47,6 +48,8 @@ export async function readOn(
   if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
   if (size === undefined || target.extend === undefined) return undefined;
   if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
+  // So much is read in another process.
+  if (now.size - read.size > MAX_OWN_BYTES) return undefined;
   let added: Tail | undefined;
   const isGrown = await target.extend(location, size, (existing) => {
     for (const overlap of OVERLAPS) {

@@ -26,9 +26,9 @@ export interface LostSession {
 }
 
 /** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
-export function findLost(options: ImportSessionsOptions): LostSession[] {
+export async function findLost(options: ImportSessionsOptions): Promise<LostSession[]> {
   const { env = process.env, project } = options;
-  const found = foundIn(options, cacheFor(options));
+  const found = await foundIn(options, cacheFor(options));
   const known = new Set(found.map(({ sourceId }) => sourceId));
   const target = importTarget(options);
   const beside = new SideFiles(reportTo(options));

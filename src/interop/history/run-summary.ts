@@ -6,7 +6,7 @@ export interface SourceBeginning extends Pick<SourceSession, "startedAt" | "cwd"
   readonly isNameTaken: boolean;
 }
 
-/** Facts about the whole run that importing one session needs; plain data, to pass to threads. */
+/** Facts about the whole run that importing one session needs. */
 export interface RunFacts {
   /** ISO 8601. */
   readonly importedAt: string;

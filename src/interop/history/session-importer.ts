@@ -11,7 +11,6 @@ import { sourceOf } from "../../core/jsonl/line-source.ts";
 import { INHERITED_COST_TYPE } from "../import/claude-code/cost-state.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { NO_TIME, sessionIdOf } from "../import/session-builder.ts";
-import { leftOut } from "../import/source-text.ts";
 import { isoTimeOf } from "../import/source-values.ts";
 import type { KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
@@ -19,7 +18,8 @@ import { readOn } from "./incremental-import.ts";
 import { RedactedCopies } from "./redacted-copies.ts";
 import type { RunFacts } from "./run-summary.ts";
 import { SessionIds } from "./session-ids.ts";
-import type { KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
+import type { SourceSession } from "./source-program.ts";
+import type { SourceReader } from "./source-reader.ts";
 import { programOf } from "./source-table.ts";
 import { type ImportStatus, redactedAmong } from "./sync-plan.ts";
 import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
@@ -38,8 +38,10 @@ export class SessionImporter {
   readonly #target: ImportTarget;
   readonly #facts: RunFacts;
   readonly #ids: SessionIds;
+  readonly #reader: Pick<SourceReader, "readSession">;
 
-  constructor(target: ImportTarget, facts: RunFacts) {
+  constructor(target: ImportTarget, facts: RunFacts, reader: Pick<SourceReader, "readSession">) {
+    this.#reader = reader;
     this.#target = target;
     this.#facts = facts;
     this.#ids = new SessionIds(target, facts);
@@ -70,18 +72,13 @@ export class SessionImporter {
     );
   }
 
-  /** Imports a session and its subagents, except those that were made before a failure. */
-  async *import(
-    session: SourceSession,
-    made: readonly MadeSession[] = [],
-  ): AsyncGenerator<MadeSession, void, undefined> {
+  /** Imports a session and its subagents. */
+  async *import(session: SourceSession): AsyncGenerator<MadeSession, void, undefined> {
     const path = session.files[0]?.path ?? "";
     const id = await this.#ids.baseOf(session, headerOf(session, session));
     const read = await this.#read(session, id);
     const beside = await this.#besideOf(read, { ...session, id });
-    for (const [number, imported] of read.entries()) {
-      yield made[number] ?? (await this.#importOne(imported, beside, path));
-    }
+    for (const imported of read) yield await this.#importOne(imported, beside, path);
   }
 
   /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
@@ -99,7 +96,7 @@ export class SessionImporter {
     const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
     const isNeeded = programOf(session.source)?.needsKnown?.(session) === true;
     const known = isNeeded ? await this.#knownOf(session, id) : [];
-    return readSourceSession(session, { begunAt, importedAt, cacheDir, known, ownId });
+    return this.#reader.readSession(session, { begunAt, importedAt, cacheDir, known, ownId });
   }
 
   /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */
@@ -256,22 +253,3 @@ interface SessionBeside {
 
 /** Sessions of one source, by their ids there. */
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
-
-/** Converts the files of another program's session to sessions, the main one first; none if they hold no conversation. */
-function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
-  const [main, ...others] = programOf(session.source)?.read(session, options) ?? [];
-  if (main === undefined) return [];
-  const issues = session.copies.flatMap((copy) => leftOutOf(copy, session));
-  return [issues.length === 0 ? main : { ...main, issues: [...main.issues, ...issues] }, ...others];
-}
-
-/** Returns an issue if a copy of a session holds what the session does not. */
-function leftOutOf(copy: KnownFile, session: SourceSession): SessionIssue[] {
-  const { path, facts } = copy;
-  const lost = programOf(session.source)?.countMissing?.(copy, session);
-  if (lost === 0) return [];
-  const what = lost === undefined ? path : `${lost} ${lost === 1 ? "record" : "records"} of ${path}`;
-  return [
-    leftOut(`Left out ${what}: it has the id ${facts.sessionId}, too, and is not the largest file that has.`),
-  ];
-}

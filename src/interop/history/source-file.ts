@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { digestOf } from "../../core/format/ids.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
@@ -8,12 +9,15 @@ import { closeFile, openToScan, piecesOf, type ScannedFile } from "../../session
 import { ifPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { leftOut, readSourceText, type SourceText } from "../import/source-text.ts";
+import { MAX_OWN_BYTES } from "./source-limits.ts";
 
 /** A file of another program, with its state when it was found. */
 export interface SourceFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
+  /** Also changes if a program rewrites the file and restores its modification time. */
+  readonly ctimeMs: number;
   /** Files that change together with it. */
   readonly beside?: readonly SourceFile[];
   /** Path of the copy of a database that this run reads in its place. */
@@ -35,17 +39,26 @@ export function isDatabaseName(path: string): boolean {
 }
 
 /** Returns a text that changes whenever a file, or one beside it, is written to. */
-export function stampOf({ path, size, mtimeMs, beside = [] }: SourceFile): string {
-  return [`${path}:${size}:${mtimeMs}`, ...beside.map(stampOf)].join("|");
+export function stampOf({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
+  return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(stampOf)].join("|");
+}
+
+/** Returns a text that changes with a session's title, and does not hold it: caches keep it, also after a redaction. */
+export function stampOfTitle(title = ""): string {
+  return title === "" ? "" : digestOf(title);
 }
 
 /** Reads a file whole, and decompresses it if necessary. */
 export function readSource(path: string): Uint8Array {
-  const bytes = withSource(path, ({ fd, size }) => {
-    if (size > MAX_SOURCE_BYTES) throw tooLarge(path);
+  const bytes = readAtMost(path, MAX_SOURCE_BYTES);
+  return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
+}
+
+function readAtMost(path: string, maxBytes: number): Uint8Array {
+  return withSource(path, ({ fd, size }) => {
+    if (size > maxBytes) throw tooLarge(path);
     return readRange(realFileSystem, fd, 0, size);
   });
-  return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
 }
 
 /** Reads a file whole as text; see `readSource`. */
@@ -96,7 +109,7 @@ function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
 
 /** Returns the error for a file that cannot be read into memory. */
 export function tooLarge(path: string): SessionError {
-  const message = `${path} is too large to import: one text may have 512 MB, and a file of records 2 GB. Split it.`;
+  const message = `${path} is too large to import: one text may have 512 MB, a file of records 2 GB, and a list next to sessions 64 MB. Split it.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
@@ -132,7 +145,7 @@ export class SideFiles {
     this.#report = report ?? reportInto(this.issues);
   }
 
-  /** Returns the text of a file; empty if it is missing or cannot be read. */
+  /** Returns the text of a file; empty if it is missing, has more than 64 MB, or cannot be read. */
   textOf(path: string): string {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
@@ -153,7 +166,7 @@ export class SideFiles {
 
   #read(path: string): string {
     try {
-      return ifPresent(() => readSourceAsText(path)) ?? "";
+      return ifPresent(() => decodeText(readAtMost(path, MAX_OWN_BYTES))) ?? "";
     } catch (error) {
       this.#report(path, error);
       return "";

@@ -2,6 +2,7 @@ import type { UnknownEntry } from "../../core/format/entry.ts";
 import type { ImportedSession, SourceName } from "../import/imported-session.ts";
 import type { SourceRecord, SourceText } from "../import/source-text.ts";
 import type { SideFiles, SourceFile } from "./source-file.ts";
+import type { LookupColumns } from "./sqlite.ts";
 
 /** Environment variables. */
 export type Environment = { readonly [name: string]: string | undefined };
@@ -44,7 +45,7 @@ export function mainFileOf(files: readonly KnownFile[]): KnownFile | undefined {
   return files.find(({ facts }) => facts.agentId === undefined);
 }
 
-/** A session of another program, with its files; plain data, to pass to threads. */
+/** A session of another program, with its files; plain data, to pass to another process. */
 export interface SourceSession {
   readonly source: SourceName;
   /** Id of the session in its program. */
@@ -141,6 +142,10 @@ export interface SourceProgram {
    * @throws {SessionError} If it cannot be read, or has an unknown schema.
    */
   factsInDatabase?(copy: string, path: string): readonly FileFacts[] | undefined;
+  /** Columns of its databases by which rows are looked up; the copy gets an index for each. */
+  readonly lookups?: LookupColumns;
+  /** Returns whether reading a session opens a database beside it. */
+  readsDatabase?(session: SourceSession): boolean;
   /** Returns the folder that holds all files of a file's session. Default: any of those of the program may hold some. */
   homeOf?(path: string): string;
   /** Omits files that are the same as others, such as archived or compressed ones. */

@@ -1,18 +1,15 @@
 import { existsSync } from "node:fs";
-import { SessionError } from "../../core/format/errors.ts";
+import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import { groupBy } from "../../core/format/group-by.ts";
 import { sourceKeyOf } from "../../core/format/import-origin.ts";
 import { projectKeyOf } from "../../session/files/session-files.ts";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
 import { hasErrorCode } from "../../session/fs/file-system.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { absolutePath } from "../../session/log/session-paths.ts";
 import type { SourceName } from "../import/imported-session.ts";
-import { DatabaseCopies } from "./database-copies.ts";
-import { readFileFacts } from "./file-facts.ts";
 import { findSourceFiles } from "./find-source-files.ts";
 import type { ImportCache } from "./import-cache.ts";
-import { type ReportSkipped, SideFiles, type SourceFile, stampOf } from "./source-file.ts";
+import { type ReportSkipped, SideFiles, type SourceFile, stampOf, stampOfTitle } from "./source-file.ts";
 import {
   type Environment,
   type FileFacts,
@@ -23,6 +20,7 @@ import {
   type SourceScene,
   type SourceSession,
 } from "./source-program.ts";
+import type { SourceReader } from "./source-reader.ts";
 import { programOf, SOURCE_PROGRAMS, sourceFolders } from "./source-table.ts";
 
 /** Selects sessions of other programs. */
@@ -49,12 +47,12 @@ export function pathsOf({ paths, env }: SourceQuery): string[] {
 }
 
 /** Finds sessions of other programs, earliest first. Of files that are not wanted, what is known counts. */
-export function findSourceSessions(
+export async function findSourceSessions(
   query: SourceQuery,
   cache: ImportCache,
-  copies: DatabaseCopies,
+  reader: SourceReader,
   isWanted: (path: string) => boolean = () => true,
-): SourceSession[] {
+): Promise<SourceSession[]> {
   const report = reportTo(query);
   const files: KnownFile[] = [];
   const paths = pathsOf(query);
@@ -62,7 +60,7 @@ export function findSourceSessions(
   for (const file of findSourceFiles(paths, report)) {
     // What else holds a session matters, even while its file is not looked at.
     const isLookedAt = isWanted(file.path);
-    const all = isLookedAt ? factsOf(file, report, cache, copies) : cache.lastFactsOf(file);
+    const all = isLookedAt ? await factsOf(file, report, cache, reader) : cache.lastFactsOf(file);
     if (isLookedAt && all?.length === 0 && named.has(file.path)) report(file.path, holdsNone(file.path));
     for (const facts of all ?? []) {
       const isMeant = query.paths !== undefined || programOf(facts.source)?.isOnlyNamed !== true;
@@ -70,19 +68,6 @@ export function findSourceSessions(
     }
   }
   return groupSessions(files, report, query.env);
-}
-
-/** Returns where a run keeps copies of the databases that it reads; the caller removes them at its end. */
-export function copiesFor({ paths = [], cacheDir = defaultCacheFolder() }: SourceQuery): DatabaseCopies {
-  return new DatabaseCopies(cacheDir, paths.map(absolutePath));
-}
-
-/** Names the copies of the databases that a session is read from. */
-export function withCopies(session: SourceSession, copies: DatabaseCopies): SourceSession {
-  const copied = (file: KnownFile) =>
-    file.facts.isInDatabase === true ? { ...file, copy: copies.of(file.path) } : file;
-  const { files, others, origins } = session;
-  return { ...session, files: files.map(copied), others: others.map(copied), origins: origins.map(copied) };
 }
 
 /**
@@ -99,19 +84,20 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
 }
 
 /** Returns undefined if the file cannot be read. */
-function factsOf(
+async function factsOf(
   file: SourceFile,
   report: ReportSkipped,
   cache: ImportCache,
-  copies: DatabaseCopies,
-): readonly FileFacts[] | undefined {
+  reader: SourceReader,
+): Promise<readonly FileFacts[] | undefined> {
   const known = cache.factsOf(file);
   if (known !== undefined) return known;
   try {
-    const facts = readFileFacts(file, copies);
+    const facts = await reader.readFacts(file);
     cache.putFacts(file, facts);
     return facts;
   } catch (error) {
+    if (isSessionError(error, "ABORTED")) throw error;
     report(file.path, error);
     return undefined;
   }
@@ -195,7 +181,7 @@ function makeSession(
           facts.modifiedMs ?? Math.max(mtimeMs, ...beside.map((one) => one.mtimeMs)),
       ),
     ),
-    stamp: [...files.map(sessionStamp), more.title ?? ""].join("\n"),
+    stamp: [...files.map(sessionStamp), stampOfTitle(more.title)].join("\n"),
     ...more,
   };
 }

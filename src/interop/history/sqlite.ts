@@ -1,64 +1,168 @@
+import { statSync } from "node:fs";
+import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import { allowedMs } from "./source-limits.ts";
 
-/** A database of SQLite, opened for reading. */
-export interface Database {
-  /** Yields the rows of a query, one at a time. */
-  rows(query: string, ...values: readonly (string | number)[]): Iterable<JsonRecord>;
-  /** Returns the names of a table's columns; empty if there is no such table. */
-  columns(table: string): ReadonlySet<unknown>;
+/** Rows to read from a table; a value of another type than is asked for is null. */
+export interface TableQuery {
+  readonly table: string;
+  /** Columns of text. */
+  readonly texts: readonly string[];
+  /** Columns of numbers; large ones lose digits. */
+  readonly numbers?: readonly string[];
+  /** SQL condition with `?` for values. Default: all rows. */
+  readonly where?: string;
 }
 
-/** Tells whether this version of Node can read databases: from 22.13 on. */
+/** Tables, each with the column by which its rows are looked up. */
+export type LookupColumns = { readonly [table: string]: string };
+
+/** Length of the longest text that is read, in bytes; a longer one is null. */
+const MAX_TEXT_BYTES = 64 * 1024 ** 2;
+
+/** Length of everything that is read between opening and closing, in characters. */
+const MAX_TOTAL_LENGTH = 512 * 1024 ** 2;
+
+/** Rows between two looks at the clock. */
+const ROWS_PER_LOOK = 1024;
+
+/** SQL function that is called for each row that SQLite looks at, and ends a statement by throwing. */
+const WITHIN_LIMITS = "sessiontree_within_limits";
+
+/** Returns whether this version of Node can read databases: from 22.13 on. */
 export function canReadDatabases(): boolean {
   return databaseClass() !== undefined;
 }
 
 /** Calls with a database that is opened read-only, and closes it. */
 export function withDatabase<T>(path: string, call: (database: Database) => T): T {
+  return withOpened(path, { readOnly: true }, (opened) => call(new Database(opened, path)));
+}
+
+/**
+ * Prepares a copy of a database for reading: takes in what its log holds, and adds the indexes by which rows are looked up.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if a table claims to hold more than the file can.
+ */
+export function prepareDatabase(path: string, lookups: LookupColumns): void {
+  withOpened(path, { readOnly: false }, (opened) => {
+    opened.exec("PRAGMA trusted_schema = OFF; PRAGMA journal_mode = DELETE");
+    const database = new Database(opened, path);
+    for (const [table, column] of Object.entries(lookups)) {
+      if (!database.columns(table).has(column) || database.hasIndex(table, column)) continue;
+      if (!database.fits(statSync(path).size, table, column)) throw tooMuchWork(path);
+      opened.exec(`CREATE INDEX "sessiontree_${table}" ON "${table}" ("${column}")`);
+    }
+  });
+}
+
+/**
+ * Another program's database of SQLite. Views, virtual tables and generated columns, which run programs of their own, are never read.
+ *
+ * All of its calls together have limits: of time, for each row that SQLite looks at, and of the length of what they return.
+ */
+export class Database {
+  readonly #opened: OpenDatabase;
+  readonly #path: string;
+  #rowsSeen = 0;
+  #length = 0;
+
+  constructor(opened: OpenDatabase, path: string) {
+    this.#opened = opened;
+    this.#path = path;
+    const untilMs = Date.now() + allowedMs(statSync(path).size);
+    opened.function(WITHIN_LIMITS, { directOnly: true }, () => {
+      if (++this.#rowsSeen % ROWS_PER_LOOK === 0 && Date.now() > untilMs) throw tooMuchWork(path);
+      return 1;
+    });
+  }
+
+  /**
+   * Yields rows, one at a time, in any order.
+   *
+   * @throws {SessionError} `NOT_A_SESSION` if there is more to do, or to return, than in an intact database.
+   */
+  rows({ table, texts, numbers = [], where = "1" }: TableQuery, ...values: string[]): Iterable<JsonRecord> {
+    const columns = [...texts.map(textColumn), ...numbers.map(numberColumn)];
+    return this.#select(`SELECT ${columns} FROM "${table}" WHERE ${WITHIN_LIMITS}() AND (${where})`, values);
+  }
+
+  /** Returns the names of a table's stored columns; empty if there is no such table. */
+  columns(table: string): ReadonlySet<unknown> {
+    const isTable = `${WITHIN_LIMITS}() AND type = 'table' AND name = ? AND rootpage > 0`;
+    const [found] = this.#select(`SELECT 1 FROM sqlite_master WHERE ${isTable}`, [table]);
+    const columns = found && this.#select("SELECT name FROM pragma_table_info(?)", [table]);
+    return new Set(Array.from(columns ?? [], ({ name }) => name));
+  }
+
+  /** Returns whether an index finds the rows of a table by a column. */
+  hasIndex(table: string, column: string): boolean {
+    const query = `SELECT 1 FROM pragma_index_list(?) AS list JOIN pragma_index_info(list.name) AS part
+      WHERE list.partial = 0 AND part.seqno = 0 AND part.name = ?`;
+    return Array.from(this.#select(query, [table, column])).length > 0;
+  }
+
+  /** Returns whether all values of a column can be in a file of so many bytes. */
+  fits(bytes: number, table: string, column: string): boolean {
+    const query = `SELECT octet_length("${column}") AS length FROM "${table}" WHERE ${WITHIN_LIMITS}()`;
+    let left = bytes;
+    for (const { length } of this.#select(query, [])) {
+      left -= Number(length) + 1;
+      if (left < 0) return false;
+    }
+    return true;
+  }
+
+  *#select(query: string, values: readonly string[]): Generator<JsonRecord, void> {
+    for (const row of this.#opened.prepare(query).iterate(...values)) {
+      if (!isJsonRecord(row)) continue;
+      for (const value of Object.values(row)) if (typeof value === "string") this.#length += value.length;
+      if (this.#length > MAX_TOTAL_LENGTH) throw tooMuchWork(this.#path);
+      yield row;
+    }
+  }
+}
+
+/** The length is known without the text, and so is a text that Node could not hold never made. */
+function textColumn(name: string): string {
+  const isText = `typeof("${name}") = 'text' AND octet_length("${name}") <= ${MAX_TEXT_BYTES}`;
+  return `CASE WHEN ${isText} THEN "${name}" END AS "${name}"`;
+}
+
+/** Node refuses whole numbers that JavaScript cannot represent; fractions are rounded. */
+function numberColumn(name: string): string {
+  return `CASE WHEN typeof("${name}") IN ('integer', 'real') THEN CAST("${name}" AS REAL) END AS "${name}"`;
+}
+
+function tooMuchWork(path: string): SessionError {
+  const message = `${path} takes more work to read than an intact database of its size. Export the sessions with their own program, and import those files.`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
+}
+
+function withOpened<T>(
+  path: string,
+  options: { readonly readOnly: boolean },
+  call: (opened: OpenDatabase) => T,
+): T {
   const DatabaseSync = databaseClass();
   if (DatabaseSync === undefined) throw new Error("This version of Node cannot read databases.");
-  const opened = new DatabaseSync(path, { readOnly: true });
-  const rows: Database["rows"] = function* (query, ...values) {
-    for (const row of opened.prepare(query).iterate(...values)) if (isJsonRecord(row)) yield row;
-  };
+  const opened = new DatabaseSync(path, options);
   try {
-    return call({
-      rows,
-      columns: (table) => {
-        // Views and virtual tables run programs of their own.
-        const [found] = rows(
-          "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? AND rootpage > 0",
-          table,
-        );
-        const columns = found === undefined ? [] : rows("SELECT name FROM pragma_table_info(?)", table);
-        return new Set(Array.from(columns, ({ name }) => name));
-      },
-    });
+    return call(opened);
   } finally {
     opened.close();
   }
 }
 
-/** Takes what a database's log holds into the database itself, so that it can be read without the log. */
-export function foldLog(path: string): void {
-  const DatabaseSync = databaseClass();
-  if (DatabaseSync === undefined) return;
-  const opened = new DatabaseSync(path);
-  try {
-    opened.exec("PRAGMA trusted_schema = OFF; PRAGMA journal_mode = DELETE");
-  } finally {
-    opened.close();
-  }
-}
-
-/** What this room uses of Node's module. */
+/** The part of Node's module that is used here. */
 interface OpenDatabase {
-  prepare(query: string): { iterate(...values: readonly (string | number)[]): Iterable<unknown> };
+  prepare(query: string): { iterate(...values: readonly string[]): Iterable<unknown> };
   exec(statements: string): void;
+  function(name: string, options: { readonly directOnly: boolean }, call: () => number): void;
   close(): void;
 }
 
-type DatabaseClass = new (path: string, options?: { readonly readOnly: boolean }) => OpenDatabase;
+type DatabaseClass = new (path: string, options: { readonly readOnly: boolean }) => OpenDatabase;
 
 function databaseClass(): DatabaseClass | undefined {
   // Not a named import, because older versions of Node lack it.

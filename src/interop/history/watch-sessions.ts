@@ -10,7 +10,6 @@ import {
   type ImportSessionsOptions,
   importRound,
   type SessionImport,
-  threadProgram,
 } from "./import-sessions.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { SourceSession } from "./source-program.ts";
@@ -98,7 +97,7 @@ class WatchRounds implements ImportRound {
       this.#tried.clear();
     }
     try {
-      for await (const one of importRound(threadProgram(), { ...this.#options, onSkipped }, this)) {
+      for await (const one of importRound({ ...this.#options, onSkipped }, this)) {
         if (this.#isNews(one)) yield one;
       }
     } catch (error) {

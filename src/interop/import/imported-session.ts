@@ -10,7 +10,7 @@ export const SOURCE_NAMES = IMPORTED_SOURCES;
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** Version of the mapping from records to entries, raised when imported records would become other entries. */
-export const IMPORT_MAPPING = 3;
+export const IMPORT_MAPPING = 4;
 
 /** Record counts of an import. */
 export interface ImportCounts {

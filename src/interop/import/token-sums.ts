@@ -16,3 +16,13 @@ export function addTokens(one: Tokens, other: Tokens, times: 1 | -1 = 1): Tokens
     cacheWrite: one.cacheWrite + times * other.cacheWrite,
   };
 }
+
+/** Returns what two counts have in common: the lesser of each. */
+export function minTokens(one: Tokens, other: Tokens): Tokens {
+  return {
+    input: Math.min(one.input, other.input),
+    output: Math.min(one.output, other.output),
+    cacheRead: Math.min(one.cacheRead, other.cacheRead),
+    cacheWrite: Math.min(one.cacheWrite, other.cacheWrite),
+  };
+}

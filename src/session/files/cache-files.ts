@@ -1,20 +1,14 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
-import { basename, join } from "node:path";
-import { type CacheKind, readCached, writeCachedNow } from "../../catalog/list/folder-cache.ts";
-import { FILTERS } from "../../catalog/list/gram-cache.ts";
-import { namesInCalls } from "../../catalog/list/session-calls.ts";
-import { SUMMARIES } from "../../catalog/list/summary-columns.ts";
+import { join } from "node:path";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
+import { type CacheFileKind, parseCacheName } from "./cache-names.ts";
 import { type FileMark, isKeptAt, isUnchangedAt } from "./file-mark.ts";
+import { type CacheKind, readCached, writeCachedNow } from "./folder-cache.ts";
+import { SUMMARIES } from "./summary-columns.ts";
+import { FILTERS } from "./text-filters.ts";
 
-/** The files in which the rows and the filters of one folder are kept, named by a digest of the folder's path. */
-const CACHE_FILE = /^[0-9a-f]{32}\.(?:json|grams)$/;
-
-/** Left behind by a process that is killed while it replaces such a file. */
-const LEFTOVER = /^[0-9a-f]{32}\.(?:json|grams)\.\d+$/;
-
-/** A leftover of this age belongs to no living process. */
+/** A file that is unfinished at this age belongs to no living process. */
 const LEFTOVER_AFTER_MS = 60_000;
 
 /** How often rows of folders that nobody lists are checked. */
@@ -24,15 +18,6 @@ const MOST_SWEPT = 20;
 
 /** Tells whether what is known of a file stays in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
-
-/** Lists what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
-export function cachedTexts(path: string): string[] {
-  const rows = CACHE_FILE.test(basename(path)) ? readCached(path, SUMMARIES)?.files : undefined;
-  return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
-    const names = namesInCalls(calls?.() ?? new Uint8Array());
-    return [summary?.name, summary?.firstMessage, ...names].filter((text) => typeof text === "string");
-  });
-}
 
 /**
  * Removes rows and filters from all files of a cache: text that is gone from its session must not stay in a cache. Removes
@@ -57,13 +42,20 @@ export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => b
   }
 }
 
-/** Removes leftovers that are so old; returns the paths of the other files. */
+/** Lists the files in a cache folder that this library has written there, by kind. */
+export function filesInCache(cacheFolder: string, ...kinds: readonly CacheFileKind[]): string[] {
+  const names = ifPresent(() => readdirSync(cacheFolder)) ?? [];
+  return names
+    .filter((name) => kinds.some((kind) => kind === parseCacheName(name)))
+    .map((name) => join(cacheFolder, name));
+}
+
+/** Removes what killed processes left, and files that are unfinished at such an age; returns the files of folders. */
 function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
   ifPresent(() => removeTemporaryLeftovers(realFileSystem, cacheFolder));
-  const names = ifPresent(() => readdirSync(cacheFolder)) ?? [];
-  for (const path of names.filter((name) => LEFTOVER.test(name)).map((name) => join(cacheFolder, name)))
+  for (const path of filesInCache(cacheFolder, "unfinished"))
     if (ageOf(path) >= afterMs) ifPresent(() => realFileSystem.unlinkSync(path));
-  return names.filter((name) => CACHE_FILE.test(name)).map((name) => join(cacheFolder, name));
+  return filesInCache(cacheFolder, "folder");
 }
 
 /** Milliseconds since a file was written, or until then by a clock that was wrong; NaN if it is gone. */

@@ -6,14 +6,16 @@ import { despiteReplacement } from "../log/replace-file.ts";
 export interface FileMark {
   readonly size: number;
   readonly mtimeMs: number;
+  /** No program can restore it, but it also changes with the name, the mode and the number of links. */
+  readonly ctimeMs: number;
   readonly ino: number;
   /** The system gives the number of a file that is gone to the next one. */
   readonly birthtimeMs: number;
 }
 
 /** Returns the mark of a file. */
-export function markOf({ size, mtimeMs, ino, birthtimeMs }: FileMark): FileMark {
-  return { size, mtimeMs, ino, birthtimeMs };
+export function markOf({ size, mtimeMs, ctimeMs, ino, birthtimeMs }: FileMark): FileMark {
+  return { size, mtimeMs, ctimeMs, ino, birthtimeMs };
 }
 
 /** Tells whether two looks saw the same file, which may have grown, as far as its number and birth tell. */
@@ -23,7 +25,7 @@ export function isSameFile(a: FileMark, b: FileMark): boolean {
 
 /** Tells whether two looks saw the same file in the same state, as far as its mark tells. */
 export function isUnchanged(a: FileMark, b: FileMark): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && isSameFile(a, b);
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && isSameFile(a, b);
 }
 
 /** Whether a file is unchanged since its filter was made. */
@@ -32,13 +34,20 @@ export function isUnchangedAt(path: string, mark: FileMark): boolean {
   return stats !== undefined && isUnchanged(stats, mark);
 }
 
-/** Whether what is known of a file still stands in it: it is unchanged or has grown, and was not replaced. */
-export function isKeptAt(path: string, mark: FileMark): boolean {
-  const stats = ifPresent(() => statSync(path));
-  if (stats === undefined) return false;
+/** Returns whether what is known of a file is still in it: it is unchanged or has grown, and was not replaced. */
+export function isKept(now: FileMark | undefined, mark: FileMark): boolean {
+  if (now === undefined) return false;
   // Some systems number no files.
-  const hasGrown = stats.size > mark.size && mark.ino !== 0 && isSameFile(stats, mark);
-  return hasGrown || isUnchanged(stats, mark);
+  const hasGrown = now.size > mark.size && mark.ino !== 0 && isSameFile(now, mark);
+  return hasGrown || isUnchanged(now, mark);
+}
+
+/** Returns the same as `isKept` for the file at a path. */
+export function isKeptAt(path: string, mark: FileMark): boolean {
+  return isKept(
+    ifPresent(() => statSync(path)),
+    mark,
+  );
 }
 
 /** A file that is open for reading, with its state when it was opened. */

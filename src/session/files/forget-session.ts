@@ -5,6 +5,7 @@ import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { purgeCache } from "./cache-files.ts";
 import { isKeptAt } from "./file-mark.ts";
+import { removePages } from "./page-files.ts";
 import { defaultCacheFolder } from "./user-folders.ts";
 
 /** Cache folders that this process has used, apart from the default one. */
@@ -16,15 +17,17 @@ export function noteCacheFolder(folder: string): void {
 }
 
 /**
- * Removes a session's row and the filter of its text from the caches, after its text was changed or removed for good.
+ * Removes what was made of a session, after its text was changed or the session was deleted: its row and the filter of its text
+ * from the caches, and its pages from the folder for temporary files. Removes what killed processes left in both, too.
  *
- * A cache that cannot be cleaned becomes a process warning: the change to the session has already taken effect.
+ * What cannot be removed becomes a process warning: the change to the session has already taken effect.
  *
  * @param path - Absolute; the file may be gone.
  */
 export function forgetSession(path: string): void {
   const [folder, name] = [realPath(dirname(path)), basename(path)];
   purgeCaches((row) => row.name !== name || realPath(row.folder) !== folder, path);
+  tryTo("The folder for temporary files may still have a page", path, () => removePages(name));
 }
 
 /**
@@ -39,13 +42,16 @@ export function forgetReplaced(): void {
 }
 
 function purgeCaches(isKept: Parameters<typeof purgeCache>[1], what: string): void {
-  for (const cache of cacheFolders()) {
-    try {
-      purgeCache(cache, isKept);
-    } catch (error) {
-      const warning = `The cache of lists in ${cache} may still hold text of ${what}: ${messageOf(error)}. Delete it.`;
-      process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
-    }
+  for (const cache of cacheFolders())
+    tryTo(`The cache of lists in ${cache} may still hold text`, what, () => purgeCache(cache, isKept));
+}
+
+function tryTo(fault: string, what: string, remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    const warning = `${fault} of ${what}: ${messageOf(error)}. Delete it.`;
+    process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
   }
 }
 

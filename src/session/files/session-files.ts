@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { realFileSystem } from "../fs/file-system.ts";
-import { despiteReplacement, nameOfOldFile } from "../log/replace-file.ts";
+import { despiteReplacement } from "../log/replace-file.ts";
 import {
   absolutePath,
   projectFolderIn,
@@ -9,6 +9,7 @@ import {
   type SessionPlaces,
   sessionsRoot,
 } from "../log/session-paths.ts";
+import { nameOfOldFile } from "../log/written-names.ts";
 import { type FileMark, markOf } from "./file-mark.ts";
 import { reportSkipped, type SkipReport, unlessRefused } from "./skipped-files.ts";
 import type { Pace } from "./time-slices.ts";

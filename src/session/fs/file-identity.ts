@@ -35,6 +35,16 @@ export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefi
   return a.dev === b.dev && (a.birthtimeNs === b.birthtimeNs || (isUnclear(a) && isUnclear(b)));
 }
 
+/**
+ * Returns whether two states are of one file that was not written to in between.
+ *
+ * The change time counts as well, since a program can restore the modification time after it has rewritten a file in place.
+ */
+export function isUnchanged(a: FileState | undefined, b: FileState | undefined): boolean {
+  if (a === undefined || b === undefined || !isSameFile(a, b)) return false;
+  return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+}
+
 /** Returns the state that the system's answer describes. */
 export function stateOf({ dev, ino, birthtimeNs, ctimeNs, mtimeNs, size }: BigIntStats): FileState {
   return { dev, ino, birthtimeNs, ctimeNs, mtimeNs, size: Number(size) };

@@ -7,11 +7,13 @@ import { isStillRunning, startOf } from "./process-identity.ts";
 /** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
-/** How the names of folders begin that commands make in the folder for temporary files. */
-export const TEMPORARY_FOLDER_PREFIX = "sessiontree-";
+/** What is added to the name of a database for the files that SQLite writes next to it. */
+export const BESIDE_DATABASE = ["-wal", "-shm", "-journal"] as const;
 
-/** Machine, process and start time of a temporary file's owner, and a word for a file beside a database. */
-const NAME = /^\.([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{16}\.tmp(?:-\w+)?$/;
+/** Machine, process and start time of a temporary file's owner; the file may be a database, or next to one. */
+const NAME = new RegExp(
+  `^\\.([0-9a-f]{8})-(\\d+)-(\\d*)-[0-9a-f]{16}\\.tmp(?:${BESIDE_DATABASE.join("|")})?$`,
+);
 
 let machineName: string | undefined;
 let ownStart: string | undefined;
@@ -29,6 +31,11 @@ export function temporaryPath(folder: string): string {
   // Short, because the final name may be as long as the system allows.
   const unique = nodeCrypto().randomBytes(8).toString("hex");
   return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
+}
+
+/** Returns whether a name is that of a temporary file, or of one next to a temporary database. */
+export function isTemporaryName(name: string): boolean {
+  return NAME.test(name);
 }
 
 /** Removes a temporary file; if that fails, tries again before the next one is made. */

@@ -95,6 +95,12 @@ export class AppendFile {
     return fd !== undefined && looksRetired(this.#fs.fstatSync(fd));
   }
 
+  /** Whether the open file was deleted as a session, for good or into the trash. */
+  get isDeleted(): boolean {
+    const fd = this.#fd;
+    return fd !== undefined && (this.#fs.fstatSync(fd).mode & DELETED_BIT) !== 0;
+  }
+
   /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
   get isSuperseded(): boolean {
     const fd = this.#fd;
@@ -377,8 +383,32 @@ export function retire(fs: FileSystem, fd: number): void {
     fs.fchmodSync(fd, RETIRED_MODE);
   } catch (error) {
     // Another user's file, or a file system without permissions: writers then notice that the file has no name.
-    if (!hasErrorCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL")) throw error;
+    if (!hasErrorCode(error, ...NO_MODES)) throw error;
   }
+}
+
+/** Errors of a file system that keeps no modes, or for another user's file. */
+const NO_MODES = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"];
+
+/** The sticky bit, which means nothing on a file, survives writes, and is not removed by reading. */
+const DELETED_BIT = 0o1000;
+
+/**
+ * Marks a file that is about to be deleted, before its name goes: sessions that hold it open do not recreate it. Where the
+ * system refuses the mark, they do.
+ */
+export function markDeleted(fs: FileSystem, path: string): void {
+  try {
+    ifPresent(() => fs.chmodSync(path, (fs.statSync(path).mode & 0o777) | DELETED_BIT));
+  } catch (error) {
+    if (!hasErrorCode(error, ...NO_MODES, "EFTYPE", "EROFS")) throw error;
+  }
+}
+
+/** Removes the mark of a file that was not deleted after all, or is back. */
+export function unmarkDeleted(fs: FileSystem, path: string): void {
+  const { mode = 0 } = fs.statSync(path, { throwIfNoEntry: false }) ?? {};
+  if ((mode & DELETED_BIT) !== 0) fs.chmodSync(path, mode & 0o777);
 }
 
 /** Marks a replaced file whose lines were copied, for sessions that still hold it open: none brings lines of it back. */

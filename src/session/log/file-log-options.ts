@@ -23,6 +23,11 @@ export interface FileLogOptions {
   readonly leaseWaitMs?: number;
   /** Whether to create a new session's file at once instead of with the first message. */
   readonly createAtOnce?: boolean;
+  /**
+   * Whether a session that is gone stays gone: opening it and appending to it throw `SESSION_NOT_FOUND`. Default false: a
+   * missing path begins a session, and the next append recreates a file that was removed, unless this library deleted it.
+   */
+  readonly mustExist?: boolean;
   /** For tests. */
   readonly fs?: FileSystem;
 }
@@ -35,6 +40,7 @@ export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
   lease: choice("none", "fail", "read-only", "wait"),
   leaseWaitMs: numberFrom(0, "milliseconds"),
   createAtOnce: FLAG,
+  mustExist: FLAG,
   fs: OBJECT,
 };
 

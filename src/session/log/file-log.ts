@@ -82,6 +82,8 @@ export class FileLog implements SessionLog {
   /** Ordinal from which on callers do not know entries of others yet. */
   #unknownFrom: number | undefined;
   #isClosed = false;
+  /** Whether an append recreates a file that was removed. */
+  #mayRestore: boolean;
   /** Whether this session has written to the file. */
   #hasAppended = false;
   /** What `flush` still has to make durable. */
@@ -95,6 +97,7 @@ export class FileLog implements SessionLog {
     this.path = path;
     this.#fs = options.fs ?? realFileSystem;
     this.#options = options;
+    this.#mayRestore = options.mustExist !== true;
     this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
     this.#files = new FileSuccession({
       fs: this.#fs,
@@ -195,9 +198,10 @@ export class FileLog implements SessionLog {
     }
   }
 
-  append(lines: readonly LogLine[], isLasting: boolean): number {
+  append(lines: readonly LogLine[], isLasting: boolean, mustExist = false): number {
     const [first] = lines;
     if (first === undefined) return this.index.tree.size;
+    if (mustExist) return this.#neverRestoring(() => this.append(lines, isLasting));
     assertWritable(this);
     this.#assertReadable(lines);
     const now = monotonicMs();
@@ -442,6 +446,17 @@ export class FileLog implements SessionLog {
     }
   }
 
+  /** Appends, and throws if the file is gone instead of restoring it. */
+  #neverRestoring<T>(append: () => T): T {
+    const before = this.#mayRestore;
+    this.#mayRestore = false;
+    try {
+      return append();
+    } finally {
+      this.#mayRestore = before;
+    }
+  }
+
   /** Calls when the lines of known entries are found: in the file that has replaced the one that was read, if one has. */
   #found<T>(call: () => T): T {
     return untilUnchanged(() =>
@@ -505,6 +520,7 @@ export class FileLog implements SessionLog {
   #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
     awaitFile(this.#fs, this.path);
     if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
+    if (intent === "write" && !this.#mayRestore) throw gone(this.path);
     if (intent === "write") this.#state = this.#files.restored(file);
     // A retired file may hold what was redacted in the one that took its path.
     else if (isForLines && file.isRetired) throw gone(this.path);

@@ -97,10 +97,10 @@ export class FileSuccession {
     return file;
   }
 
-  /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete. */
+  /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete, and not deleted. */
   restored(file: OpenFile): OpenFile {
     const { fs, path } = this.#session;
-    if (!file.isHeld || file.isRetired || !this.#holdsSession(file)) throw gone(path);
+    if (!file.isHeld || file.isRetired || file.isDeleted || !this.#holdsSession(file)) throw gone(path);
     makeFolder(fs, dirname(path));
     file.read((fd) => copyOpenFile(fs, fd, path));
     return this.after(file, "write");

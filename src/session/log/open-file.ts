@@ -1,7 +1,7 @@
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import type { FileState } from "../fs/file-identity.ts";
+import { type FileState, isUnchanged } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { AppendFile, type OpenToRead } from "./append-file.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
@@ -57,6 +57,11 @@ export class OpenFile {
   /** Whether the open file was replaced by a process that copied its lines. */
   get isRetired(): boolean {
     return this.#file.isRetired;
+  }
+
+  /** Whether the open file was deleted as a session, for good or into the trash. */
+  get isDeleted(): boolean {
+    return this.#file.isDeleted;
   }
 
   /** Ordinal from which on entries may have been read while their writer was not done with them. */
@@ -124,7 +129,7 @@ export class OpenFile {
     const { position, expectedEnd } = this.index;
     if (this.#isStale || !this.#file.isSame(state) || state.size < position) return false;
     if (this.isHeld && state.size === expectedEnd) return true;
-    if (state.size === this.#seen?.size && state.mtimeNs === this.#seen.mtimeNs) return true;
+    if (isUnchanged(this.#seen, state)) return true;
     const fingerprint = this.#fingerprint;
     return fingerprint === undefined || this.#file.read((fd) => isIntact(this.#fs, fd, fingerprint));
   }

@@ -33,6 +33,7 @@ import { readIndex } from "./read-session-file.ts";
 import { awaitFile, exclusively, replaceFile } from "./replace-file.ts";
 import { absolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
+import { backupName, sideFilePath } from "./written-names.ts";
 
 /** What was done, or would be done, about one kind of damage. */
 export interface RepairAction {
@@ -202,12 +203,12 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
   const plan = wholeCopy(source.index);
   const timestamp = plan.header.timestamp || timeOfFirst(source.index);
   const leftovers = unclaimedBytes(file, source.index);
-  const sideFile = leftovers.length > 0 ? writeSideFile(fs, `${path}.damaged`, leftovers) : undefined;
+  const sideFile = leftovers.length > 0 ? writeSideFile(fs, sideFilePath(path), leftovers) : undefined;
   try {
     const backup = replaceFile({
       old: { fs, path, fd, copied: state.size },
       pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
-      backup: `${basename(path)}.bak`,
+      backup: backupName(path),
       verify: (temporary) => assertEqual(fs, source, temporary),
     });
     return { backup: backup ?? path, ...(sideFile !== undefined && { sideFile }) };

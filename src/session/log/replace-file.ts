@@ -1,7 +1,6 @@
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
 import { monotonicMs, sleep } from "../fs/clock.ts";
-import { sha256 } from "../fs/digest.ts";
 import { isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
 import {
   closeQuietly,
@@ -28,8 +27,8 @@ import {
 import { markCopied } from "./append-file.ts";
 import { FileChangedError, fileError } from "./file-errors.ts";
 import { Lease } from "./lease.ts";
-import { MAX_NAME_BYTES } from "./session-paths.ts";
 import { hasHeader, type OldFile, takeOver } from "./takeover.ts";
+import { backupName, lockPath, MAX_STRAYS, oldFilePath, strayPath } from "./written-names.ts";
 
 /** What replaces an old file. */
 export interface Replacement extends Omit<Content, "fs" | "path" | "mode"> {
@@ -45,12 +44,6 @@ const POLL_MS = 1;
 
 /** Attempts to finish a replacement after the rename. */
 const SETTLE_ATTEMPTS = 2;
-
-/** Files that are set aside in one replacement at most. */
-const MAX_STRAYS = 9;
-
-/** Bytes of a name that leave room for a dot before it and `.lease` or `.old.9` behind it, as file systems count. */
-const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
 /** Names of the locks of files that this thread is replacing or deleting. */
 const here = new Set<string>();
@@ -78,7 +71,7 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
       backupPath = keepCopy(old, join(dirname(path), backup));
       made.push(backupPath);
     }
-    if (!keepsOpenFiles(fs) && tryLink(fs, path, hiddenName(path))) renameOver(old, temporary);
+    if (!keepsOpenFiles(fs) && tryLink(fs, path, oldFilePath(path))) renameOver(old, temporary);
     else exchange(old, temporary);
   } catch (error) {
     for (const name of made) removeTemporary(fs, name);
@@ -96,7 +89,7 @@ function renameOver(old: OldFile, temporary: string): void {
     assertReplaceable(old, path);
     fs.renameSync(temporary, path);
   } catch (error) {
-    removeTemporary(fs, hiddenName(path));
+    removeTemporary(fs, oldFilePath(path));
     throw error;
   }
 }
@@ -105,9 +98,9 @@ function renameOver(old: OldFile, temporary: string): void {
 function exchange(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   assertReplaceable(old, path);
-  whileHeld(fs, () => fs.renameSync(path, hiddenName(path)));
+  whileHeld(fs, () => fs.renameSync(path, oldFilePath(path)));
   try {
-    assertReplaceable(old, hiddenName(path));
+    assertReplaceable(old, oldFilePath(path));
     syncFolder(fs, dirname(path));
     moveIn(fs, temporary, path);
     removeTemporary(fs, temporary);
@@ -142,7 +135,7 @@ function settle(old: OldFile): void {
       takeOver(old);
       for (const stray of strayNames(fs, path)) takeOverFile(fs, stray, path);
       syncFolder(fs, dirname(path));
-      markCopied(fs, hiddenName(path));
+      markCopied(fs, oldFilePath(path));
       removeOldFile(fs, path);
       // Again, for writers that open the file by its path and know nothing of this.
       takeOver(old);
@@ -156,7 +149,7 @@ function settle(old: OldFile): void {
 }
 
 function warnUnsettled(path: string, error: unknown): void {
-  const warning = `${path} has been replaced, but the work behind that failed: ${messageOf(error)}. Until the next append or refresh, the old content may still be in ${hiddenName(path)}, and a power cut may bring it back.`;
+  const warning = `${path} has been replaced, but the work behind that failed: ${messageOf(error)}. Until the next append or refresh, the old content may still be in ${oldFilePath(path)}, and a power cut may bring it back.`;
   process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
 }
 
@@ -183,7 +176,7 @@ export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, w
  * @throws {SessionError} `WRITE_FAILED`, as `exclusively` does.
  */
 export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
-  const lock = lockName(path);
+  const lock = lockPath(path);
   if (here.has(lock)) throw busy(path);
   here.add(lock);
   try {
@@ -210,7 +203,7 @@ export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => v
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
   const deadline = monotonicMs() + waitMs;
   while (isHalfReplaced(fs, path)) {
-    if (here.has(lockName(path))) {
+    if (here.has(lockPath(path))) {
       if (!isAnythingAt(fs, path)) throw busy(path);
       // The call further up the stack then finds its work done.
       takeOverHidden(fs, path);
@@ -230,7 +223,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
 
 /** Tells whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
 export function isHalfReplaced(fs: FileSystem, path: string): boolean {
-  return isAnythingAt(fs, hiddenName(path));
+  return isAnythingAt(fs, oldFilePath(path));
 }
 
 function isAnythingAt(fs: FileSystem, path: string): boolean {
@@ -270,16 +263,11 @@ export function despiteReplacement<T>(fs: FileSystem, path: string, call: () => 
   }
 }
 
-/** Returns the name of the session whose old file has this hidden name; undefined if it is no such name. */
-export function nameOfOldFile(hidden: string): string | undefined {
-  return /^\.(.+\.jsonl)\.old$/.exec(hidden)?.[1];
-}
-
 /** Removes what an interrupted replacement left of a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
   for (const stray of strayNames(fs, path).reverse()) removeFile(fs, stray);
   // Last, since it shows that there may be others.
-  removeFile(fs, hiddenName(path));
+  removeFile(fs, oldFilePath(path));
 }
 
 /** Removes what killed processes left, after copying lines that are nowhere else. Must be called while the file is reserved. */
@@ -287,7 +275,7 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
   try {
     removeLeftovers(fs, dirname(path));
     if (!isHalfReplaced(fs, path)) return;
-    const hidden = hiddenName(path);
+    const hidden = oldFilePath(path);
     if (isExchangeHalfDone(fs, hidden, path)) moveIn(fs, hidden, path);
     takeOverHidden(fs, path);
     removeOldFile(fs, path);
@@ -305,7 +293,7 @@ function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boole
 
 /** Copies the lines of an old file that has only its hidden name, and of files that were set aside. */
 function takeOverHidden(fs: FileSystem, path: string): void {
-  for (const name of [hiddenName(path), ...strayNames(fs, path)]) takeOverFile(fs, name, path);
+  for (const name of [oldFilePath(path), ...strayNames(fs, path)]) takeOverFile(fs, name, path);
 }
 
 function takeOverFile(fs: FileSystem, from: string, path: string): void {
@@ -317,7 +305,7 @@ function takeOverFile(fs: FileSystem, from: string, path: string): void {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
     if (isTaken) markCopied(fs, from);
     // Another session is at the path. The lines belong to the old one, and are nowhere else.
-    else underFreeName(`${path}.bak`, (free) => linkOrCopy(fs, from, free));
+    else underFreeName(join(dirname(path), backupName(path)), (free) => linkOrCopy(fs, from, free));
   } finally {
     closeQuietly(fs, fd);
   }
@@ -355,20 +343,11 @@ function busy(path: string, cause?: unknown): SessionError {
   });
 }
 
-function lockName(path: string): string {
-  return join(dirname(path), `.${keyOf(path)}`);
-}
-
-/** The hidden name of an old file while its last lines are copied. */
-function hiddenName(path: string): string {
-  return join(dirname(path), `.${keyOf(path)}.old`);
-}
-
 /** The names of files that other programs made at the path while no file was there. */
 function strayNames(fs: FileSystem, path: string): string[] {
   const names: string[] = [];
   for (let number = 1; number <= MAX_STRAYS; number++) {
-    const name = `${hiddenName(path)}.${number}`;
+    const name = strayPath(path, number);
     if (!isAnythingAt(fs, name)) break;
     names.push(name);
   }
@@ -378,11 +357,5 @@ function strayNames(fs: FileSystem, path: string): string[] {
 function freeStrayName(fs: FileSystem, path: string): string {
   const number = strayNames(fs, path).length + 1;
   if (number > MAX_STRAYS) throw new FileChangedError(`another program makes ${path} again and again`);
-  return `${hiddenName(path)}.${number}`;
-}
-
-/** A file's name, or its digest where the name leaves no room for what is put around it. */
-function keyOf(path: string): string {
-  const name = basename(path);
-  return Buffer.byteLength(name) <= MAX_KEY_BYTES ? name : sha256(name).slice(0, 16);
+  return strayPath(path, number);
 }

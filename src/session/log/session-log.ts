@@ -82,10 +82,11 @@ export interface SessionLog extends LineSource {
    * Appends entries in one write, all or none.
    *
    * @param isLasting - False if the entries need not be on disk before the conversation begins.
+   * @param mustExist - Whether to throw `SESSION_NOT_FOUND` if the file is gone, instead of restoring it.
    * @returns The ordinal of the first entry; the others follow.
    * @throws {SessionError} `WRITE_FAILED`; nothing was added.
    */
-  append(lines: readonly LogLine[], isLasting: boolean): number;
+  append(lines: readonly LogLine[], isLasting: boolean, mustExist?: boolean): number;
 
   /**
    * Replaces lines for good and appends others, in one step. The only call that changes history.

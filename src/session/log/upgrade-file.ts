@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { SessionError } from "../../core/format/errors.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
@@ -9,6 +8,7 @@ import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { OldFile } from "./takeover.ts";
+import { backupName } from "./written-names.ts";
 
 /**
  * Rewrites a session file in the current version and keeps a backup.
@@ -26,7 +26,7 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
     const backup = replaceFile({
       old,
       pieces: copyLines(log, wholeCopy(log.index)),
-      backup: `${basename(path)}.v${version}.bak`,
+      backup: backupName(path, version),
       verify: (temporary) => assertEqual(fs, log, temporary),
     });
     return backup ?? path;

@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import {
@@ -15,6 +14,7 @@ import { assertFree, writeNewFile } from "../log/new-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { despiteReplacement, exclusively, isThere, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
+import { backupName } from "../log/written-names.ts";
 
 /** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
 export type MergeFilesOptions = MergeOptions &
@@ -142,7 +142,7 @@ function replace(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesRes
       old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
       pieces: plan.lines(),
       // A backup would keep what was redacted.
-      ...(unredacted.a.length === 0 && { backup: `${basename(path)}.bak` }),
+      ...(unredacted.a.length === 0 && { backup: backupName(path) }),
       verify: (temporary) => assertSound(fs, temporary, plan),
     });
     forgetSession(path);

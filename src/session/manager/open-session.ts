@@ -72,7 +72,8 @@ export async function loadLog(path: string, options: SessionOptions, load: LoadO
 function beginAt(path: string, options: SessionOptions): FileLog {
   const header = newHeader(options.cwd ?? process.cwd(), clock(options));
   const isEmptyFile = isThere(path, options.fs);
-  if (options.mode === "read-only" && !isEmptyFile) throw sessionNotFound(path);
+  const isRequired = options.mode === "read-only" || options.mustExist === true;
+  if (isRequired && !isEmptyFile) throw sessionNotFound(path);
   // An empty file gets its header at once, as in pi: it has nothing to lose.
   const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);
   return FileLog.create(path, header, { ...options, createAtOnce });

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { SessionContext, SessionProjection } from "../../core/context/session-context.ts";
 import { foldSystemMessages } from "../../core/context/system-message.ts";
+import { onAbort } from "../../core/format/abort.ts";
 import type { ImageContent, TextContent, Usage } from "../../core/format/content.ts";
 import {
   type AnySessionEntry,
@@ -62,6 +63,8 @@ export interface AppendOptions {
   readonly parentId?: string | null;
   /** The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. */
   readonly expectedLeafId?: string | null;
+  /** Whether a file that was removed stays removed, so that the append throws `SESSION_NOT_FOUND`. Default: that of the open. */
+  readonly mustExist?: boolean;
 }
 
 /** Makes a session that has no folder: the constructor, for this file alone. */
@@ -464,7 +467,7 @@ export class SessionManager {
   }
 
   /**
-   * Yields entries as other processes append them, until the signal aborts.
+   * Yields entries as other processes append them, until the signal aborts or the session is closed.
    *
    * `return()` also ends it, even while `next()` waits.
    *
@@ -475,15 +478,22 @@ export class SessionManager {
   }
 
   async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
+    const { log } = this.#state;
+    if (isClosed(log)) return;
     const pending: SessionEntry[] = [];
-    const forget = this.on("foreign_entries", ({ entries }) => pending.push(...entries.map(asSessionEntry)));
+    const over = new AbortController();
+    const forgets = [
+      onAbort(end, () => over.abort()),
+      this.on("closed", () => over.abort()),
+      this.on("foreign_entries", ({ entries }) => pending.push(...entries.map(asSessionEntry))),
+    ];
     try {
-      for await (const _ of this.#state.log.changes(end)) {
+      for await (const _ of log.changes(over.signal)) {
         this.#state.emitForeign();
         yield* pending.splice(0);
       }
     } finally {
-      forget();
+      for (const forget of forgets) forget();
     }
   }
 
@@ -611,7 +621,7 @@ export class SessionManager {
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
     assertDraft(draft);
-    return this.#state.append(draft, this.#parentFor(options)).id;
+    return this.#state.append(draft, this.#parentFor(options), options.mustExist).id;
   }
 
   /**
@@ -625,7 +635,8 @@ export class SessionManager {
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
     for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
     const parent = this.#parentFor(options);
-    return drafts.length === 0 ? [] : this.#state.appendAll(drafts, parent).map(({ id }) => id);
+    if (drafts.length === 0) return [];
+    return this.#state.appendAll(drafts, parent, options.mustExist).map(({ id }) => id);
   }
 
   /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
@@ -874,15 +885,19 @@ export class SessionManager {
 
   async #close(): Promise<void> {
     const { log, leaf, events } = this.#state;
-    if (log.readOnlyReason === "closed") return;
+    if (isClosed(log)) return;
     const isElsewhere = leaf !== (this.#state.fileOrder().at(-1) ?? NONE);
     try {
       if (this.#options.persistLeafOnClose && isElsewhere && log.readOnlyReason === undefined)
         this.persistLeaf();
     } finally {
-      await log.close();
+      try {
+        await log.close();
+      } finally {
+        // It may be closed although what was pending could not be written.
+        if (isClosed(log)) events.emit("closed", {});
+      }
     }
-    events.emit("closed", {});
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -918,6 +933,10 @@ export class SessionManager {
   #entriesAt(ordinals: ArrayLike<number>): SessionEntry[] {
     return asSessionEntries(this.#state.cache.entriesAt(ordinals));
   }
+}
+
+function isClosed(log: SessionLog): boolean {
+  return log.readOnlyReason === "closed";
 }
 
 /** Returns the fields that are not undefined. */

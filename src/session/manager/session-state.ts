@@ -143,18 +143,23 @@ export class SessionState {
    *
    * Writes the entry before adding it to the tree: if writing fails, nothing changes.
    */
-  append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf): AnySessionEntry {
+  append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf, mustExist = false): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#maker.ofDraft(draft, this.idOf(parent)));
+    return this.#add(this.#maker.ofDraft(draft, this.idOf(parent)), mustExist);
   }
 
   /** Appends a chain of entries under a parent in one write and makes the last of them the leaf. */
-  appendAll(drafts: readonly (EntryDraft | DraftMaker)[], parent: number = this.#leaf): AnySessionEntry[] {
+  appendAll(
+    drafts: readonly (EntryDraft | DraftMaker)[],
+    parent: number = this.#leaf,
+    mustExist = false,
+  ): AnySessionEntry[] {
     this.assertWritable();
     const made = this.#maker.ofDrafts(drafts, this.idOf(parent));
     this.#write(
       made.map(({ line }) => line),
       made.some(({ entry }) => isConversation(entry)),
+      mustExist,
     );
     const ordinals = made.map(({ entry, line }) => {
       const ordinal = this.tree.find(entry.id);
@@ -303,16 +308,16 @@ export class SessionState {
     };
   }
 
-  #add({ entry, line }: MadeEntry): AnySessionEntry {
-    const ordinal = this.#write([line], isConversation(entry));
+  #add({ entry, line }: MadeEntry, mustExist?: boolean): AnySessionEntry {
+    const ordinal = this.#write([line], isConversation(entry), mustExist);
     this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return entry;
   }
 
-  #write(lines: readonly LogLine[], isLasting: boolean): number {
+  #write(lines: readonly LogLine[], isLasting: boolean, mustExist?: boolean): number {
     try {
-      const ordinal = this.#log.append(lines, isLasting);
+      const ordinal = this.#log.append(lines, isLasting, mustExist);
       if (!this.#log.isDegraded) this.#emitPersistence("ok");
       return ordinal;
     } catch (error) {

@@ -1,4 +1,3 @@
-import { makeRedactor } from "../../catalog/redaction/redactor.ts";
 import { assertOptions, FLAG, TEXT } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -10,6 +9,7 @@ import { eachRawLine } from "../log/raw-lines.ts";
 import { isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { redactionRecord } from "./entry-draft.ts";
+import { makeRedactor } from "./redactor.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** How a text is redacted in a session. */

@@ -11,8 +11,8 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { recordTime } from "../../core/format/timestamps.ts";
 
-/** The most UTF-16 units of a first message. */
-const MAX_FIRST_MESSAGE = 200;
+/** Maximum UTF-16 units of a first message, as lists of stores show it. */
+export const MAX_FIRST_MESSAGE = 200;
 
 const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);

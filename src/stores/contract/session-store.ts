@@ -21,7 +21,10 @@ export interface StoreSupport {
 }
 
 /** Options of a session in a store, without those that concern files. */
-export type StoreSessionOptions = Pick<SessionOptions, "now" | "beforePersist" | "persistLeafOnClose">;
+export type StoreSessionOptions = Pick<
+  SessionOptions,
+  "now" | "beforePersist" | "persistLeafOnClose" | "mustExist"
+>;
 
 /** Options of a new session in a store. */
 export interface CreateInStoreOptions extends NewSessionOptions, StoreSessionOptions {

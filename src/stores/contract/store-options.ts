@@ -22,6 +22,7 @@ const STORE_SESSION_RULES: OptionRules<StoreSessionOptions> = {
   now: SESSION_RULES.now,
   beforePersist: SESSION_RULES.beforePersist,
   persistLeafOnClose: SESSION_RULES.persistLeafOnClose,
+  mustExist: SESSION_RULES.mustExist,
 };
 
 /** What these options may be, in every store. */

@@ -11,6 +11,8 @@ import type { ListInStoreOptions, SessionStore } from "./session-store.ts";
 export interface StoreUsageOptions extends GroupOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
+  /** Ends the work with `ABORTED`. */
+  readonly signal?: AbortSignal;
   /** Says in a row where the session is; default: as the store lists it. */
   readonly located?: (row: SessionRow) => SessionRow;
 }
@@ -31,17 +33,18 @@ interface ListedCalls {
  */
 export async function collectStoreUsage(
   store: SessionStore,
-  { cwd, located = (row) => row, ...options }: StoreUsageOptions,
+  { cwd, signal, located = (row) => row, ...options }: StoreUsageOptions,
 ): Promise<UsageReport> {
-  const pace = new Pace();
+  const pace = new Pace(signal);
+  const bounds = signal && { signal };
   const sessions: CallsOfSession[] = [];
   const damaged: string[] = [];
-  for await (const { row, recorded } of listedIn(store, cwd === undefined ? {} : { cwd })) {
+  for await (const { row, recorded } of listedIn(store, { ...(cwd !== undefined && { cwd }), ...bounds })) {
     if (recorded !== undefined) {
       sessions.push({ row: located(row), recorded });
       continue;
     }
-    const { log } = await SessionView.inMemory(store.exportBytes(row.id), row.id, "session");
+    const { log } = await SessionView.inMemory(store.exportBytes(row.id, bounds), row.id, "session");
     const { calls, issueCount } = await summarizeSource(log, pace, true);
     if (calls !== undefined) sessions.push({ row: located(row), recorded: calls });
     if (issueCount > 0) damaged.push(row.id);

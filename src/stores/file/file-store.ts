@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { join } from "node:path";
 import { listSessions } from "../../catalog/list/list-sessions.ts";
 import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { deleteSession } from "../../catalog/trash/trash.ts";
@@ -20,6 +21,7 @@ import { putAtFreePath } from "../../session/fs/write-whole.ts";
 import { fileError } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
 import { logLineOf } from "../../session/log/log-lines.ts";
+import { exclusively } from "../../session/log/replace-file.ts";
 import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
 import { SessionManager } from "../../session/manager/session-manager.ts";
 import {
@@ -94,17 +96,27 @@ export class FileStore implements SessionStore {
   create(options: CreateInStoreOptions): SessionManager {
     assertOptions<Omit<CreateInStoreOptions, "id">>(options, CREATE_RULES);
     const { cwd, id, parentSession, ...session } = options;
-    if (id !== undefined) {
-      assertValidSessionId(id);
-      this.#assertFree(id);
-    }
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
-    return SessionManager.create(cwd, { ...this.#options, ...session }, given);
+    const make = () => SessionManager.create(cwd, { ...this.#options, ...session }, given);
+    if (id === undefined) return make();
+    assertValidSessionId(id);
+    const makeFree = () => {
+      this.#assertFree(id);
+      return make();
+    };
+    if (options.createAtOnce !== true) return makeFree();
+    // Otherwise two processes could begin the session at the same time, each in a file of its own.
+    const folder = sessionFolder(cwd, this.#options);
+    ensureFolder(folder);
+    return exclusively(realFileSystem, join(folder, id), makeFree);
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
-    return SessionManager.load(this.#require(id), { ...this.#options, ...options });
+    const session = await SessionManager.load(this.#require(id), { ...this.#options, ...options });
+    // Deleted since it was found: what was opened is a new session at its path.
+    if (session.getSessionId() !== id) throw sessionNotFound(id);
+    return session;
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
@@ -238,7 +250,7 @@ export async function* bytesOfFile(
 
 /** Appends entries to a session file, except those that it holds already; returns the log, undefined if the file is missing or empty. */
 function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]): FileLog | undefined {
-  const log = FileLog.open(path);
+  const log = FileLog.open(path, { mustExist: true });
   if (log === undefined) return undefined;
   try {
     const lines = entries.filter((entry) => !holds(log, entry)).map(logLineOf);

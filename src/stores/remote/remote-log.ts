@@ -1,5 +1,5 @@
 import { onAbort } from "../../core/format/abort.ts";
-import { SessionError } from "../../core/format/errors.ts";
+import { isSessionError, SessionError, type SessionErrorCode } from "../../core/format/errors.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
@@ -19,8 +19,8 @@ import { RetryQueue } from "./retry-queue.ts";
 
 /** Tracks logs with pending writes, and closes them. */
 export interface LogKeeper {
-  /** Whether all logs are closed. */
-  readonly isClosed: boolean;
+  /** Aborts when all logs are closed. */
+  readonly closed: AbortSignal;
   /** Called when a log starts and stops having pending writes. */
   noteBusy(log: RemoteLog, isBusy: boolean): void;
 }
@@ -37,6 +37,8 @@ export interface RemoteLogOptions extends RetryOptions {
   readonly createAtOnce?: boolean;
   /** `read-only` appends nothing. */
   readonly mode?: "read-write" | "read-only";
+  /** Whether `close` gives up what the store refuses for good, since the session is deleted or another. Default false. */
+  readonly mustExist?: boolean;
   /** The store of the session. */
   readonly keeper?: LogKeeper;
 }
@@ -44,6 +46,9 @@ export interface RemoteLogOptions extends RetryOptions {
 const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
 const MAX_QUEUE_ENTRIES = 10_000;
 const POLL_MS = 1_000;
+
+/** Refusals of a session that was deleted, or whose id another one has. */
+const FINAL: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
 
 /**
  * A session whose lines are in a remote backend.
@@ -124,7 +129,7 @@ export class RemoteLog implements SessionLog {
   }
 
   get readOnlyReason(): "mode" | "version" | "closed" | undefined {
-    if (this.#isClosed || this.#options.keeper?.isClosed) return "closed";
+    if (this.#isClosed || this.#options.keeper?.closed.aborted) return "closed";
     if (this.#options.mode === "read-only") return "mode";
     return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
@@ -162,12 +167,12 @@ export class RemoteLog implements SessionLog {
   /** Requests others' entries, which are reported when they arrive. */
   refresh(): LogChange | undefined {
     // Nobody waits for the answer: the next call that waits reports a refusal.
-    if (this.#isWritten && !this.#options.keeper?.isClosed) this.#place.pull().catch(() => undefined);
+    if (this.#isWritten && !this.#options.keeper?.closed.aborted) this.#place.pull().catch(() => undefined);
     return undefined;
   }
 
   async pull(): Promise<void> {
-    if (this.#options.keeper?.isClosed) throw storeClosed();
+    if (this.#options.keeper?.closed.aborted) throw storeClosed();
     if (this.#isWritten) await this.#place.pull();
   }
 
@@ -189,8 +194,10 @@ export class RemoteLog implements SessionLog {
     return undefined;
   }
 
-  async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
-    const { pollMs = POLL_MS } = this.#options;
+  async *changes(given?: AbortSignal): AsyncGenerator<void, void> {
+    const { pollMs = POLL_MS, keeper } = this.#options;
+    const signals = [given, keeper?.closed].filter((one) => one !== undefined);
+    const signal = AbortSignal.any(signals);
     const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
     // Nobody can subscribe to a session before the backend has it; a pull waits for that.
     await unlessAborted(this.#begun, signal);
@@ -207,8 +214,15 @@ export class RemoteLog implements SessionLog {
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    // Includes what is appended meanwhile.
-    while (!this.#queue.isEmpty) await this.flush();
+    try {
+      // Includes what is appended meanwhile.
+      while (!this.#queue.isEmpty) await this.flush();
+    } catch (error) {
+      // Or what can never be written would keep the store from closing.
+      const isFinal = FINAL.some((code) => isSessionError(error, code));
+      if (this.#options.mustExist && isFinal) this.discard();
+      throw error;
+    }
     this.#isClosed = true;
   }
 

@@ -37,7 +37,7 @@ import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from 
 import { BackendSearch } from "./search-backend.ts";
 
 /** Options of a remote store. */
-export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "keeper">;
+export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "mustExist" | "keeper">;
 
 /** Sessions or lines requested at a time. */
 const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
@@ -78,7 +78,7 @@ class RemoteStore implements SessionStore {
   /** Logs with pending writes; their users hold the others. */
   readonly #busy = new Set<RemoteLog>();
   readonly #keeper: LogKeeper;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(backend: SessionBackend, options: RemoteStoreOptions, durable: boolean) {
     const { conditionalAppend, rewrite, watch, search } = backend.supports;
@@ -97,14 +97,15 @@ class RemoteStore implements SessionStore {
     const { cwd, createAtOnce = false, id, parentSession, ...session } = options;
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
     const header = newHeader(cwd, (options.now ?? Date.now)(), given);
-    const log = this.#begin(header, [`${encodeRecord({ ...header })}\n`], createAtOnce);
+    const start = [`${encodeRecord({ ...header })}\n`];
+    const log = this.#begin(header, start, { createAtOnce, mustExist: options.mustExist === true });
     return sessionOverLog(log, { ...session, cwd, derivedSessions: this.#derivedSessions });
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
-    const { signal, mode = "read-write", ...session } = options;
-    const log = await this.#load(id, { ...this.#options, mode }, signal);
+    const { signal, mode = "read-write", mustExist = false, ...session } = options;
+    const log = await this.#load(id, { ...this.#options, mode, mustExist }, signal);
     return sessionOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
   }
 
@@ -216,14 +217,14 @@ class RemoteStore implements SessionStore {
   }
 
   async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#closing.signal.aborted) return;
     // Includes what is appended meanwhile.
     while (!discard && this.#busy.size > 0) {
       const flushed = await Promise.allSettled(Array.from(this.#busy, (log) => log.flush()));
       const failed = flushed.find((result) => result.status === "rejected");
       if (failed !== undefined) throw failed.reason;
     }
-    this.#isClosed = true;
+    this.#closing.abort();
     for (const log of [...this.#busy]) log.discard();
     await this.#backend.close({ discard });
   }
@@ -233,11 +234,8 @@ class RemoteStore implements SessionStore {
   }
 
   #newKeeper(): LogKeeper {
-    const isClosed = () => this.#isClosed;
     return {
-      get isClosed() {
-        return isClosed();
-      },
+      closed: this.#closing.signal,
       noteBusy: (log, isBusy) => {
         if (isBusy) this.#busy.add(log);
         else this.#busy.delete(log);
@@ -248,16 +246,21 @@ class RemoteStore implements SessionStore {
   get #derivedSessions(): DerivedSessions {
     return {
       begin: (header, lines) =>
-        this.#begin(header, lines ?? [`${encodeRecord({ ...header })}\n`], lines !== undefined),
+        this.#begin(header, lines ?? [`${encodeRecord({ ...header })}\n`], {
+          createAtOnce: lines !== undefined,
+        }),
       load: (id, load) => this.#load(id, this.#options, load.signal),
     };
   }
 
-  #begin(header: SessionHeader, lines: Iterable<string | Uint8Array>, createAtOnce: boolean): RemoteLog {
+  #begin(
+    header: SessionHeader,
+    lines: Iterable<string | Uint8Array>,
+    how: Pick<RemoteLogOptions, "createAtOnce" | "mustExist">,
+  ): RemoteLog {
     assertValidSessionId(header.id);
     this.#assertOpen();
-    const options = { ...this.#options, createAtOnce, keeper: this.#keeper };
-    return RemoteLog.begin(this.#backend, lines, options);
+    return RemoteLog.begin(this.#backend, lines, { ...this.#options, ...how, keeper: this.#keeper });
   }
 
   async #load(id: string, options: RemoteLogOptions, signal?: AbortSignal): Promise<RemoteLog> {
@@ -271,7 +274,7 @@ class RemoteStore implements SessionStore {
   }
 
   #assertOpen(): void {
-    if (this.#isClosed) throw storeClosed();
+    if (this.#closing.signal.aborted) throw storeClosed();
   }
 }
 

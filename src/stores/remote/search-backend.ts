@@ -1,7 +1,6 @@
 import { importOriginInFront, isFromSource } from "../../catalog/list/deleted-imports.ts";
 import { type EntryHit, EntrySearch, readsCalls, type SearchPlan } from "../../catalog/query/entry-search.ts";
 import { requiredWords } from "../../catalog/query/search-query.ts";
-import { TooSlowError } from "../../catalog/search/expression-matcher.ts";
 import type { SearchSessionOptions } from "../../catalog/search/search.ts";
 import { branchesOf, findInSource, type HitBranch } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
@@ -12,6 +11,7 @@ import { decodeRecord } from "../../core/jsonl/decode.ts";
 import { sourceOf } from "../../core/jsonl/line-source.ts";
 import { ignoreSkipped } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
+import { TooSlowError } from "../../session/fs/limited-scripts.ts";
 import { positionOf } from "../contract/select-sessions.ts";
 import type { FoundLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { bytesOf, joinLines } from "./line-codec.ts";

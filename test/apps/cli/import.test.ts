@@ -643,3 +643,24 @@ test("--lost lists prompts of deleted sessions, and keeps them once", async () =
   });
   expect((await cli(["verify", line.split("\t")[4] ?? ""], settings)).code).toBe(0);
 });
+
+test("what a program wrote by itself names no session, and the drawing of its tree tells what it is", async () => {
+  const { put, imported, settings, sessions } = homeWithSessions();
+  const rules = [
+    said("developer", "<permissions instructions>RULES"),
+    said("user", "<environment_context>RULES</environment_context>"),
+    said("user", "<skills_instructions>RULES</skills_instructions>"),
+  ];
+  put(
+    CODEX_PATH,
+    linesOf(numbered([meta(), ...rules, ...turn("Count the taps", said("assistant", "Three."))])),
+  );
+  await imported(["--from", "codex"]);
+  const { stdout: out } = await cli(["list", "--all"], settings);
+  expect(out).toContain("Count the taps");
+  expect(out).not.toContain("RULES");
+  const [file = ""] = filesIn(sessions);
+  const drawn = (await cli(["tree", join(sessions, file), "--pretty"], settings)).stdout;
+  expect(drawn).toContain("3 state entries");
+  expect(drawn).not.toContain("RULES");
+});

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -7,6 +9,7 @@ import { StdioClientTransport as EarlierTransport } from "@modelcontextprotocol/
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readText } from "../../contract/support/repository.ts";
 import { PROGRAM } from "../../support/program.ts";
+import { idOf, userLine, writeLines } from "../cli/support/sessions.ts";
 import { ID, project } from "../recall/support/past.ts";
 
 /** Lets a client start the program in a project, and nothing of this machine reach it. */
@@ -105,6 +108,48 @@ describe.each([
     expect(Object(entry.contents[0]).text).toContain("Fixed: round each line of the receipt.");
     await expect(client.readResource({ uri: "sessiontree://session/none" })).rejects.toThrow("No session");
   });
+});
+
+test("a call that its client cancels ends, and a closed stdin ends the program in the middle of one", async () => {
+  const past = project();
+  const ids = Array.from({ length: 40_000 }, (_, i) => idOf(i));
+  const text = `${"some words of output ".repeat(20)}tulips`;
+  const lines = ids.map((id, i) => userLine(id, ids[i - 1] ?? null, `${text} ${i}`));
+  writeLines(past.sessions, "big.jsonl", lines);
+  const patterns = join(past.folder, "secrets.txt");
+  writeFileSync(patterns, "(?<=password[=:]\\s?)\\S+\n");
+  const { command, args, cwd, env } = serverFor(past, "--secrets", patterns);
+  const program = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(program, "exit");
+  const send = (message: object) =>
+    program.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const received: string[] = [];
+  program.stdout.on("data", (bytes) => received.push(String(bytes)));
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  send({ id: 1, method: "initialize", params });
+  await expect.poll(() => received.join("")).toContain('"id":1');
+  send({ method: "notifications/initialized" });
+  const call = (id: number) => {
+    const values = { query: "w(?:o|0)rds.*(?:no|na|ni)thing$", regex: true };
+    send({ id, method: "tools/call", params: { name: "search_sessions", arguments: values } });
+  };
+  call(2);
+  send({ method: "notifications/cancelled", params: { requestId: 2 } });
+  send({ id: 3, method: "ping" });
+  await expect.poll(() => received.join("")).toContain('"id":3');
+  call(4);
+  send({
+    id: 5,
+    method: "tools/call",
+    params: { name: "session_overview", arguments: { session: "big.jsonl" } },
+  });
+  const closedAt = performance.now();
+  program.stdin.end();
+  expect(await ended).toEqual([0, null]);
+  // Twice as long as without other work on the machine, and a tenth of what the calls take.
+  expect(performance.now() - closedAt).toBeLessThan(2 * 2_000);
+  expect(received.join("")).not.toContain('"id":2');
 });
 
 test("--secrets hides what its patterns match, and a wrong file is said at once", async () => {

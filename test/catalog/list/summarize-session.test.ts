@@ -230,7 +230,7 @@ test("a caller who has given up ends it", async () => {
   await expect(summarizeSession(path, { signal })).rejects.toMatchObject({ code: "ABORTED" });
 });
 
-const corpus = fileURLToPath(new URL("../../../shared/corpus", import.meta.url));
+const corpus = fileURLToPath(new URL("../../../../shared/corpus", import.meta.url));
 
 test.skipIf(!existsSync(corpus))(
   "files that others wrote (skipped where ../shared/corpus is missing)",

@@ -1,8 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
-  closeSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -10,7 +8,6 @@ import {
   statSync,
   utimesSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +15,7 @@ import { describe, expect, test } from "vitest";
 import { iterateSessions, listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { defaultCacheFolder } from "../../../src/session/files/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../../src/session/fs/atomic-json.ts";
+import { openedFiles, overwrite } from "../../support/opened-files.ts";
 import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Chain, header, linesOf, put, START_MS } from "../support/sessions.ts";
@@ -31,28 +29,28 @@ function place(chain = new Chain().user("first").assistant("second")) {
   return { sessionDir, cacheDir, path, chain, list, cacheFile };
 }
 
-/** Overwrites bytes of a file where they stand, so that only a reader of those bytes can notice. */
-function overwrite(path: string, text: string, by: string): void {
-  const at = readFileSync(path, "utf8").indexOf(text);
-  expect([at > 0, by.length]).toEqual([true, text.length]);
-  const { atime, mtime } = statSync(path);
-  const fd = openSync(path, "r+");
-  writeSync(fd, by, at);
-  closeSync(fd);
-  utimesSync(path, atime, mtime);
-}
-
 /** What a list made anew says. */
 const fresh = (sessionDir: string) => listSessions({ sessionDir, cache: false });
 
 describe("what is kept", () => {
-  test("is taken as long as size, time and inode are the same", async () => {
+  test("is taken while the file is unchanged, which is not read", async () => {
     const { path, list } = place();
     const before = await list();
-    overwrite(path, "first", "FIRST");
+    const opened = openedFiles();
     expect(await list()).toEqual(before);
+    expect(opened).not.toContain(path);
     utimesSync(path, START_MS / 1000 + 1, START_MS / 1000 + 1);
-    expect(await list()).toMatchObject([{ firstMessage: "FIRST" }]);
+    expect(await list()).toEqual(before);
+    expect(opened).toContain(path);
+  });
+
+  test("goes if the file is rewritten in place with the same size, and its modification time restored", async () => {
+    const { path, list, cacheFile } = place(new Chain().name("tulips").user("first").assistant("second"));
+    await list();
+    overwrite(path, "tulips", "______");
+    overwrite(path, "first", "_____");
+    expect(await list()).toMatchObject([{ name: "______", firstMessage: "_____" }]);
+    expect(readFileSync(cacheFile(), "latin1")).not.toMatch(/tulips|first(?!M)/);
   });
 
   test.skipIf(IS_WINDOWS)(
@@ -252,17 +250,16 @@ describe("the file of a cache", () => {
   });
 
   test("is written also when an iteration is left early, with what was known of the others", async () => {
-    const { list, sessionDir, cacheDir, path, chain } = place();
+    const { list, sessionDir, cacheDir } = place();
     await list();
     put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user("b").text, 10);
     for await (const one of iterateSessions({ sessionDir, cacheDir })) {
       expect(one.id).toBe("b");
       break;
     }
-    overwrite(path, "first", "FIRST");
-    overwrite(join(sessionDir, "b.jsonl"), '"b","timestamp"', '"B","timestamp"');
+    const opened = openedFiles();
     expect((await list()).map((one) => one.firstMessage).sort()).toEqual(["b", "first"]);
-    expect(chain.lastId).toBe("00000002");
+    expect(opened.filter((one) => one.startsWith(sessionDir))).toEqual([]);
   });
 
   test("is nowhere with `cache: false`", async () => {

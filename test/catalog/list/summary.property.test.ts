@@ -1,7 +1,8 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type FileSummary, summarizeFile } from "../../../src/catalog/list/file-summary.ts";
+import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
+import type { FileSummary } from "../../../src/session/files/summary-columns.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

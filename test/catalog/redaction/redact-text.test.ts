@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession, listTrashed } from "sessiontree/catalog";
 import { memoryStore, redactText } from "sessiontree/stores";
@@ -21,9 +21,13 @@ import { htmlPage } from "../../../src/apps/cli/page/html-page.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../../src/core/format/redaction.ts";
 import { importSessions } from "../../../src/interop/history/import-sessions.ts";
+import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
+import { temporaryPath } from "../../../src/session/fs/temporary-files.ts";
 import { repairSession } from "../../../src/session/log/repair-session.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
+import { OPENCODE_SCHEMA, writableDatabase } from "../../interop/history/support/writable-database.ts";
 import { beforeCall } from "../../support/before-call.ts";
+import { failing } from "../../support/failing-calls.ts";
 import { user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -107,6 +111,80 @@ test("a text goes from sessions, forks, backups, the trash, caches, pages and le
   const [trashed] = await listTrashed({ folders: [folder] });
   expect(readFileSync(trashed?.trashPath ?? "", "utf8")).toContain(REDACTION_CUSTOM_TYPE);
   expect(await redactText(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
+});
+
+test("what killed processes left goes in whatever form it holds a text, and a dry run tells of it", async () => {
+  const session = withSecret("nothing");
+  const cache = join(home, "cache", "sessiontree");
+  mkdirSync(cache, { recursive: true });
+  const left = (parent: string, suffix = "") =>
+    join(parent, `${temporaryPath("").replace(`-${process.pid}-`, "-4194305-")}${suffix}`);
+  const half = Math.floor(SECRET.length / 2);
+  // A text in a database is where its pages have room.
+  const copy = left(cache);
+  writeFileSync(copy, `SQLite format 3\0${SECRET.slice(0, half)}\0\0\0\x05${SECRET.slice(half)}`);
+  const pages = mkdtempSync(join(tmpdir(), "sessiontree-"));
+  const paths = [copy, left(cache, "-wal"), left(cache, "-journal"), left(cache, "-shm"), left(pages)];
+  for (const path of paths.slice(1)) writeFileSync(path, `\0${SECRET}`);
+  const unfinished = join(cache, `imports-${"0".repeat(32)}.json.4711`);
+  writeFileSync(unfinished, `{"digest":"","data":{"a":"${SECRET}`);
+  const harmless = left(folder);
+  writeFileSync(harmless, '{"type":"session"}\n');
+  const stray = join(folder, `.${basename(pathOf(session))}.old.1`);
+  writeFileSync(stray, readFileSync(pathOf(session), "utf8").replace("nothing", SECRET));
+
+  const dry = await redactText(SECRET, { sessionDir: folder, dryRun: true });
+  const expected = [
+    ...paths.map((path) => ({ kind: "temporary", path })),
+    { kind: "cache", path: unfinished },
+  ];
+  const found = dry.changed.map(({ kind, path }) => ({ kind, path }));
+  expect(found).toHaveLength(expected.length + 1);
+  expect(found).toEqual(expect.arrayContaining([...expected, { kind: "backup", path: stray }]));
+  expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+  expect([...paths, unfinished].filter((path) => existsSync(path))).toEqual([]);
+  expect(holders(folder, home)).toEqual([]);
+});
+
+test("what a running process is writing is named until it is done", async () => {
+  withSecret("nothing");
+  const path = temporaryPath(join(home, "cache", "sessiontree"));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "SQLite format 3\0");
+  const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+  expect(changed).toEqual([]);
+  expect(standing).toMatchObject([
+    { kind: "temporary", path, reason: expect.stringMatching(/a process may be writing it/) },
+  ]);
+  rmSync(path);
+  expect(await redactText(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
+});
+
+test.each<[string, (session: SessionManager) => unknown]>([
+  ["an entry is redacted", (session) => session.redact(session.getLeafId() ?? "")],
+  ["it is deleted", (session) => deleteSession(pathOf(session), { permanent: true })],
+])("the pages of a session go when %s, and those of others stay", async (_, change) => {
+  const session = withSecret();
+  const pathFor = () => join(mkdtempSync(join(tmpdir(), "sessiontree-")), "");
+  const page = join(pathFor(), `${basename(pathOf(session), ".jsonl")}.html`);
+  const other = join(pathFor(), "other.html");
+  for (const path of [page, other]) writeFileSync(path, pageOf(readFileSync(pathOf(session))));
+  await change(session);
+  expect([existsSync(page), existsSync(other)]).toEqual([false, true]);
+});
+
+test("a folder of another user among the temporary ones is none to look into", async () => {
+  withSecret();
+  const theirs = mkdtempSync(join(tmpdir(), "sessiontree-"));
+  const uid = vi.spyOn(process, "getuid").mockReturnValue(statSync(theirs).uid + 1);
+  onTestFinished(() => uid.mockRestore());
+  const works = failing(
+    "readdirSync",
+    Object.assign(new Error("injected"), { code: "EACCES" }),
+    (path) => path === theirs,
+  );
+  onTestFinished(works);
+  expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
 });
 
 test("one session means its family: what it was forked from, and all that was forked from those", async () => {
@@ -232,6 +310,32 @@ describe("what must stay is named, and counted", () => {
     expect(holders(folder)).toEqual([]);
     expect(readFileSync(source, "utf8")).toContain(SECRET);
     expect((await redactText(SECRET, { sessionDir: folder })).standing).toHaveLength(1);
+  });
+
+  test.skipIf(!canReadDatabases())("a database that a session was imported from, and its log", async () => {
+    const source = join(temporaryFolder(), "opencode.db");
+    const database = writableDatabase(source, OPENCODE_SCHEMA);
+    const time = Date.UTC(2026, 10, 22, 5);
+    const put = (table: string, ...values: unknown[]) =>
+      database.prepare(`INSERT INTO ${table} VALUES (${values.map(() => "?").join(", ")})`).run(...values);
+    put("session", "ses_one", "p", null, "/code", "title", "1", "build", null, time, time);
+    put("message", "msg_1", "ses_one", time, time, '{"role":"user"}');
+    put("part", "prt_1", "msg_1", "ses_one", time, JSON.stringify({ type: "text", text: SECRET }));
+    const store = fileStore({ sessionDir: folder });
+    for await (const _ of importSessions({ store, paths: [source], cacheDir: join(home, "cache") }));
+    expect(holders(folder)).toHaveLength(1);
+    const { standing } = await redactText(SECRET, { sessionDir: folder });
+    expect(standing).toMatchObject([
+      { kind: "other", path: `${source}-wal`, reason: expect.stringMatching(/belongs to another program/) },
+    ]);
+    expect(holders(folder)).toEqual([]);
+    // Where no search of its bytes finds a text that a session had from there, it may be split.
+    const [session] = await listSessions({ sessionDir: folder });
+    SessionManager.open(session?.path ?? "").appendMessage(user("xyzzy"));
+    expect((await redactText("xyzzy", { sessionDir: folder })).standing).toMatchObject([
+      { kind: "other", path: source, reason: expect.stringMatching(/It may stand there.*database/) },
+    ]);
+    expect((await redactText("plugh", { sessionDir: folder })).standing).toEqual([]);
   });
 
   test("a place that cannot be changed does not stop the others", async () => {

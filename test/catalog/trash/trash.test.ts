@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -13,7 +14,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { SessionManager } from "sessiontree";
-import { deleteSession } from "sessiontree/catalog";
+import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { sandbox } from "../../fault/support/sandbox.ts";
 import { failing } from "../../support/failing-calls.ts";
@@ -38,6 +39,34 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     expect(inTrash()).toEqual(["a.jsonl"]);
     const [info = ""] = readdirSync(join(trash, "info"));
     expect(readFileSync(join(trash, "info", info), "utf8")).toContain(`Path=${path}\n`);
+  });
+
+  test("is not undone by a session that holds the file open, before and after it is restored", async () => {
+    const session = SessionManager.create("/projects/a", { sessionDir: folder, createAtOnce: true });
+    const path = session.getSessionFile() ?? "";
+    const say = (content: string) => session.appendMessage({ role: "user", content, timestamp: Date.now() });
+    say("one");
+    const { mode } = statSync(path);
+    await deleteSession(path);
+    expect(() => say("two")).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
+    expect(readdirSync(folder)).toEqual([]);
+    const [trashed] = await listTrashed();
+    if (trashed !== undefined) await restoreSession(trashed);
+    expect(statSync(path).mode).toBe(mode);
+    say("three");
+    expect(SessionManager.open(path).getEntryCount()).toBe(2);
+  });
+
+  test("that fails leaves no mark", async () => {
+    const session = SessionManager.create("/projects/a", { sessionDir: folder, createAtOnce: true });
+    const path = session.getSessionFile() ?? "";
+    session.appendMessage({ role: "user", content: "one", timestamp: Date.now() });
+    mkdirSync(join(home, "data"), { recursive: true });
+    writeFileSync(trash, "no folder");
+    await expect(deleteSession(path)).rejects.toMatchObject({ code: "WRITE_FAILED" });
+    rmSync(path);
+    session.appendMessage({ role: "user", content: "two", timestamp: Date.now() });
+    expect(SessionManager.open(path).getEntryCount()).toBe(2);
   });
 
   test.each(["a[1].jsonl", "*.jsonl", "{a1,b}.jsonl", "!a1.jsonl"])(
@@ -111,12 +140,12 @@ describe("deleteSession in a bundle", () => {
   /** Bundles a program that deletes a file, in a folder of its own, and runs it. */
   async function runBundled(path: string, nodeModules: boolean): Promise<string> {
     const bundles = sandbox();
-    const root = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+    const root = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
     const outfile = join(bundles, "program.mjs");
     const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
     await build({
       stdin: {
-        contents: `import { deleteSession } from "sessiontree/catalog";
+        contents: `import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
           const done = deleteSession(${JSON.stringify(path)});
           done.then(({ method }) => console.log(method), ({ code, message }) => console.log(code, message));`,
         resolveDir: root("test"),

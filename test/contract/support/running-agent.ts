@@ -13,8 +13,13 @@ export class RunningAgent {
   /** Where what was waited for last ends in the output. */
   #seen = 0;
 
-  constructor(script: string, cwd: string, env: { readonly [name: string]: string | undefined }) {
-    this.#child = spawn(process.execPath, [script], { cwd, env });
+  constructor(
+    script: string,
+    cwd: string,
+    env: { readonly [name: string]: string | undefined },
+    args: readonly string[] = [],
+  ) {
+    this.#child = spawn(process.execPath, [script, ...args], { cwd, env });
     this.#ended = once(this.#child, "close");
     this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
       this.#output += text;

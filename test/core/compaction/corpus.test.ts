@@ -11,7 +11,7 @@ import { user } from "../../support/messages.ts";
 import { compactAndCheck, conversationOf, project } from "./accounting.ts";
 import { assistant } from "./builders.ts";
 
-const corpus = fileURLToPath(new URL("../../../shared/corpus", import.meta.url));
+const corpus = fileURLToPath(new URL("../../../../shared/corpus", import.meta.url));
 const isThere = existsSync(corpus);
 const files = isThere
   ? readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))

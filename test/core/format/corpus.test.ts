@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isJsonRecord, type JsonRecord } from "../../../src/core/format/json.ts";
 import { type Validation, validateEntry, validateHeader } from "../../../src/core/format/validate.ts";
 
-const CORPUS = fileURLToPath(new URL("../../../shared/corpus/", import.meta.url));
+const CORPUS = fileURLToPath(new URL("../../../../shared/corpus/", import.meta.url));
 const missing = !existsSync(CORPUS);
 if (missing) console.info(`no session files of other programs at ${CORPUS}: not validated`);
 

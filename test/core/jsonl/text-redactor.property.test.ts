@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { makeRedactor } from "../../../src/catalog/redaction/redactor.ts";
+import { makeRedactor } from "../../../src/session/manager/redactor.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 
 const SECRET = 'hunter2 "ü😀"\n\\x';

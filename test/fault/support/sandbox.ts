@@ -10,7 +10,7 @@ const FAST = "/dev/shm";
 
 /** Makes a folder that is removed when the test has finished. */
 export function sandbox(): string {
-  const folder = mkdtempSync(join(existsSync(FAST) ? resolve(FAST) : tmpdir(), "sessiontree-"));
+  const folder = mkdtempSync(join(existsSync(FAST) ? resolve(FAST) : tmpdir(), "test-sessiontree-"));
   onTestFinished(() => removeFolder(folder));
   return folder;
 }

@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { setTimeout as after } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SessionManager } from "sessiontree";
 import { importSessions } from "sessiontree/import";
 import { fileStore } from "sessiontree/stores";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
+import { Lives } from "./lives.ts";
 import { recordIdsIn, sourceBeside, sourceRecord } from "./stress-source.ts";
 import type { System } from "./systems.ts";
 
@@ -111,10 +109,7 @@ class Round {
   readonly #report: StressReport;
   readonly #acknowledged: string[] = [];
   readonly #redacted: string[] = [];
-  /** The children that have begun their work. */
-  readonly #working = new Set<ChildProcess>();
-  #seed: number;
-  #isOver = false;
+  readonly #seed: number;
 
   constructor(
     program: string,
@@ -132,13 +127,18 @@ class Round {
 
   async run(milliseconds: number): Promise<void> {
     await this.#importFirst();
-    const work = TASKS.map((task, i) => this.#keepAlive(task, `${task}${i}`));
-    for (const end = performance.now() + milliseconds; performance.now() < end; ) {
-      await after(Math.min(1_000 + this.#random(2_000), Math.max(0, end - performance.now())));
-      this.#killAll();
-    }
-    this.#isOver = true;
-    await Promise.all(work);
+    const lives = new Lives(this.#seed);
+    const plans = TASKS.map((task, i) => ({
+      program: this.#program,
+      name: `${task}${i}`,
+      args: (life: string, random: number) => [
+        ...[task, this.#path, life, String(random)],
+        ...[this.#durability, this.#system],
+      ],
+      take: (told: string) => this.#take(JSON.parse(told)),
+    }));
+    await lives.run(plans, milliseconds);
+    this.#report.killed += lives.killed;
     for await (const _ of this.#importAll());
     this.#check();
     removeFolder(this.#folder);
@@ -157,64 +157,6 @@ class Round {
     const source = sourceBeside(this.#path);
     const store = fileStore({ sessionDir: this.#folder });
     return importSessions({ paths: [source], store, cacheDir: `${source}.cache` });
-  }
-
-  #random(limit: number): number {
-    this.#seed = (Math.imul(this.#seed, 1_103_515_245) + 12_345) >>> 0;
-    return Math.floor((this.#seed / 2 ** 32) * limit);
-  }
-
-  /** Kills whoever is at work, as a crash of the machine's programs does: nobody is left to help anybody. */
-  #killAll(): void {
-    for (const child of this.#working) if (child.kill("SIGKILL")) this.#report.killed++;
-  }
-
-  /** Starts a child, kills it after a while, and starts the next; the last one may end by itself. */
-  async #keepAlive(task: string, name: string): Promise<void> {
-    for (let life = 0; !this.#isOver; life++) {
-      const random = String(this.#random(1e9));
-      const args = [
-        this.#program,
-        task,
-        this.#path,
-        `${name}x${life}`,
-        random,
-        this.#durability,
-        this.#system,
-      ];
-      const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-      let hasBegun = false;
-      let hasEnded = false;
-      const ended = this.#listen(child, name, () => {
-        hasBegun = true;
-        this.#working.add(child);
-      });
-      // Counted from its first word, since a busy machine takes long to start it.
-      void ended.finally(() => {
-        hasEnded = true;
-      });
-      for (let rest = 100 + this.#random(900); rest > 0 && !this.#isOver && !hasEnded; ) {
-        await after(20);
-        if (hasBegun) rest -= 20;
-      }
-      if (this.#isOver) child.stdin.end();
-      else if (child.kill("SIGKILL")) this.#report.killed++;
-      await ended;
-      this.#working.delete(child);
-    }
-  }
-
-  async #listen(child: ChildProcess, name: string, begin: () => void): Promise<void> {
-    const { stdout } = child;
-    if (stdout === null) throw new TypeError("the child's output is not piped");
-    child.stdin?.on("error", () => undefined);
-    const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
-    for await (const line of createInterface({ input: stdout })) {
-      begin();
-      this.#take(JSON.parse(line));
-    }
-    const code = await exit;
-    if (code !== 0 && code !== null) throw new Error(`${name} ended with ${code}`);
   }
 
   #take(told: Told): void {

@@ -81,6 +81,19 @@ test("an agent on the SDK is driven by its client: prompts, lists, loads, resume
     await agent.request(on.session.prompt, { sessionId: otherId, prompt: [text("Hello")] });
   });
 
+  // A session that nothing was said in is there as well when the agent is started again.
+  let emptyId = "";
+  await drive(home, async (agent) => {
+    ({ sessionId: emptyId } = await agent.request(on.session.new, { cwd: home, mcpServers: [] }));
+  });
+  await drive(home, async (agent) => {
+    const { sessions } = await agent.request(on.session.list, { cwd: home });
+    expect(sessions.map((one) => one.sessionId)).toContain(emptyId);
+    await agent.request(on.session.load, { sessionId: emptyId, cwd: home, mcpServers: [] });
+    await agent.request(on.session.prompt, { sessionId: emptyId, prompt: [text("Hello")] });
+    await agent.request(on.session.delete, { sessionId: emptyId });
+  });
+
   // Another process knows nothing but the files.
   await drive(home, async (agent, heard) => {
     const { sessions } = await agent.request(on.session.list, { cwd: home });

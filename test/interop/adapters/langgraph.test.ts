@@ -241,12 +241,49 @@ describe("bad input", () => {
     const config = await put(saver, { note: '"[Circular]"' });
     const entries = async () => (await openThread(store, "t")).getEntryCount();
     const before = await entries();
-    for (const value of [cycle, 7n, { deep: [7n] }]) {
+    let deep: unknown = "bottom";
+    for (let level = 0; level < 3_000; level++) deep = level % 2 === 0 ? { deep } : [deep];
+    const none = () => undefined;
+    const lost = [none, { none }, [new Map([["a", none]])], Symbol("s"), { s: Symbol("s") }, deep];
+    for (const value of [cycle, 7n, { deep: [7n] }, ...lost]) {
       expect(await codeOf(put(saver, { value }))).toBe("ENTRY_INVALID");
       expect(await codeOf(saver.putWrites(config, [["value", value]], "task"))).toBe("ENTRY_INVALID");
     }
     expect(await entries()).toBe(before);
     expect((await saver.get(thread("t")))?.channel_values).toEqual({ note: '"[Circular]"' });
+  });
+
+  test("bytes come back as bytes, wherever they are", async () => {
+    const saver = new SessionTreeSaver(memoryStore());
+    const bytes = new Uint8Array([1, 2, 255]);
+    const message = new ToolMessage({
+      id: "t1",
+      content: "x",
+      tool_call_id: "c",
+      artifact: Buffer.from(bytes),
+    });
+    const buffer = Buffer.from(bytes);
+    const config = await put(saver, {
+      ...{ buffer, bytes, inside: { list: [buffer, bytes], map: new Map([["a", buffer]]) } },
+      messages: [message],
+    });
+    await saver.putWrites(config, [["buffer", { buffer }]], "task");
+    const tuple = await saver.getTuple(config);
+    expect(tuple?.checkpoint.channel_values).toMatchObject({
+      ...{ buffer: bytes, bytes, inside: { list: [bytes, bytes], map: new Map([["a", bytes]]) } },
+      messages: [{ artifact: bytes }],
+    });
+    expect(tuple?.pendingWrites).toEqual([["task", "buffer", { buffer: bytes }]]);
+    expect(JSON.stringify(buffer)).toContain("Buffer");
+  });
+
+  test("a value may be nested a thousand levels deep", async () => {
+    const saver = new SessionTreeSaver(memoryStore());
+    let value: unknown = "bottom";
+    for (let level = 0; level < 1_000; level++) value = { value };
+    await put(saver, { value });
+    expect((await saver.get(thread("t")))?.channel_values).toEqual({ value });
+    expect(await codeOf(put(saver, { value: { value } }))).toBe("ENTRY_INVALID");
   });
 
   test("a thread that is deleted while a run writes to it does not come back", async () => {
@@ -292,24 +329,26 @@ describe("bad input", () => {
     await expect(saver.put(thread("t"), broken, metadata, {})).rejects.toThrow("This is not a checkpoint");
   });
 
-  test("checkpoints may come before their parents, twice, and of an unknown parent; each is whole", async () => {
+  test("a checkpoint may come twice; one whose parent was never stored is refused, as one of a deleted thread", async () => {
     const saver = new SessionTreeSaver(memoryStore());
-    await put(saver, { note: "first" });
-    const child: Checkpoint = {
-      ...emptyCheckpoint(),
-      id: "b",
-      channel_values: { messages: [human(1), human(2)], note: "x" },
-      channel_versions: { messages: 2, note: 1 },
-    };
-    await saver.put(thread("t", { checkpoint_id: "a" }), child, metadata, { messages: 2 });
     const parent: Checkpoint = {
       ...emptyCheckpoint(),
       id: "a",
       channel_values: { messages: [human(1)], note: "x" },
       channel_versions: { messages: 1, note: 1 },
     };
+    const child: Checkpoint = {
+      ...emptyCheckpoint(),
+      id: "b",
+      channel_values: { messages: [human(1), human(2)], note: "x" },
+      channel_versions: { messages: 2, note: 1 },
+    };
+    await put(saver, { note: "first" });
+    const putChild = () => saver.put(thread("t", { checkpoint_id: "a" }), child, metadata, { messages: 2 });
+    expect(await codeOf(putChild())).toBe("SESSION_NOT_FOUND");
     await saver.put(thread("t"), parent, metadata, { messages: 1, note: 1 });
     await saver.put(thread("t"), parent, metadata, { messages: 1, note: 1 });
+    await putChild();
     const tuple = await saver.getTuple(thread("t", { checkpoint_id: "b" }));
     expect(tuple?.checkpoint.channel_values).toEqual(child.channel_values);
     expect(tuple?.parentConfig).toEqual(thread("t", { checkpoint_ns: "", checkpoint_id: "a" }));

@@ -14,7 +14,7 @@ import { checkOpenAIResponsesRequest } from "../../support/provider-rules/openai
 import { readTruth } from "../import/support/truth.ts";
 import { Places } from "./support/places.ts";
 
-const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));
+const CORPUS = fileURLToPath(new URL("../../../../shared/corpus-other-agents/", import.meta.url));
 const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: imports of what other programs wrote: ../shared/corpus-other-agents is missing");

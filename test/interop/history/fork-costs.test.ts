@@ -117,7 +117,7 @@ test("a copy whose totals come after its first import is told what the original 
 });
 
 const CORPUS = fileURLToPath(
-  new URL("../../../shared/corpus-other-agents/generated/claude-code/fork/", import.meta.url),
+  new URL("../../../../shared/corpus-other-agents/generated/claude-code/fork/", import.meta.url),
 );
 
 test.skipIf(!existsSync(CORPUS))("a real fork and its original cost what their calls cost", async () => {

@@ -14,6 +14,12 @@ import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import {
+  documentOf,
+  answer as openCodeAnswer,
+  call as openCodeCall,
+  prompt as openCodePrompt,
+} from "../import/support/opencode-records.ts";
 import { Places } from "./support/places.ts";
 import { syncFile } from "./support/sync-file.ts";
 import { CLAUDE_PATH, forget, put, RECORDS, SECRET } from "./support/transcript.ts";
@@ -141,7 +147,7 @@ describe("what was redacted here", () => {
     session.redact(entryHolding(session, SECRET));
     await session.close();
     const [fresh] = await places.import({ fresh: true });
-    expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m3` });
+    expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m4` });
     expect(readFileSync(fresh?.path ?? "", "utf8")).not.toContain(SECRET);
     put(places);
     for (const status of ["grown", "unchanged"]) {
@@ -320,6 +326,11 @@ describe("a session file", () => {
 });
 
 describe("the version of the mapping", () => {
+  const CONVERSATION_BEHIND_RULES = [
+    user("q", "m", "begin"),
+    part("z", "q", "msg_1", text("ready"), { stop: "end_turn" }),
+  ];
+
   /** Makes a session as an older mapping would have made it. */
   function age(path: string): void {
     const older = readFileSync(path, "utf8")
@@ -333,7 +344,7 @@ describe("the version of the mapping", () => {
     put(places, 4);
     const [one] = await places.import();
     const path = one?.path ?? "";
-    expect(readFileSync(path, "utf8")).toContain('"mapping":3');
+    expect(readFileSync(path, "utf8")).toContain('"mapping":4');
     age(path);
     const before = readFileSync(path, "utf8");
     forget(places);
@@ -387,6 +398,73 @@ describe("the version of the mapping", () => {
     expect(saidAt(path).at(-1)).toContain("done");
   });
 
+  test("keeps the program's own texts as an older one made them, and makes new ones its own way", async () => {
+    const records = [
+      user("m", null, "old rules", { isMeta: true }),
+      ...CONVERSATION_BEHIND_RULES,
+      user("n", "z", "new rules", { isMeta: true }),
+      user("q2", "n", "go on"),
+    ];
+    const places = new Places();
+    places.put(CLAUDE_PATH, linesOf(records.slice(0, -2)));
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    // Earlier mappings put them into the context.
+    const older = readFileSync(path, "utf8")
+      .replace('"mapping":4', '"mapping":3')
+      .replace(
+        /"type":"custom"(,[^\n]*),"data":\{"content":"old rules"\}/,
+        '"type":"custom_message"$1,"content":"old rules","display":false',
+      );
+    expect(older).toContain('"type":"custom_message"');
+    writeFileSync(path, older);
+    forget(places);
+    expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
+    places.put(CLAUDE_PATH, linesOf(records));
+    forget(places);
+    expect(await places.import()).toMatchObject([{ status: "grown" }]);
+    const after = readFileSync(path, "utf8");
+    expect(after.startsWith(older)).toBe(true);
+    const context = (file: string) =>
+      JSON.stringify(SessionManager.open(file, { mode: "read-only" }).buildSessionContext().messages);
+    expect(context(path)).toContain("old rules");
+    expect(context(path)).not.toContain("new rules");
+    expect(after).toContain('"new rules"');
+    const [fresh] = await places.import({ fresh: true });
+    expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m4` });
+    expect(context(fresh?.path ?? "")).not.toContain("rules");
+    expect(context(fresh?.path ?? "")).toContain("go on");
+  });
+
+  test("keeps results as an older one named their calls, once, and names those of new ones whole", async () => {
+    const metadata = { openai: { itemId: "fc_1" } };
+    const turnOf = (n: number) => [
+      openCodePrompt(`q${n}`, n * 10, `prompt ${n}`),
+      openCodeAnswer(`a${n}`, n * 10 + 1, [{ ...openCodeCall(`c${n}`, "read"), metadata }]),
+    ];
+    const places = new Places();
+    const paths = [places.put("session.json", JSON.stringify(documentOf(turnOf(1))))];
+    const [one] = await places.import({ paths });
+    const path = one?.path ?? "";
+    const whole = readFileSync(path, "utf8");
+    // Mappings before 4 named only the first half.
+    const older = whole
+      .replace('"mapping":4', '"mapping":3')
+      .replace('"toolCallId":"c1|fc_1"', '"toolCallId":"c1"');
+    expect(older.length).toBe(whole.length - "|fc_1".length);
+    writeFileSync(path, older);
+    forget(places);
+    expect(await places.import({ paths })).toMatchObject([{ status: "unchanged" }]);
+    places.put("session.json", JSON.stringify(documentOf([...turnOf(1), ...turnOf(2)])));
+    expect(await places.import({ paths })).toMatchObject([{ status: "grown" }]);
+    const after = readFileSync(path, "utf8");
+    expect(after.startsWith(older)).toBe(true);
+    expect(after.match(/"toolCallId":"[^"]*"/g)).toEqual(['"toolCallId":"c1"', '"toolCallId":"c2|fc_1"']);
+    const [fresh] = await places.import({ paths, fresh: true });
+    const anew = readFileSync(fresh?.path ?? "", "utf8");
+    expect(anew.match(/"toolCallId":"[^"]*"/g)).toEqual(['"toolCallId":"c1|fc_1"', '"toolCallId":"c2|fc_1"']);
+  });
+
   test("decides what is imported anew beside it, once", async () => {
     const places = new Places();
     put(places);
@@ -395,7 +473,7 @@ describe("the version of the mapping", () => {
     const before = readFileSync(one?.path ?? "", "utf8");
     for (const status of ["new", "unchanged"]) {
       const [fresh] = await places.import({ fresh: true });
-      expect(fresh).toMatchObject({ status, id: `${SESSION_ID}.m3` });
+      expect(fresh).toMatchObject({ status, id: `${SESSION_ID}.m4` });
     }
     expect(places.files().size).toBe(2);
     expect(readFileSync(one?.path ?? "", "utf8")).toBe(before);

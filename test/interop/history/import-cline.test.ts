@@ -151,3 +151,80 @@ test("variables say where the command line and Kimi Code keep their sessions", a
   const name = [...places.files().values()].find((text) => text.includes('"name":"Hi"'));
   expect(readSession(name ?? "").header?.cwd).toBe("/code");
 });
+
+const TASKS = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks";
+
+/** What an editor shows of a task. */
+const ROWS = [
+  { ts: START + 1, type: "say", say: "task", text: "build it" },
+  { ts: START + 2, type: "say", say: "api_req_started", text: '{"tokensIn":7,"tokensOut":3,"cost":0.5}' },
+  { ts: START + 3, type: "say", say: "reasoning", text: "hm" },
+  { ts: START + 4, type: "say", say: "text", text: "Building." },
+  { ts: START + 5, type: "ask", ask: "command", text: "make" },
+  { ts: START + 6, type: "say", say: "checkpoint_created", lastCheckpointHash: "29db2d5" },
+  { ts: START + 7, type: "ask", ask: "followup", text: '{"question":"For whom?","options":["us"]}' },
+  { ts: START + 8, type: "say", say: "user_feedback", text: "for us" },
+  { ts: START + 9, type: "say", say: "completion_result", text: "Built." },
+];
+
+test("a task of which only what the editor shows is left is imported as that, and says so", async () => {
+  const places = new Places();
+  places.put(`${TASKS}/1795406259471/ui_messages.json`, JSON.stringify(ROWS));
+  const [made] = await places.import();
+  expect([made?.status, made?.sourceId, made?.issues.map(({ code }) => code)]).toEqual([
+    "new",
+    "1795406259471",
+    ["SOURCE_LEFT_OUT"],
+  ]);
+  expect(made?.issues[0]?.message).toContain("api_conversation_history.json");
+  const [text = ""] = places.files().values();
+  const said = readSession(text).entries.flatMap((entry) => {
+    const { role, content } = Object(Object(entry)["message"]);
+    if (role === undefined) return [];
+    return [
+      `${role} ${content.map((one: { text?: string; thinking?: string }) => one.text ?? one.thinking)}`,
+    ];
+  });
+  expect(said).toEqual([
+    "user build it",
+    "assistant hm",
+    "assistant Building.",
+    "assistant For whom?",
+    "user for us",
+    "assistant Built.",
+  ]);
+  expect(text.match(/"input":7,"output":3/g)?.length).toBe(1);
+  expect(text).toContain('"customType":"cline.notice"');
+  expect(text).toContain('"ref":"29db2d5"');
+  const { records = 0, mapped = 0, kept = 0, dropped = 0 } = made?.counts ?? {};
+  expect([records, mapped + kept + dropped]).toEqual([ROWS.length, ROWS.length]);
+  expect((await places.import()).map(brief)).toEqual(["unchanged 1795406259471"]);
+});
+
+test("what the editor shows is no session of its own beside the messages of its task", async () => {
+  const places = new Places();
+  const folder = `${TASKS}/1795406259471`;
+  const rows = places.put(`${folder}/ui_messages.json`, JSON.stringify(ROWS));
+  places.put(
+    `${folder}/api_conversation_history.json`,
+    JSON.stringify([user(1, "build it"), answer(2, "Built.")]),
+  );
+  expect((await places.import()).map(brief)).toEqual(["new 1795406259471"]);
+  const skipped: string[] = [];
+  expect(await places.import({ paths: [rows], onSkipped: (path) => skipped.push(path) })).toEqual([]);
+  expect(skipped).toEqual([rows]);
+});
+
+test.each([
+  [
+    "api_conversation_history.json",
+    [{ role: "user", content: [{ type: "text", text: "<task>\nbuild\n</task>" }] }, answer(2, "Built.")],
+  ],
+  ["ui_messages.json", ROWS],
+])("%s that was cut off gives what is whole in it", async (name, list) => {
+  const places = new Places();
+  const whole = JSON.stringify(list);
+  places.put(`${TASKS}/1795406259471/${name}`, whole.slice(0, -40));
+  const [made] = await places.import();
+  expect([made?.status, made?.issues.some(({ code }) => code === "TAIL_TORN")]).toEqual(["new", true]);
+});

@@ -195,7 +195,7 @@ test("prompts of a lost session that is deleted since they were found are not ke
   places.put(".claude/history.jsonl", linesOf([prompt]));
   const store = fileStore({ sessionDir: places.sessions });
   const options = { store, env: { HOME: places.home }, cacheDir: places.cacheDir };
-  const [lost] = findLost(options);
+  const [lost] = await findLost(options);
   markDeletedImport(ORIGIN);
   expect(lost && (await keepLost(lost, options))).toBeNull();
   expect(existsSync(places.sessions)).toBe(false);
@@ -203,7 +203,7 @@ test("prompts of a lost session that is deleted since they were found are not ke
 
 describe("the cache of imports", () => {
   const facts = (title: string) => [{ source: "claude-code", sessionId: title } as const];
-  const file = (path: string) => ({ path, size: 1, mtimeMs: 1 });
+  const file = (path: string) => ({ path, size: 1, mtimeMs: 1, ctimeMs: 1 });
 
   test("keeps what several imports have found at once", async () => {
     const folder = temporaryFolder();

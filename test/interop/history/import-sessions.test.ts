@@ -10,6 +10,7 @@ import { SessionManager } from "../../../src/session/manager/session-manager.ts"
 import type { SessionStore } from "../../../src/stores/contract/session-store.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
+import { overwrite } from "../../support/opened-files.ts";
 import {
   type ClaudeRecord,
   call,
@@ -154,6 +155,17 @@ test("a second run writes nothing and reads nothing, and without what is remembe
     "unchanged",
   ]);
   expect(state()).toMatchObject(marks);
+});
+
+test("a source that was rewritten in place with the same size and a restored modification time is read again", async () => {
+  const places = new Places();
+  const path = places.put(CLAUDE_PATH, linesOf([user("q", null, "the key is hunter2")]));
+  // A time that can be restored exactly.
+  utimesSync(path, 1, 1);
+  await places.import();
+  overwrite(path, "hunter2", "_______");
+  await places.import();
+  expect([...places.files().values()].join("")).toContain("the key is _______");
 });
 
 test("a session that was continued here keeps what was added, as its leaf, and gets what is new beside it", async () => {

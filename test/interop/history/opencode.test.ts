@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import fs, {
   type copyFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -16,7 +15,8 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ImportCache } from "../../../src/interop/history/import-cache.ts";
 import type { SessionImport } from "../../../src/interop/history/import-sessions.ts";
 import { findLost } from "../../../src/interop/history/lost-sessions.ts";
-import { copiesFor, findSourceSessions } from "../../../src/interop/history/source-query.ts";
+import { findSourceSessions } from "../../../src/interop/history/source-query.ts";
+import { SourceReader } from "../../../src/interop/history/source-reader.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { purgeCache } from "../../../src/session/files/cache-files.ts";
 import { temporaryPath } from "../../../src/session/fs/temporary-files.ts";
@@ -31,10 +31,9 @@ import {
   text,
 } from "../import/support/opencode-records.ts";
 import { briefMessage } from "../import/support/session-view.ts";
+import { DATA, type Document, ProgramsDatabase, SCHEMA } from "./support/opencode-database.ts";
 import { Places } from "./support/places.ts";
-import { writableDatabase } from "./support/writable-database.ts";
 
-const DATA = ".local/share/opencode";
 const GOOD = linesOf([user("q", null, "hello"), part("a", "q", "msg_1", said("hi"))]);
 
 const HELLO = [prompt("msg_1", 1, "hello"), answer("msg_2", 2, [text("hi")])];
@@ -48,8 +47,6 @@ const COPIED = HELLO.map(({ info, parts }) => ({
   parts: parts.map((one) => ({ ...one, id: `${String(Object(one).id)}f` })),
 }));
 const FORK = [...COPIED, prompt("msg_f", 20, "in the fork")];
-
-type Document = ReturnType<typeof documentOf>;
 
 const LATER = { created: Date.UTC(2026, 10, 22, 5, 0, 15), updated: 0 };
 const ORIGINAL = documentOf([...HELLO, ...START]);
@@ -135,93 +132,6 @@ describe("the files of before version 1.2", () => {
     expect(made).toMatchObject({ source: "opencode", sourceId: "ses_one", status: "new", issues: [] });
   });
 });
-
-const SCHEMA = `
-  CREATE TABLE session (id text PRIMARY KEY, project_id text, parent_id text, directory text, title text, version text,
-    agent text, revert text, time_created integer, time_updated integer);
-  CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text);
-  CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, data text);
-  CREATE TABLE event (id text PRIMARY KEY, aggregate_id text, seq integer, type text, data text);
-  CREATE TABLE event_sequence (aggregate_id text PRIMARY KEY, seq integer);
-  CREATE TABLE session_message (id text, session_id text, seq integer, data text);`;
-
-/** A database as the program writes it, whose changes stay in the log while it is open. */
-class ProgramsDatabase {
-  readonly path: string;
-  readonly #opened;
-  #seq = 0;
-
-  constructor(places: Places, schema = SCHEMA, name = "opencode.db") {
-    this.path = places.put(`${DATA}/${name}`, "");
-    this.#opened = writableDatabase(this.path, schema);
-  }
-
-  run(statement: string, ...values: unknown[]): void {
-    this.#opened.prepare(statement).run(...values);
-  }
-
-  put({ info, messages }: Document): void {
-    const { id, projectID, directory, title, version, time } = info;
-    const { parentID = null, revert } = Object(info);
-    this.run(
-      "INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, 'build', ?, ?, ?)",
-      ...[id, projectID, parentID, directory, title, version, revert ? JSON.stringify(revert) : null],
-      ...[time.created, time.updated],
-    );
-    for (const message of messages) this.putMessage(id, message);
-  }
-
-  putMessage(session: string, { info, parts }: OpenCodeMessage): void {
-    const { id, ...data } = info;
-    const { created } = Object(info["time"]);
-    this.run(
-      "INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)",
-      id,
-      session,
-      created,
-      created,
-      JSON.stringify(data),
-    );
-    this.#event(session, "message.updated.1", { info });
-    for (const one of parts) {
-      const { id: partId, ...fields } = Object(one);
-      this.run(
-        "INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?)",
-        partId,
-        id,
-        session,
-        created,
-        JSON.stringify(fields),
-      );
-      this.#event(session, "message.part.updated.1", { part: { ...one, messageID: id } });
-    }
-  }
-
-  deleteMessage(session: string, { info: { id } }: OpenCodeMessage): void {
-    this.run("DELETE FROM part WHERE message_id = ?", id);
-    this.run("DELETE FROM message WHERE id = ?", id);
-    this.#event(session, "message.removed.1", { sessionID: session, messageID: id });
-  }
-
-  #event(session: string, type: string, data: object): void {
-    const seq = this.#seq++;
-    this.run(
-      "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
-      `evt_${seq}`,
-      session,
-      seq,
-      type,
-      JSON.stringify(data),
-    );
-    this.run("INSERT OR REPLACE INTO event_sequence VALUES (?, ?)", session, seq);
-  }
-
-  /** The bytes and times of the database and of what stands beside it. */
-  state(): unknown {
-    const files = ["", "-wal", "-shm"].map((suffix) => this.path + suffix).filter((file) => existsSync(file));
-    return files.map((file) => [file, readFileSync(file).toString("base64"), statSync(file).mtimeMs]);
-  }
-}
 
 function temporaryIn({ cacheDir }: Places): string[] {
   return readdirSync(cacheDir).filter((name) => name.includes(".tmp"));
@@ -456,20 +366,20 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     new ProgramsDatabase(places).put(ORIGINAL);
     const query = { env: { HOME: places.home }, cacheDir: places.cacheDir };
     const cache = new ImportCache("test", places.cacheDir);
-    const copies = copiesFor(query);
-    onTestFinished(() => copies.remove());
-    const all = findSourceSessions(query, cache, copies);
+    const reader = new SourceReader(query);
+    onTestFinished(() => reader.close());
+    const all = await findSourceSessions(query, cache, reader);
     expect(all.map(({ files }) => files[0]?.path)).toEqual([expect.stringMatching(/opencode\.db$/)]);
-    expect(findSourceSessions(query, cache, copies, (path) => !path.endsWith(".db"))).toEqual(all);
+    const others = await findSourceSessions(query, cache, reader, (path) => !path.endsWith(".db"));
+    expect(others).toEqual(all);
   });
 
-  test("leaves no copy behind if looking for lost sessions fails", () => {
+  test("leaves no copy behind if looking for lost sessions fails", async () => {
     const places = new Places();
     new ProgramsDatabase(places).put(ORIGINAL);
     const paths = [`${places.home}/${DATA}/opencode.db`, places.put("none.jsonl", "{}\n")];
-    expect(() => findLost({ paths, env: { HOME: places.home }, cacheDir: places.cacheDir })).toThrow(
-      expect.objectContaining({ code: "NOT_A_SESSION" }),
-    );
+    const found = findLost({ paths, env: { HOME: places.home }, cacheDir: places.cacheDir });
+    await expect(found).rejects.toMatchObject({ code: "NOT_A_SESSION" });
     expect(readdirSync(places.cacheDir)).toEqual([]);
   });
 

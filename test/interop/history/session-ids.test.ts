@@ -63,27 +63,24 @@ function forget({ cacheDir }: Places): void {
 }
 
 describe("ids that are equal in a file name", () => {
-  test.each([[0], [2]])(
-    "become sessions of their own, the earliest under the plain id, on %s threads",
-    async (threads) => {
-      const places = new Places();
-      gemini(places, "x-y", 2);
-      gemini(places, "x/y", 1);
-      const ids = idsOf(await places.import({ threads }));
-      expect(ids.get("gemini x/y")).toBe("x-y");
-      expect(ids.get("gemini x-y")).toMatch(/^[0-9a-f]{8}\.x-y$/);
-      for (const isKnown of [true, false]) {
-        if (!isKnown) forget(places);
-        const again = await places.import({ threads });
-        expect(again.map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
-        expect(idsOf(again)).toEqual(ids);
-      }
-      gemini(places, "x-y", 2, ["said in x-y", "and more"]);
-      const grown = await places.import({ threads });
-      expect(grown.map(({ status }) => status)).toEqual(["unchanged", "grown"]);
-      expect(idsOf(grown)).toEqual(ids);
-    },
-  );
+  test("become sessions of their own, the earliest under the plain id", async () => {
+    const places = new Places();
+    gemini(places, "x-y", 2);
+    gemini(places, "x/y", 1);
+    const ids = idsOf(await places.import());
+    expect(ids.get("gemini x/y")).toBe("x-y");
+    expect(ids.get("gemini x-y")).toMatch(/^[0-9a-f]{8}\.x-y$/);
+    for (const isKnown of [true, false]) {
+      if (!isKnown) forget(places);
+      const again = await places.import();
+      expect(again.map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
+      expect(idsOf(again)).toEqual(ids);
+    }
+    gemini(places, "x-y", 2, ["said in x-y", "and more"]);
+    const grown = await places.import();
+    expect(grown.map(({ status }) => status)).toEqual(["unchanged", "grown"]);
+    expect(idsOf(grown)).toEqual(ids);
+  });
 
   test("keep the ids of whichever was imported first, alone or not, even if its file is gone", async () => {
     const places = new Places();

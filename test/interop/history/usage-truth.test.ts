@@ -9,7 +9,7 @@ import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { readTruth, type Truth } from "../import/support/truth.ts";
 import { Places } from "./support/places.ts";
 
-const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));
+const CORPUS = fileURLToPath(new URL("../../../../shared/corpus-other-agents/", import.meta.url));
 const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: sums over what other programs wrote: ../shared/corpus-other-agents is missing");

@@ -15,7 +15,7 @@ import { importQwen } from "../../../src/interop/import/qwen/import-qwen.ts";
 import { readSourceText, type SourceText } from "../../../src/interop/import/source-text.ts";
 import { expectTruth, readTruth, type Truth } from "./support/truth.ts";
 
-const CORPUS = fileURLToPath(new URL("../../../shared/corpus-other-agents/", import.meta.url));
+const CORPUS = fileURLToPath(new URL("../../../../shared/corpus-other-agents/", import.meta.url));
 const isThere = existsSync(CORPUS);
 const importedAt = "2027-01-01T00:00:00.000Z";
 

@@ -1,14 +1,18 @@
-import { appendFileSync, statSync } from "node:fs";
+import { appendFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
 import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/page-server.ts";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
-import { isSameFile } from "../../../src/session/fs/file-identity.ts";
+import { isSameFile, isUnchanged, stateAt } from "../../../src/session/fs/file-identity.ts";
+import { realFileSystem } from "../../../src/session/fs/file-system.ts";
 import { place, sandbox } from "../../fault/support/sandbox.ts";
 import { header, lines, message } from "../../fault/support/sessions.ts";
 import { useOneFileNumber } from "../../support/one-file-number.ts";
+import { overwrite } from "../../support/opened-files.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const SESSION = lines(
   header(),
@@ -78,4 +82,16 @@ test("the numbers of files are told apart to their last bit", () => {
   expect(Number(first)).toBe(Number(second));
   expect(isSameFile({ dev: 1n, ino: first, ...time }, { dev: 1n, ino: first, ...time })).toBe(true);
   expect(isSameFile({ dev: 1n, ino: first, ...time }, { dev: 1n, ino: second, ...time })).toBe(false);
+});
+
+test("a file that was rewritten in place with the same size and a restored modification time has changed", () => {
+  const path = join(temporaryFolder(), "a");
+  writeFileSync(path, "first");
+  utimesSync(path, 1, 1);
+  const before = stateAt(realFileSystem, path);
+  expect(isUnchanged(before, stateAt(realFileSystem, path))).toBe(true);
+  overwrite(path, "first", "other");
+  const now = stateAt(realFileSystem, path);
+  expect([now?.size, now?.mtimeNs]).toEqual([before?.size, before?.mtimeNs]);
+  expect([isSameFile(before, now), isUnchanged(before, now)]).toEqual([true, false]);
 });

@@ -108,7 +108,7 @@ test("what is named as a transcript is found by import, however late its telling
 });
 
 const CORPORA = ["corpus-other-agents", "corpus-pi-v4"]
-  .map((name) => fileURLToPath(new URL(`../../../shared/${name}`, import.meta.url)))
+  .map((name) => fileURLToPath(new URL(`../../../../shared/${name}`, import.meta.url)))
   .filter((folder) => existsSync(folder));
 
 describe.runIf(CORPORA.length > 0)("files that other programs wrote", () => {

@@ -63,6 +63,21 @@ describe("watching", () => {
     console.info(`entries of another process arrived after ${delays.join(", ")} ms`);
   });
 
+  test("ends with the session, and lets the process end", async () => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED);
+    const session = SessionManager.open(path);
+    const watchers = () => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap").length;
+    const before = watchers();
+    const watching = session.watch();
+    const next = watching.next();
+    await turn();
+    expect(watchers()).toBe(before + 1);
+    await session.close();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await session.watch().next()).toEqual({ done: true, value: undefined });
+    await vi.waitFor(() => expect(watchers()).toBeLessThanOrEqual(before));
+  });
+
   test("yields each entry of others once, in order, and none of its own", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);

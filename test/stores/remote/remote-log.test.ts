@@ -1,5 +1,5 @@
 import { isSessionError, type SessionManager } from "sessiontree";
-import { remoteStore, type SessionBackend } from "sessiontree/stores";
+import { memoryStore, remoteStore, type SessionBackend } from "sessiontree/stores";
 import { describe, expect, test, vi } from "vitest";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { faultyBackend } from "../../../src/stores/suite/faulty-backend.ts";
@@ -291,4 +291,15 @@ describe("a session in a remote store", () => {
     await expect(session.pull()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
     expect(session.getEntryCount()).toBe(2);
   });
+});
+
+test("a watch ends with its session, and with its store", async () => {
+  const store = memoryStore();
+  const [one, two] = [1, 2].map(() => store.create({ cwd: "/w", createAtOnce: true }));
+  const watched = [one, two].map((session) => session?.watch().next());
+  await one?.flush();
+  await one?.close();
+  expect(await watched[0]).toEqual({ done: true, value: undefined });
+  await store.close();
+  expect(await watched[1]).toEqual({ done: true, value: undefined });
 });

@@ -168,7 +168,7 @@ async function showLost(
   options: ImportSessionsOptions,
 ): Promise<void> {
   const isKept = get(ALL) && !get(DRY_RUN);
-  const all = findLost(options);
+  const all = await findLost(options);
   for (const lost of all) {
     const path = isKept ? await keepLost(lost, options) : null;
     const { sessionId, startedAt, cwd, prompts, firstPrompt } = lost;

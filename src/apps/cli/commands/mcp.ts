@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import type { PriceFunction } from "../../../catalog/usage/usage-groups.ts";
 import { messageOf } from "../../../core/format/errors.ts";
-import type { HideSecrets } from "../../recall/clean.ts";
+import type { HideSecrets } from "../../recall/cleaner.ts";
 import type { Command, CommandCall } from "../command.ts";
 import type { CliInput } from "../io.ts";
 import { textOption } from "../parameters.ts";

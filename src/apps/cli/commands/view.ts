@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { counted } from "../../../core/facts/number-text.ts";
 import { isSessionError, SessionError } from "../../../core/format/errors.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
+import { newPagePath } from "../../../session/files/page-files.ts";
 import { closeQuietly, readRange, realFileSystem, whileHeld } from "../../../session/fs/file-system.ts";
-import { removeTemporary, TEMPORARY_FOLDER_PREFIX } from "../../../session/fs/temporary-files.ts";
+import { removeTemporary } from "../../../session/fs/temporary-files.ts";
 import { writeTemporary } from "../../../session/fs/write-whole.ts";
 import { fileError } from "../../../session/log/file-errors.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
@@ -119,7 +119,7 @@ async function serve(
  * arguments of a browser, everybody on the machine could read the token in it.
  */
 function doorTo(url: string): string {
-  const path = temporaryPath("live");
+  const path = newPagePath("live");
   writeNewPage(
     path,
     `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><title>sessiontree</title>\n`,
@@ -135,7 +135,7 @@ async function writePage(call: CommandCall): Promise<void> {
   const wanted = get(LEAF);
   const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
   const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
-  const path = file ?? temporaryPath(session.fileName);
+  const path = file ?? newPagePath(session.fileName);
   if (get(FORCE)) writePageAt(path, [page]);
   else writeNewPage(path, page);
   const entries = session.tree.size;
@@ -156,12 +156,6 @@ function writeNewPage(path: string, page: string): void {
     const message = `${path} exists already; choose another path, or replace the page with --force.`;
     throw new SessionError(error.code, message, { details: error.details });
   }
-}
-
-/** A place in a folder of its own, which only its owner can enter. */
-function temporaryPath(fileName: string): string {
-  const name = fileName.replace(/\.jsonl$/, "");
-  return join(mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER_PREFIX)), `${name}.html`);
 }
 
 async function openPage({ get, io, warn }: CommandCall, target: string): Promise<void> {

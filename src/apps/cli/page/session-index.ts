@@ -14,6 +14,7 @@ import {
 } from "../../../catalog/usage/usage-groups.ts";
 import { titleOf } from "../../../core/facts/session-title.ts";
 import type { Spent } from "../../../core/facts/spending.ts";
+import { type FileMark, isUnchangedAt, markOf } from "../../../session/files/file-mark.ts";
 import type { CatalogScope } from "../../../session/files/session-files.ts";
 import type { SessionRow } from "../../../session/files/session-row.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
@@ -165,15 +166,14 @@ export async function searchIndex(
 
 /** Counts the failures of sessions, and remembers them until the file changes. */
 export class FailureCounter {
-  readonly #known = new Map<string, { readonly stamp: string; readonly failed: number }>();
+  readonly #known = new Map<string, { readonly mark: FileMark; readonly failed: number }>();
 
   failuresOf(path: string): number {
-    const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-    const stamp = `${size}:${mtimeMs}`;
     const known = this.#known.get(path);
-    if (known?.stamp === stamp) return known.failed;
+    if (known !== undefined && isUnchangedAt(path, known.mark)) return known.failed;
+    const stats = statSync(path, { throwIfNoEntry: false });
     const failed = readKinds(SessionView.at(path)).failures.size;
-    this.#known.set(path, { stamp, failed });
+    if (stats !== undefined) this.#known.set(path, { mark: markOf(stats), failed });
     return failed;
   }
 }

@@ -70,9 +70,25 @@ export async function listAcpSessions(
 }
 
 /**
+ * Answers `session/new`: begins a session, and writes it, so that it is there for a client that restarts the agent.
+ *
+ * @returns The new session. Once it is deleted, appends throw `SESSION_NOT_FOUND`.
+ * @throws {SessionError} `STORE_UNAVAILABLE` or `WRITE_FAILED`.
+ * @remarks Source: docs/adapters.md#agent-client-protocol
+ */
+export async function newAcpSession(
+  store: SessionStore,
+  { cwd }: { readonly cwd: string },
+): Promise<SessionManager> {
+  const session = store.create({ cwd, createAtOnce: true, mustExist: true });
+  await session.flush();
+  return session;
+}
+
+/**
  * Answers `session/fork`: copies a branch of a session into a new one.
  *
- * @returns The new session, written; where no conversation has begun, an empty one that its first message writes.
+ * @returns The new session, written; where no conversation has begun, an empty one. As `newAcpSession` returns it.
  * @throws {TypeError} If `_meta` names an entry with anything but a text.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
@@ -88,10 +104,10 @@ export async function forkAcpSession(
   const from = await store.open(sessionId, { cwd, mode: "read-only" });
   try {
     const leafId = entryId ?? from.getLeafId();
-    if (leafId === null || !holdsConversation(from, leafId)) return store.create({ cwd });
+    if (leafId === null || !holdsConversation(from, leafId)) return await newAcpSession(store, { cwd });
     const copy = from.forkSibling(leafId);
     await copy.close();
-    return await store.open(copy.getSessionId(), { cwd });
+    return await store.open(copy.getSessionId(), { cwd, mustExist: true });
   } finally {
     await from.close();
   }

@@ -72,7 +72,7 @@ export class AcpRecorder {
    * @param update - An update, a notification that holds one, or the end of a turn.
    * @returns Ids of the new entries.
    * @throws {TypeError} If it is no object, or JSON cannot hold it.
-   * @throws {SessionError} `WRITE_FAILED`; the next call tries again.
+   * @throws {SessionError} `WRITE_FAILED`; the next call tries again. `SESSION_NOT_FOUND` if the session was deleted.
    */
   add(update: AcpUpdateLike): string[] {
     this.#reader.take(update);
@@ -92,7 +92,7 @@ export class AcpRecorder {
   }
 
   #write(): string[] {
-    const ids = this.#session.appendAll(this.#drafts);
+    const ids = this.#session.appendAll(this.#drafts, { mustExist: true });
     this.#drafts = [];
     return ids;
   }

@@ -49,7 +49,7 @@ export function loadChat(session: SessionManager): UIMessage[] {
  *
  * @param messages - All messages of the chat, as `onEnd` of a UI stream passes them.
  * @throws {TypeError} If an element is not a UI message.
- * @throws {SessionError} `WRITE_FAILED`; then neither the session nor its leaf has changed.
+ * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the chat was deleted; then neither the session nor its leaf has changed.
  * @remarks Resolves once the entries are durable. Cost: O(branch + messages). Source: docs/adapters.md#ai-sdk
  */
 export async function saveChat(
@@ -119,7 +119,8 @@ function collecting(
 /** Writes the entries, or a record that the leaf moved. If that fails, restores the leaf. */
 function write(session: SessionManager, drafts: readonly EntryDraft[], leafBefore: string | null): string[] {
   try {
-    return session.appendAll(drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }]);
+    const written = drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }];
+    return session.appendAll(written, { mustExist: true });
   } catch (error) {
     if (leafBefore === null) session.resetLeaf();
     else session.branch(leafBefore);

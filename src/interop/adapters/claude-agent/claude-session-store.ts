@@ -117,7 +117,9 @@ class Transcripts {
       // Before the first record, so that deleting the session finds it.
       if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
       await this.#logs.write(id, nameOf(key), (log) => this.#appendOnce(id, log, records));
-      if (key.subpath === undefined) await this.#note(key.projectKey, await this.#foldWritten(key, entries));
+      if (key.subpath === undefined) await this.#noteWritten(key, entries);
+      // Again, since another process may have deleted the session meanwhile, and must find this transcript the next time.
+      else await this.#noteSubpath(key, key.subpath);
       this.#unfinished.delete(id);
     });
   }
@@ -157,18 +159,35 @@ class Transcripts {
     const id = transcriptId(key);
     await this.#inOrder(key, async () => {
       const subpaths = subpath === undefined ? await this.listSubkeys({ projectKey, sessionId }) : [];
-      for (const one of subpaths)
-        await this.#logs.delete(transcriptId({ projectKey, sessionId, subpath: one }));
+      await this.#deleteSubagents(key, subpaths);
       await this.#logs.delete(id);
       const isKnown = await this.#read(projectKey, (index) => index.get(sessionId) !== undefined);
       if (isKnown !== true) return;
-      await this.#note(
-        projectKey,
-        subpath === undefined
-          ? { kind: "deleted", sessionId }
-          : { kind: "subpath-deleted", sessionId, subpath },
+      if (subpath !== undefined)
+        return this.#note(projectKey, { kind: "subpath-deleted", sessionId, subpath });
+      await this.#note(projectKey, { kind: "deleted", sessionId });
+      // What another process has begun since the list was read.
+      const dropped = await this.#read(projectKey, (index) => index.droppedSubpaths(sessionId));
+      await this.#deleteSubagents(
+        key,
+        (dropped ?? []).filter((one) => !subpaths.includes(one)),
       );
     });
+  }
+
+  async #deleteSubagents(
+    { projectKey, sessionId }: ClaudeSessionKey,
+    subpaths: readonly string[],
+  ): Promise<void> {
+    for (const subpath of subpaths) await this.#logs.delete(transcriptId({ projectKey, sessionId, subpath }));
+  }
+
+  /** Notes a write to the main transcript, unless another process has deleted that since. */
+  async #noteWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
+    const { projectKey, sessionId } = key;
+    await this.#note(projectKey, await this.#foldWritten(key, entries));
+    const isThere = await this.#logs.read(transcriptId(key), () => true);
+    if (isThere !== true) await this.#note(projectKey, { kind: "deleted", sessionId });
   }
 
   async #noteSubpath({ projectKey, sessionId }: ClaudeSessionKey, subpath: string): Promise<void> {
@@ -186,9 +205,9 @@ class Transcripts {
     return { kind: "written", sessionId, summary: storeData(data, "a summary") };
   }
 
-  #note(projectKey: string, change: IndexChange): Promise<void> {
+  async #note(projectKey: string, change: IndexChange): Promise<void> {
     const name = `Claude sessions of ${projectKey}`;
-    return this.#indexes.write(indexId(projectKey), name, ({ session }) => noteChange(session, change));
+    await this.#indexes.write(indexId(projectKey), name, ({ session }) => noteChange(session, change));
   }
 
   #read<T>(projectKey: string, read: (index: ProjectIndex) => T): Promise<T | undefined> {

@@ -27,12 +27,15 @@ const INDEX_CUSTOM_TYPE = "claude-code.index";
 /** The sessions of a project, with facts that need no transcript. */
 export class ProjectIndex implements EntryTaker {
   readonly #sessions = new Map<string, IndexedSession>();
+  /** By deleted session, the subpaths that it had. */
+  readonly #dropped = new Map<string, readonly string[]>();
 
   take(entry: AnySessionEntry): void {
     const { customType, data } = fieldsOf(entry);
     const { kind, sessionId, subpath, summary } = fieldsOf(data);
     if (entry.type !== "custom" || customType !== INDEX_CUSTOM_TYPE || typeof sessionId !== "string") return;
     if (kind === "deleted") {
+      this.#dropped.set(sessionId, [...(this.#sessions.get(sessionId)?.subpaths ?? [])]);
       this.#sessions.delete(sessionId);
       return;
     }
@@ -54,6 +57,11 @@ export class ProjectIndex implements EntryTaker {
   /** Returns the facts of a session; undefined if it was never written, or was deleted. */
   get(sessionId: string): IndexedSession | undefined {
     return this.#sessions.get(sessionId);
+  }
+
+  /** Returns the subpaths that a session had when it was last deleted. */
+  droppedSubpaths(sessionId: string): readonly string[] {
+    return this.#dropped.get(sessionId) ?? [];
   }
 
   /** Returns the sessions with a main transcript. */

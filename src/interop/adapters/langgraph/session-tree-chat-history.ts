@@ -1,6 +1,7 @@
 import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
 import { type BaseMessage, mapStoredMessagesToChatMessages } from "@langchain/core/messages";
 import { convertToLlm } from "../../../core/context/convert-to-llm.ts";
+import { LEAF_CUSTOM_TYPE } from "../../../core/format/entry.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
 import { writeMessages } from "../../convert/langchain/to-langchain.ts";
@@ -31,7 +32,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
    * Appends a message.
    *
    * @throws {TypeError} If a session cannot hold it, such as a message of a class of your own.
-   * @throws {SessionError} `WRITE_FAILED`
+   * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the session was deleted.
    */
   async addMessage(message: BaseMessage): Promise<void> {
     await this.addMessages([message]);
@@ -40,14 +41,15 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   /** Appends messages in one write, all or none, and waits until they are durable. */
   override async addMessages(messages: BaseMessage[]): Promise<void> {
     const { messages: said } = fromLangChain(messages, { timestamp: Date.now() });
-    this.#session.appendAll(said.map((message) => ({ type: "message", message })));
+    const drafts = said.map((message) => ({ type: "message", message }));
+    this.#session.appendAll(drafts, { mustExist: true });
     await this.#session.flush();
   }
 
   /** Moves the leaf before the first entry: the history is empty, and the messages stay on their branch. */
   override async clear(): Promise<void> {
-    this.#session.resetLeaf();
-    this.#session.persistLeaf();
+    const mark = { type: "custom", customType: LEAF_CUSTOM_TYPE };
+    this.#session.append(mark, { parentId: null, mustExist: true });
     await this.#session.flush();
   }
 }

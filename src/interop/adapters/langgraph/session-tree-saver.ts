@@ -22,6 +22,7 @@ import { SessionError } from "../../../core/format/errors.ts";
 import { digestOf } from "../../../core/format/ids.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
 import { type OpenSession, OpenSessions } from "../session-pool.ts";
@@ -34,6 +35,7 @@ import {
   valuesIn,
   writesDraft,
 } from "./checkpoint-entries.ts";
+import { DeletedThreads, threadDeleted } from "./deleted-threads.ts";
 import { recordIn } from "./message-entries.ts";
 import { dumpValue, loadValue, type StoredValue } from "./stored-value.ts";
 import { type Checkpoint, ThreadState } from "./thread-state.ts";
@@ -86,6 +88,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   readonly #store: SessionStore;
   readonly #cwd: string;
   readonly #threads: OpenSessions<ThreadState>;
+  readonly #deleted = new DeletedThreads();
   readonly #turns = new Turns();
   readonly #showsMessages: boolean;
 
@@ -93,7 +96,8 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     super(serde);
     this.#store = store;
     this.#cwd = cwd;
-    this.#threads = new OpenSessions(store, cwd, (session) => new ThreadState(session));
+    const newState = (session: SessionManager) => new ThreadState(session);
+    this.#threads = new OpenSessions(store, cwd, newState, (_, state) => this.#deleted.note(state));
     this.#showsMessages = serde === undefined;
   }
 
@@ -168,11 +172,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       dumpValue(this.serde, metadata, "The metadata of a checkpoint"),
     ]);
     await this.#inTurn(threadId, dumped, async ([values, dumpedMetadata]) => {
-      const id = this.sessionIdOf(threadId);
-      const lacking = await this.#threads.read(id, ({ state }) =>
+      const lacking = await this.#threads.read(this.sessionIdOf(threadId), ({ state }) =>
         lackingIn(state, copy, ns, parentId, changed),
       );
-      if (lacking === undefined && parentId !== undefined) throw threadDeleted(threadId);
       const all = new Map([...values, ...(await this.#dumpChannels(copy, lacking ?? []))]);
       const parents: JsonRecord = fieldsOf(metadata.parents);
       const made: NewCheckpoint = {
@@ -183,7 +185,11 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
         values: all,
         metadata: dumpedMetadata,
       };
-      await this.#write(threadId, (open) => appendCheckpoint(open, made, this.#showsMessages));
+      const around = Object.entries(parents).filter(isPlaceOutside(ns));
+      const isMeant = (state: ThreadState | undefined) =>
+        (parentId === undefined || state?.find(ns, parentId) !== undefined) &&
+        !this.#deleted.held(threadId, state, around);
+      await this.#write(threadId, isMeant, (open) => appendCheckpoint(open, made, this.#showsMessages));
     });
     return configOf({ threadId, ns, id: copy.id });
   }
@@ -209,9 +215,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       }),
     );
     await this.#inTurn(threadId, dumped, async (stored) => {
-      const isThere = await this.#threads.read(this.sessionIdOf(threadId), () => true);
-      if (isThere !== true) throw threadDeleted(threadId);
-      await this.#write(threadId, ({ session, state }) => {
+      const isMeant = (state: ThreadState | undefined) =>
+        state !== undefined && !this.#deleted.held(threadId, state, [[ns, id]]);
+      await this.#write(threadId, isMeant, ({ session, state }) => {
         const draft = writesDraft({ ns, checkpointId: id, taskId, taskPath, writes: stored });
         session.append(draft, { parentId: state.tailOf(state.find(ns, id)) });
       });
@@ -228,11 +234,19 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return (await this.#inOrder(threadId, ({ session }) => session.issues)) ?? [];
   }
 
-  #write(threadId: string, work: (open: OpenSession<ThreadState>) => void): Promise<void> {
-    return this.#threads.write(this.sessionIdOf(threadId), `LangGraph ${threadId}`, (open) => {
+  /** @throws {SessionError} `SESSION_NOT_FOUND` if the thread is not meant, or there is none and none is to begin. */
+  async #write(
+    threadId: string,
+    isMeant: (state: ThreadState | undefined) => boolean,
+    work: (open: OpenSession<ThreadState>) => void,
+  ): Promise<void> {
+    const append = (open: OpenSession<ThreadState>) => {
       if (open.state.thread === undefined) open.session.append(threadDraft(threadId));
       work(open);
-    });
+    };
+    const name = `LangGraph ${threadId}`;
+    const isWritten = await this.#threads.write(this.sessionIdOf(threadId), name, append, isMeant);
+    if (!isWritten) throw threadDeleted(threadId);
   }
 
   /** Runs a task of a thread in order, once what it needs is serialized. */
@@ -385,12 +399,9 @@ function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
   );
 }
 
-function threadDeleted(threadId: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    "The thread was deleted while the graph ran, or was never stored here. Run the graph again without a checkpoint_id to begin it anew.",
-    { details: { threadId } },
-  );
+/** Returns a filter for the checkpoints of the graphs around a subgraph, as metadata names them. */
+function isPlaceOutside(ns: string): (place: [string, unknown]) => place is [string, string] {
+  return (place): place is [string, string] => place[0] !== ns && typeof place[1] === "string";
 }
 
 /** Lists channels that have not changed, and of which no checkpoint above holds the version: after a copy, or without the parent. */

@@ -81,7 +81,7 @@ export class ThreadState implements EntryTaker {
       this.#nearest.set(entry.id, checkpoint);
       this.#tails.set(checkpoint, entry.id);
     } else if (writes !== undefined) {
-      addTo(this.#writes, keyOf(writes.ns, writes.checkpointId), writes);
+      addTo(this.#writes, checkpointKey(writes.ns, writes.checkpointId), writes);
       if (above !== undefined) this.#tails.set(above, entry.id);
     } else {
       const about = `entry ${entry.id} of LangGraph is no checkpoint and no writes as this version knows them, and is left out`;
@@ -96,6 +96,11 @@ export class ThreadState implements EntryTaker {
     return ids?.get(id ?? latest());
   }
 
+  /** Where all checkpoints are. */
+  get places(): [ns: string, id: string][] {
+    return this.list(undefined).map(({ head }) => [head.ns, head.id]);
+  }
+
   /** Lists the checkpoints of a namespace, or of all. */
   list(ns: string | undefined): Checkpoint[] {
     const maps = ns === undefined ? [...this.#checkpoints.values()] : [this.#checkpoints.get(ns)];
@@ -104,7 +109,7 @@ export class ThreadState implements EntryTaker {
 
   /** Returns the writes against a checkpoint, in the order in which they came. */
   writesOf(ns: string, checkpointId: string): readonly TaskWrites[] {
-    return this.#writes.get(keyOf(ns, checkpointId)) ?? [];
+    return this.#writes.get(checkpointKey(ns, checkpointId)) ?? [];
   }
 
   /** Returns the entry under which what follows a checkpoint stands; without one, what begins. */
@@ -176,6 +181,7 @@ export class ThreadState implements EntryTaker {
   }
 }
 
-function keyOf(ns: string, checkpointId: string): string {
-  return JSON.stringify([ns, checkpointId]);
+/** Returns a key for what has these names, such as those of a namespace and a checkpoint. */
+export function checkpointKey(...names: readonly string[]): string {
+  return JSON.stringify(names);
 }

@@ -53,7 +53,8 @@ export interface OpenAIAgentsSessionOptions {
  * an entry. The history is the active branch: `session.branch(id)` moves it. Nothing is deleted: popped, cleared and replaced
  * items stay on other branches. Every promise resolves once the change is durable.
  *
- * @throws {SessionError} From every method that writes: `WRITE_FAILED` and what else `append` throws.
+ * @throws {SessionError} From every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted, and
+ *   what else `append` throws.
  * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
  */
 export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
@@ -122,7 +123,8 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
 
   /** Starts a new history: moves the leaf before the first entry. */
   async clearSession(): Promise<void> {
-    if (readHistory(this.#session).length > 0) this.#session.appendAll([markerDraft([])], { parentId: null });
+    if (readHistory(this.#session).length > 0)
+      this.#session.appendAll([markerDraft([])], { parentId: null, mustExist: true });
     await this.#session.flush();
   }
 
@@ -217,7 +219,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const edits = parts
       .filter((part) => !before.includes(part))
       .map(({ entry, items }) => editDraft(entry.id, items, this.#answerer));
-    this.#session.appendAll(edits);
+    this.#session.appendAll(edits, { mustExist: true });
     await this.#session.flush();
   }
 
@@ -252,7 +254,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     options: { parentId?: string | null } = {},
   ): void {
     const answers = answersIn(added);
-    this.#session.appendAll(draftsWith(this.#usage.of(run, answers)), options);
+    this.#session.appendAll(draftsWith(this.#usage.of(run, answers)), { ...options, mustExist: true });
     this.#usage.count(run, answers);
   }
 

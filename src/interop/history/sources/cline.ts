@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { digestOf } from "../../../core/format/ids.ts";
@@ -54,8 +55,16 @@ const MESSAGES = ".messages.json";
 /** Name of the file in which an editor keeps the messages of a task, in a folder that has the task's id. */
 const TASK = "api_conversation_history.json";
 
+/** Name of the file with what the editor shows of a task; some tasks have lost all else. */
+const ROWS = "ui_messages.json";
+
 function isTask(path: string): boolean {
-  return basename(path) === TASK;
+  return basename(path) === TASK || basename(path) === ROWS;
+}
+
+/** Tells whether a file has what the editor shows of messages that are there. */
+function isShownBeside(path: string): boolean {
+  return basename(path) === ROWS && existsSync(join(dirname(path), TASK));
 }
 
 function sessionsFolder(env: Environment, home: string): string {
@@ -95,7 +104,8 @@ interface Beside {
 function besideOf(path: string): Beside {
   const folder = dirname(path);
   if (isTask(path)) {
-    return { manifest: join(folder, "history_item.json"), viewRows: join(folder, "ui_messages.json") };
+    const manifest = join(folder, "history_item.json");
+    return basename(path) === ROWS ? { manifest } : { manifest, viewRows: join(folder, ROWS) };
   }
   if (!path.endsWith(MESSAGES)) return {};
   const own = path.slice(0, -MESSAGES.length);
@@ -105,6 +115,7 @@ function besideOf(path: string): Beside {
 /** Tells whether a file stands beside messages and holds none, or those that a compaction has left. */
 function isBeside(path: string): boolean {
   if (/\.compaction\.json$|[/\\]sessions[/\\]([^/\\]+)[/\\]\1\.json$/.test(path)) return true;
+  if (isShownBeside(path)) return true;
   return !isTask(path) && EXTENSIONS.includes(basename(dirname(dirname(dirname(path)))));
 }
 

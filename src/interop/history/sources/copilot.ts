@@ -7,10 +7,10 @@ import { importCopilot } from "../../import/copilot/import-copilot.ts";
 import type { CopilotRows } from "../../import/copilot/stored-turns.ts";
 import { firstFolder, firstText, leftOut, readSourceText } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
-import { DatabaseCopies } from "../database-copies.ts";
+import { copyDatabase, placeForCopy, removeCopy } from "../database-copies.ts";
 import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
-import type { FileFacts, SourceProgram } from "../source-program.ts";
-import { canReadDatabases, withDatabase } from "../sqlite.ts";
+import type { FileFacts, SourceProgram, SourceSession } from "../source-program.ts";
+import { canReadDatabases, type Database, withDatabase } from "../sqlite.ts";
 
 /** Events of GitHub Copilot CLI: in the folder of a session, or in a file of its own in older versions. */
 export const COPILOT: SourceProgram = {
@@ -23,7 +23,8 @@ export const COPILOT: SourceProgram = {
   isOwn: (path) => (/[/\\]session-state(?:[/\\][^/\\]+){2}[/\\]/.test(path) ? false : undefined),
   filesBeside: (path) => (isEvents(path) ? [workspaceOf(path)] : []),
   factsIn,
-  needsKnown: ({ files }) => files.some(({ path }) => hasRewind(path)),
+  needsKnown: isRewound,
+  readsDatabase: isRewound,
   read: ({ files, sourceId }, { importedAt, ownId, known, cacheDir }) =>
     files.flatMap((file) => {
       const beside = new SideFiles();
@@ -44,11 +45,20 @@ export const COPILOT: SourceProgram = {
     }),
 };
 
-/** Columns without which a table of the database is not one that is known. */
-const NEEDED = {
-  turns: ["session_id", "user_message", "assistant_response", "timestamp"],
-  assistant_usage_events: ["session_id", "model", "input_tokens", "output_tokens", "created_at"],
-} as const;
+/** Columns that are read; those of turns are needed, and of calls some. */
+const TURN_TEXTS = ["session_id", "user_message", "assistant_response", "timestamp"];
+const NEEDED_OF_CALLS = ["session_id", "model", "input_tokens", "output_tokens", "created_at"];
+const CALL_TEXTS = ["session_id", "model", "created_at", "api_endpoint"];
+const CALL_NUMBERS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "reasoning_tokens",
+];
+
+/** Columns by which the rows of a session are found. */
+const LOOKUPS = { turns: "session_id", assistant_usage_events: "session_id" };
 
 /** Reads what the program's own database has of a session; undefined where there is none, or Node cannot read it. */
 function storedRows(
@@ -60,26 +70,40 @@ function storedRows(
   const folder = isEvents(path) ? dirname(path) : path;
   const database = join(dirname(dirname(folder)), "session-store.db");
   if (!canReadDatabases()) return undefined;
-  const copies = new DatabaseCopies(cacheDir, []);
+  let copy: string | undefined;
   try {
     if (statSync(database, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
-    return withDatabase(copies.of(database), ({ rows, columns }) => {
-      const rowsOf = (table: keyof typeof NEEDED) => {
-        const isKnown = NEEDED[table].every((name) => columns(table).has(name));
-        return isKnown ? [...rows(`SELECT * FROM ${table} WHERE session_id = ?`, sessionId)] : [];
-      };
-      return { turns: rowsOf("turns"), calls: rowsOf("assistant_usage_events") };
-    });
+    copy = placeForCopy(cacheDir);
+    copyDatabase(database, copy, LOOKUPS);
+    return withDatabase(copy, (opened) => rowsIn(opened, sessionId));
   } catch (error) {
     issues.push(leftOut(`Left out turns that were rewound, if ${database} has any: ${messageOf(error)}`));
     return undefined;
   } finally {
-    copies.remove();
+    if (copy !== undefined) removeCopy(copy);
   }
+}
+
+function rowsIn(database: Database, sessionId: string): CopilotRows {
+  const rowsOf = (table: string, texts: string[], numbers: string[], needed: string[]) => {
+    const columns = database.columns(table);
+    if (!needed.every((name) => columns.has(name))) return [];
+    const [own, counts] = [texts, numbers].map((names) => names.filter((name) => columns.has(name)));
+    const query = { table, texts: own ?? [], numbers: counts ?? [], where: "session_id = ?" };
+    return [...database.rows(query, sessionId)];
+  };
+  return {
+    turns: rowsOf("turns", TURN_TEXTS, [], TURN_TEXTS),
+    calls: rowsOf("assistant_usage_events", CALL_TEXTS, CALL_NUMBERS, NEEDED_OF_CALLS),
+  };
 }
 
 /** What the event about a rewind holds. */
 const REWIND = '"infoType":"rewind"';
+
+function isRewound({ files }: SourceSession): boolean {
+  return files.some(({ path }) => hasRewind(path));
+}
 
 /** Tells whether the user went back, which deletes events. */
 function hasRewind(path: string): boolean {

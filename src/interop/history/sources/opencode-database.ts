@@ -6,79 +6,133 @@ import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { newerVersion } from "../../import/opencode/import-opencode.ts";
+import { getToolCallId } from "../../import/opencode/parts.ts";
 import type { DeletedMessage } from "../../import/opencode/stored-messages.ts";
 import { leftOut } from "../../import/source-text.ts";
 import { member, textOf } from "../../import/source-values.ts";
 import type { FileFacts } from "../source-program.ts";
-import { type Database, withDatabase } from "../sqlite.ts";
+import { type Database, type TableQuery, withDatabase } from "../sqlite.ts";
 import { factsOf, type StoredSession } from "./opencode-facts.ts";
 
-/** Columns without which a database is not one that is known. */
-const NEEDED = {
-  session: ["id", "project_id", "parent_id", "directory", "title", "version", "time_created", "time_updated"],
-  message: ["id", "session_id", "time_created", "time_updated", "data"],
-  part: ["id", "message_id", "session_id", "time_created", "data"],
-} as const;
+const TIMES = ["time_created", "time_updated"];
+const SESSION_TEXTS = ["id", "project_id", "parent_id", "directory", "title", "version"];
+const MESSAGES = { table: "message", texts: ["id", "session_id", "data"], numbers: TIMES };
+const PARTS = {
+  table: "part",
+  texts: ["id", "message_id", "session_id", "data"],
+  numbers: ["time_created"],
+};
+const EVENTS = { table: "event", texts: ["aggregate_id", "type", "data"], numbers: ["seq"] };
+
+/** Tables and columns without which a database is not one that is known. */
+const NEEDED: readonly TableQuery[] = [
+  { table: "session", texts: SESSION_TEXTS, numbers: TIMES },
+  MESSAGES,
+  PARTS,
+];
+
+/** Columns by which the rows of a session are found. */
+export const OPENCODE_LOOKUPS = {
+  session: "id",
+  message: "session_id",
+  part: "session_id",
+  event: "aggregate_id",
+};
 
 /** Returns the facts of the sessions in the copy of a database; undefined if it is another program's. */
 export function factsInTables(copy: string, path: string): FileFacts[] | undefined {
   return withDatabase(copy, (database) => {
-    const tables = Object.entries(NEEDED).map(([name, needed]) => ({
-      needed,
-      columns: database.columns(name),
-    }));
-    const isKnown = tables.every(({ needed, columns }) => needed.every((name) => columns.has(name)));
+    const isKnown = NEEDED.every((query) => hasColumns(database, query));
     const isNewer = database.columns("session_message").has("seq");
     if (!isKnown && isNewer) throw newerVersion(path);
     if (!isKnown && !/^(?:opencode|kilo)/.test(basename(path))) return undefined;
     if (!isKnown) throw unknownTables(path);
-    const facts = Array.from(database.rows(sessionQuery(database)), factsOfRow).flat();
+    const facts = storedFacts(database);
     if (facts.length === 0 && isNewer && hasRows(database, "session_message")) throw newerVersion(path);
     return facts;
   });
 }
 
 function hasRows(database: Database, table: string): boolean {
-  for (const _ of database.rows(`SELECT 1 FROM ${table} LIMIT 1`)) return true;
+  for (const _ of database.rows({ table, texts: ["id"] })) return true;
   return false;
 }
 
-/** Events are numbered where the program writes them: whatever happens in a session changes the number. */
-function sessionQuery(database: Database): string {
-  const hasEvents = database.columns("event_sequence").has("seq");
-  const seq = hasEvents ? "(SELECT seq FROM event_sequence WHERE aggregate_id = session.id)" : "0";
-  return `SELECT session.*, ${seq} AS seq, messages, first_created, last_updated FROM session JOIN (
-    SELECT session_id, count(*) AS messages, min(time_created) AS first_created, max(time_updated) AS last_updated
-    FROM message GROUP BY session_id) ON session_id = session.id`;
+/** A summary of the messages of one session. */
+interface MessageFacts {
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
 }
 
-function factsOfRow(row: JsonRecord): FileFacts[] {
-  const { id, messages, seq, time_updated: updated, first_created: first, last_updated: last } = row;
-  return factsOf(infoOf(row), numberOf(first)).map((facts) => ({
+/** Returns the facts of the sessions that have messages. */
+function storedFacts(database: Database): FileFacts[] {
+  const messages = new Map<unknown, MessageFacts>();
+  const times = ["time_created", "time_updated"];
+  for (const row of database.rows({ table: "message", texts: ["session_id"], numbers: times })) {
+    const [createdMs, updatedMs] = [numberOf(row["time_created"]), numberOf(row["time_updated"])];
+    const { count = 0, firstMs = createdMs, lastMs = updatedMs } = messages.get(row["session_id"]) ?? {};
+    const [first, last] = [Math.min(firstMs, createdMs), Math.max(lastMs, updatedMs)];
+    messages.set(row["session_id"], { count: count + 1, firstMs: first, lastMs: last });
+  }
+  const seqs = new Map<unknown, unknown>();
+  // Events are numbered where the program writes them: whatever happens in a session changes the number.
+  const events = { table: "event_sequence", texts: ["aggregate_id"], numbers: ["seq"] };
+  if (hasColumns(database, events))
+    for (const row of database.rows(events)) seqs.set(row["aggregate_id"], row["seq"]);
+  return Array.from(database.rows(sessionQuery(database)), (row) => {
+    const own = messages.get(row["id"]);
+    return own === undefined ? [] : factsOfRow(row, own, seqs.get(row["id"]) ?? null);
+  }).flat();
+}
+
+function factsOfRow(row: JsonRecord, messages: MessageFacts, seq: unknown): FileFacts[] {
+  const { id, time_updated: updated } = row;
+  return factsOf(infoOf(row), messages.firstMs).map((facts) => ({
     ...facts,
-    stamp: [id, updated, messages, last, seq].join(" "),
-    modifiedMs: Math.max(numberOf(updated), numberOf(last)),
+    stamp: [id, updated, messages.count, messages.lastMs, seq].join(" "),
+    modifiedMs: Math.max(numberOf(updated), messages.lastMs),
   }));
 }
 
-/** Reads a session from its rows in the copy of a database. */
-export function readRows(copy: string, sessionId: string): StoredSession {
+function hasColumns(database: Database, { table, texts, numbers = [] }: TableQuery): boolean {
+  const columns = database.columns(table);
+  return [...texts, ...numbers].every((name) => columns.has(name));
+}
+
+/** Columns of a session that only some versions have. */
+const OPTIONAL = ["agent", "revert"];
+
+function sessionQuery(database: Database): TableQuery {
+  const columns = database.columns("session");
+  const texts = SESSION_TEXTS.concat(OPTIONAL.filter((name) => columns.has(name)));
+  return { table: "session", texts, numbers: TIMES };
+}
+
+/**
+ * Reads a session from its rows in the copy of a database.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if a number in its rows is too large for JavaScript.
+ */
+export function readRows(copy: string, path: string, sessionId: string): StoredSession {
   return withDatabase(copy, (database) => {
     const issues: SessionIssue[] = [];
-    const [row = {}] = database.rows("SELECT * FROM session WHERE id = ?", sessionId);
-    const read = (name: string, one: JsonRecord) => recordIn(name, one, issues);
+    const rows = function* (query: TableQuery, where: string) {
+      for (const row of database.rows({ ...query, where }, sessionId)) {
+        if (query.numbers?.some((name) => Math.abs(numberOf(row[name])) > Number.MAX_SAFE_INTEGER))
+          throw numberTooLarge(path, sessionId, query.table);
+        yield row;
+      }
+    };
+    const [row = {}] = rows(sessionQuery(database), "id = ?");
     const parts = new Map<unknown, JsonRecord[]>();
-    for (const one of database.rows("SELECT * FROM part WHERE session_id = ? ORDER BY id", sessionId)) {
-      const part = read("part", one);
+    for (const one of rows(PARTS, "session_id = ?")) {
+      const part = recordIn("part", one, issues);
       if (part !== undefined) addTo(parts, one["message_id"], part);
     }
-    const rows = database.rows(
-      "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id",
-      sessionId,
-    );
-    const messages = Array.from(rows, (one) => ({
-      info: read("message", one),
-      parts: parts.get(one["id"]) ?? [],
+    const messages = Array.from(rows(MESSAGES, "session_id = ?"), (one) => ({
+      info: recordIn("message", one, issues),
+      parts: (parts.get(one["id"]) ?? []).sort(byId),
     }));
     const toolCallId = callThatStarted(database, row);
     return {
@@ -110,7 +164,9 @@ function infoOf(row: JsonRecord): JsonRecord {
 function recordIn(name: string, { id, data }: JsonRecord, issues: SessionIssue[]): JsonRecord | undefined {
   const record = typeof data === "string" ? parseRecord(data) : undefined;
   if (record === undefined)
-    issues.push(leftOut(`The ${name} ${String(id)} is no JSON object, and was left out.`));
+    issues.push(
+      leftOut(`The ${name} ${String(id)} is not a JSON object of at most 64 MB, and was left out.`),
+    );
   return record && { ...record, id };
 }
 
@@ -122,23 +178,21 @@ function callThatStarted(database: Database, row: JsonRecord): string | undefine
   const parentId = textOf(row["parent_id"]);
   if (parentId === undefined) return undefined;
   const created = numberOf(row["time_created"]);
-  const query = "SELECT data FROM part WHERE session_id = ? AND time_created BETWEEN ? AND ? ORDER BY id";
-  for (const { data } of database.rows(query, parentId, created - CALL_MS, created + CALL_MS)) {
+  const where = `session_id = ? AND time_created BETWEEN ${created - CALL_MS} AND ${created + CALL_MS}`;
+  for (const { data } of database.rows({ ...PARTS, where }, parentId)) {
     const part = typeof data === "string" && data.includes('"task"') ? fieldsOf(parseRecord(data)) : {};
-    if (member(member(part, "state"), "metadata")["sessionId"] === row["id"]) return textOf(part["callID"]);
+    if (member(member(part, "state"), "metadata")["sessionId"] === row["id"]) return getToolCallId(part);
   }
   return undefined;
 }
 
 /** Reads the messages that were deleted from events, the only ones that still have them. */
 function deletedMessages(database: Database, sessionId: string): DeletedMessage[] {
-  if (!["aggregate_id", "seq", "type", "data"].every((name) => database.columns("event").has(name)))
-    return [];
+  if (!hasColumns(database, EVENTS)) return [];
+  const where = "aggregate_id = ? AND type = ?";
   const eventsOf = (type: string) =>
-    database.rows(
-      "SELECT seq, data FROM event WHERE aggregate_id = ? AND type = ? ORDER BY seq",
-      sessionId,
-      `message.${type}.1`,
+    Array.from(database.rows({ ...EVENTS, where }, sessionId, `message.${type}.1`)).sort(
+      (one, other) => numberOf(one["seq"]) - numberOf(other["seq"]),
     );
   const deletedSeqs = new Map<unknown, number>();
   for (const { seq, data } of eventsOf("removed")) deletedSeqs.set(dataOf(data)["messageID"], numberOf(seq));
@@ -166,6 +220,11 @@ function dataOf(data: unknown): JsonRecord {
 
 function byId(one: JsonRecord, other: JsonRecord): number {
   return String(one["id"]) < String(other["id"]) ? -1 : 1;
+}
+
+function numberTooLarge(path: string, sessionId: string, table: string): SessionError {
+  const message = `The session ${sessionId} in ${path} has a number beyond 2^53 in the table ${table}. Export the session with "opencode export", and import that file.`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 
 function unknownTables(path: string): SessionError {

@@ -9,7 +9,7 @@ import { createdMs, sharedMessages } from "../../import/opencode/stored-messages
 import { member } from "../../import/source-values.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
-import { factsInTables, readRows } from "./opencode-database.ts";
+import { factsInTables, OPENCODE_LOOKUPS, readRows } from "./opencode-database.ts";
 import { factsOf, type StoredSession } from "./opencode-facts.ts";
 import { firstMessage, isSessionFile, readTree } from "./opencode-tree.ts";
 
@@ -38,6 +38,7 @@ export const OPENCODE: SourceProgram = {
     return factsOf(fieldsOf(info), createdMs({ info: member(fieldsOf(first), "info") }));
   },
   factsInDatabase: factsInTables,
+  lookups: OPENCODE_LOOKUPS,
   withoutCopies,
   keyOf: ({ path }) => path,
   withOrigins,
@@ -105,7 +106,7 @@ function originOf(document: unknown, origins: readonly KnownFile[]): string | un
 }
 
 function readStored({ path, copy, facts }: KnownFile): StoredSession {
-  if (copy !== undefined) return readRows(copy, facts.sessionId);
+  if (copy !== undefined) return readRows(copy, path, facts.sessionId);
   const document = parseJson(readSourceAsText(path))?.value;
   return isSessionFile(document) ? readTree(path, document) : { document };
 }

@@ -1,5 +1,5 @@
 import { isJsonRecord } from "../../../core/format/json.ts";
-import { custom, customMessage } from "../entry-bodies.ts";
+import { custom } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
@@ -24,7 +24,7 @@ export function importPrompts(input: PromptsInput): ImportedSession {
   const { sessionId, prompts } = input;
   const startedAt = prompts[0] && timeOfPrompt(prompts[0]);
   const builder = new SessionBuilder(input, { source: "claude-code", sourceId: sessionId, startedAt });
-  const note = customMessage("claude-code.prompts-only", WHAT_IT_IS, true);
+  const note = custom("claude-code.prompts-only", { content: WHAT_IT_IS });
   let last = builder.add(`${sessionId} prompts only`, undefined, startedAt, note);
   for (const [number, prompt] of prompts.entries()) {
     const [key, time] = [`${sessionId} prompt ${number}`, timeOfPrompt(prompt)];

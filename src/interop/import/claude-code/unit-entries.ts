@@ -158,7 +158,7 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
     const key = keyOf(node, number);
     last =
       node.value["isMeta"] === true
-        ? builder.add(key, last, timeOf(node), customMessage("claude-code.meta", said.content, false))
+        ? builder.add(key, last, timeOf(node), custom("claude-code.meta", { content: said.content }))
         : builder.addMessage(key, last, timeOf(node), { role: "user", content: said.content });
     first ??= last;
     last = keepOthers(node, said.others, last, context);
@@ -204,7 +204,7 @@ function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitCo
   return { first, last: keepOthers(node, others, first, context) };
 }
 
-/** Adds a text that the user did not type where the model sees it. */
+/** Adds a text that the user did not type: a notification where the model sees it, the program's own in no context. */
 function emitNote(
   node: RecordNode,
   role: "meta" | "command" | "notification" | "bash-output",
@@ -213,13 +213,13 @@ function emitNote(
 ): Entries {
   const said = saidIn(node);
   const { content, others } = convertInput(said);
+  const text = typeof said === "string" ? said : content;
+  const { builder } = context;
   const kind = role === "bash-output" ? "command" : role;
-  const body = customMessage(
-    `claude-code.${kind}`,
-    typeof said === "string" ? said : content,
-    kind !== "meta",
-  );
-  const first = context.builder.add(node.uuid, parent, timeOf(node), body);
+  const first =
+    kind === "notification"
+      ? builder.add(node.uuid, parent, timeOf(node), customMessage("claude-code.notification", text, true))
+      : builder.keep(node.uuid, parent, timeOf(node), kind, { content: text });
   return { first, last: keepOthers(node, others, first, context) };
 }
 

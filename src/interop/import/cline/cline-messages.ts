@@ -22,20 +22,26 @@ export type SentMessage = UserMessage | AssistantMessage | ToolResultMessage | C
 export class MessageReader {
   /** Blocks of the last message that it could represent only by a short text. */
   others: unknown[] = [];
+  /** What the program added to the last message, which no context has. */
+  added: UserBlock[] = [];
   readonly #toolNames = new Map<string, string>();
+  /** Ids of calls by the other id that a provider gives them. */
+  readonly #callIds = new Map<string, string>();
   #model: string | undefined;
 
-  /** Converts a message: several where it holds results of tools, and what the program added to a prompt. */
+  /** Converts a message: several where it holds results of tools. */
   read(message: JsonRecord, usage: Usage | undefined, timestamp: number): SentMessage[] {
     this.others = [];
+    this.added = [];
     if (message["role"] === "assistant") return [this.#answer(message, usage, timestamp)];
     const blocks = blocksOf(message["content"]).map(fieldsOf);
     const results = blocks.filter(({ type }) => type === "tool_result");
     const rest = blocks.filter(({ type }) => type !== "tool_result");
+    this.added = convertInput(rest.filter(isContext)).content;
+    this.#model = MODEL.exec(textIn(this.added))?.[1] ?? this.#model;
     return [
       ...results.map((block) => this.#result(block, timestamp)),
       ...this.#said(rest.filter((block) => !isContext(block))).map((one) => ({ ...one, timestamp })),
-      ...this.#context(rest.filter(isContext)).map((one) => ({ ...one, timestamp })),
     ];
   }
 
@@ -44,6 +50,8 @@ export class MessageReader {
     const { content, others } = convertAnswer(raw);
     this.others = others;
     for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+    for (const { id, call_id: named } of raw)
+      if (typeof id === "string" && typeof named === "string") this.#callIds.set(named, id);
     if (others.length === 0) for (const [i, block] of content.entries()) sign(block, fieldsOf(raw[i]));
     const { id, modelId = id, provider, providerId = provider } = member(message, "modelInfo");
     return {
@@ -58,7 +66,8 @@ export class MessageReader {
   }
 
   #result(block: JsonRecord, timestamp: number): ToolResultMessage {
-    const toolCallId = textOf(block["tool_use_id"]) ?? "";
+    const named = textOf(block["tool_use_id"]) ?? "";
+    const toolCallId = this.#toolNames.has(named) ? named : (this.#callIds.get(named) ?? named);
     const { content, images } = withoutImages(block["content"]);
     const { content: blocks, others } = convertInput(content);
     this.others.push(...others);
@@ -84,13 +93,6 @@ export class MessageReader {
     return isReport
       ? [{ role: "custom", customType: "cline.report", content: said, display: true }]
       : [{ role: "user", content: said }];
-  }
-
-  #context(blocks: readonly JsonRecord[]): Omit<CustomMessage, "timestamp">[] {
-    const { content } = convertInput(blocks);
-    if (content.length === 0) return [];
-    this.#model = MODEL.exec(textIn(content))?.[1] ?? this.#model;
-    return [{ role: "custom", customType: "cline.context", content, display: false }];
   }
 }
 

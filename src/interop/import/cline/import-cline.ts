@@ -18,19 +18,24 @@ import {
   sessionIdOf,
   subagentSessionId,
 } from "../session-builder.ts";
-import { issueAt } from "../source-text.ts";
+import { issueAt, leftOut } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
 import { MessageReader, type SentMessage } from "./cline-messages.ts";
 import {
   assignCalls,
   type Checkpoint,
   checkpointsOf,
+  isShownRow,
+  readShownMessages,
   readViewRows,
   type ViewCall,
   type ViewRows,
 } from "./view-rows.ts";
 
-/** The messages of an agent, parsed: `<id>.messages.json`, or the array `api_conversation_history.json`. */
+/**
+ * The messages of an agent, parsed: `<id>.messages.json`, or the array `api_conversation_history.json`; if that is missing, the
+ * rows of `ui_messages.json`.
+ */
 export interface ClineDocument {
   readonly document: unknown;
   /** Path of the file. */
@@ -93,8 +98,12 @@ export function readClineText(text: string): ClineDocument {
 
 const MESSAGE_FORM: RecordForm = {
   firstKey: /^"(?:id|role|ts)"\s*:/,
-  isRecord: ({ role, content }) => (role === "user" || role === "assistant") && content !== undefined,
+  isRecord: (record) => isShownRow(record) || (isSpoken(record) && record["content"] !== undefined),
 };
+
+function isSpoken({ role }: JsonRecord): boolean {
+  return role === "user" || role === "assistant";
+}
 
 /** Tells which session a document of messages belongs to, and which of its agents; undefined if it does not say. */
 export function clineOwnerOf(document: unknown): { sessionId?: string; agentId?: string } {
@@ -111,10 +120,16 @@ export function clineOwnerOf(document: unknown): { sessionId?: string; agentId?:
 /** Returns the messages of a document. */
 export function clineMessagesOf(document: unknown): JsonRecord[] {
   const list = Array.isArray(document) ? document : listOf(fieldsOf(document)["messages"]);
-  return list.filter(isJsonRecord).filter(({ role }) => role === "user" || role === "assistant");
+  const rows = list.filter(isShownRow);
+  return rows.length > 0 ? readShownMessages(rows) : list.filter(isJsonRecord).filter(isSpoken);
 }
 
+/** What is missing where only the rows of an editor are left. */
+const ONLY_SHOWN =
+  "The messages of this task are not there, only what the editor showed of them was imported: calls of tools are notices. If the program still has api_conversation_history.json, put it beside ui_messages.json and import again.";
+
 interface Agent {
+  readonly document: unknown;
   readonly path: string | undefined;
   readonly issues: readonly SessionIssue[];
   readonly fields: JsonRecord;
@@ -129,6 +144,7 @@ interface Agent {
 function agentOf({ document, path, issues = [] }: ClineDocument, sessionId: string): Agent {
   const { agentId } = clineOwnerOf(document);
   return {
+    document,
     path,
     issues,
     fields: fieldsOf(document),
@@ -212,13 +228,16 @@ class AgentImport {
     });
     this.#builder.issues.push(...versionIssues(fields));
     this.#hidden = hiddenIn(messages);
-    this.#rows = readViewRows(isMain ? input.viewRows : undefined);
+    const shown = listOf(agent.document).filter(isShownRow);
+    this.#rows = readViewRows(isMain ? (input.viewRows ?? shown) : undefined);
     const answers = messages.filter(isAnswer);
     const { byAnswer, lost } = assignCalls(answers, this.#rows.calls);
     this.#usages = byAnswer;
     const checkpoints = [...(isMain ? checkpointsOf(manifest) : []), ...this.#rows.checkpoints];
     this.#asides = [...checkpoints.map(checkpointAside), ...lost.map(usageAside)].sort(byTime);
-    const repeated = this.#rows.size - this.#rows.calls.length - this.#rows.checkpoints.length;
+    if (shown.length > 0) this.#builder.issues.push(leftOut(ONLY_SHOWN));
+    const told = this.#rows.calls.length + this.#rows.checkpoints.length;
+    const repeated = this.#rows.size - told - (shown.length > 0 ? messages.length : 0);
     this.#builder.counts.records = messages.length + checkpoints.length + this.#rows.calls.length + repeated;
     this.#builder.drop("what the editor shows of messages", repeated);
     if (isMain) this.#tellSession(manifest);
@@ -281,8 +300,12 @@ class AgentImport {
       this.#add(`${key} reasoning`, message["ts"], custom("cline.reasoning", reasoning));
     if (message["type"] === "reasoning") return;
     const sent = this.#reader.read(message, this.#usages.get(message), this.#time);
-    if (sent.length === 0) this.#builder.drop("empty message");
-    for (const [part, one] of sent.entries()) this.#addSent(part === 0 ? key : `${key} ${part}`, one);
+    const { added } = this.#reader;
+    const keyOf = (part: number) => (part === 0 ? key : `${key} ${part}`);
+    if (sent.length + added.length === 0) this.#builder.drop("empty message");
+    for (const [part, one] of sent.entries()) this.#addSent(keyOf(part), one);
+    if (added.length > 0)
+      this.#add(keyOf(sent.length), this.#time, custom("cline.context", { content: added }));
     if (!this.#hidden.has(message)) this.#visible.push(...sent);
     const blocks = this.#reader.others;
     if (blocks.length > 0) this.#add(`${key} blocks`, undefined, custom("cline.blocks", { blocks }));
@@ -290,8 +313,8 @@ class AgentImport {
 
   #addSent(key: string, sent: SentMessage): void {
     if (sent.role === "custom") {
-      const { role: _, timestamp, ...note } = sent;
-      this.#add(key, timestamp, { type: "custom_message", ...note });
+      const { role: _, timestamp, ...report } = sent;
+      this.#add(key, timestamp, { type: "custom_message", ...report });
       return;
     }
     this.#tip = this.#builder.addMessage(key, this.#tip, sent.timestamp, { ...sent });

@@ -53,6 +53,47 @@ export function readViewRows(rows: unknown): ViewRows {
   return { calls, checkpoints, condensed, size: all.length };
 }
 
+/** Tells whether a value is a row of `ui_messages.json`. */
+export function isShownRow(value: unknown): value is JsonRecord {
+  const { type, ts, role } = fieldsOf(value);
+  return (type === "say" || type === "ask") && typeof ts === "number" && role === undefined;
+}
+
+/** Who speaks in a row, by its kind; other rows are the program's own, such as what a command printed. */
+const SPEAKERS: ReadonlyMap<unknown, "user" | "assistant"> = new Map([
+  ["task", "user"],
+  ["user_feedback", "user"],
+  ["user_feedback_diff", "user"],
+  ["text", "assistant"],
+  ["reasoning", "assistant"],
+  ["completion_result", "assistant"],
+  ["followup", "assistant"],
+  ["plan_mode_respond", "assistant"],
+]);
+
+/** Rows that `readViewRows` reads. */
+const TOLD_BESIDE: ReadonlySet<unknown> = new Set([
+  "api_req_started",
+  "checkpoint_created",
+  "checkpoint_saved",
+]);
+
+/** Returns the messages that an editor shows, for a task of which nothing else is left; calls of tools are notices there. */
+export function readShownMessages(rows: readonly JsonRecord[]): JsonRecord[] {
+  return rows.flatMap((row): JsonRecord[] => {
+    const { say, ask, ts, text } = row;
+    const kind = say ?? ask;
+    if (TOLD_BESIDE.has(kind)) return [];
+    const role = SPEAKERS.get(kind);
+    const said = textOf(text);
+    if (role === undefined) return [{ ...row, role: "user", metadata: { displayOnly: true } }];
+    if (said === undefined) return [];
+    const { question, response = question } = parseRecord(said) ?? {};
+    const spoken = ask === undefined ? said : (textOf(response) ?? said);
+    return [{ role, ts, content: [{ type: kind === "reasoning" ? kind : "text", text: spoken }] }];
+  });
+}
+
 /** Converts the tokens of a call; its input includes both caches where the provider's protocol is OpenAI's. */
 function usageOfRequest(request: JsonRecord): Usage {
   const { tokensIn, tokensOut, cacheReads, cacheWrites, cost, apiProtocol } = request;

@@ -4,7 +4,7 @@ import type { ImportedSession } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { issueAt } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { collectOutcomes } from "./response-items.ts";
+import { callId, collectOutcomes } from "./response-items.ts";
 import { type CodexRolloutText, copiedRecords, type Rollout, readRollout } from "./rollout.ts";
 import { RolloutReader } from "./rollout-reader.ts";
 import type { SessionContext } from "./thread-writer.ts";
@@ -145,12 +145,15 @@ class ThreadImport {
 
   #callThatStarted(threadId: string): string | undefined {
     for (const { records } of this.#others) {
-      for (const { value } of records) {
-        const item = member(value, "payload");
-        const { output } = item;
-        if (item["type"] !== "function_call_output" || typeof output !== "string") continue;
-        if (output.includes(`"agent_id":"${threadId}"`)) return textOf(item["call_id"]);
-      }
+      const items = records.map(({ value }) => member(value, "payload"));
+      const result = items.find(({ type, output }) => {
+        const isText = type === "function_call_output" && typeof output === "string";
+        return isText && output.includes(`"agent_id":"${threadId}"`);
+      });
+      const { call_id: named } = result ?? {};
+      if (textOf(named) === undefined) continue;
+      const call = items.find((item) => item["call_id"] === named && item !== result);
+      return call === undefined ? textOf(named) : callId(call);
     }
     return undefined;
   }

@@ -3,20 +3,22 @@ import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { AgentMessage, AssistantMessage } from "../../../core/format/message.ts";
 import { addBlocks } from "../open-answer.ts";
+import { textOf } from "../source-values.ts";
 import { type AnsweringModel, emptyAnswer } from "./answer.ts";
 import {
   answerBlocks,
-  callId,
+  type CodexCall,
   inputBlocks,
-  isHarnessText,
   itemRole,
   itemType,
+  readProgramText,
   resultOf,
 } from "./response-items.ts";
 
 /**
  * Converts the history that a compaction leaves.
  *
+ * @param knownCalls - The thread's calls by the ids that results name: their ids stay, as results may come later.
  * @returns The messages that are kept; the text of the item that looks like the summary, empty if there is none; and
  *   whether there is an item that only its provider can read.
  */
@@ -25,8 +27,9 @@ export function readReplacement(
   summary: string,
   model: AnsweringModel,
   timestamp: number,
+  knownCalls: ReadonlyMap<string, CodexCall>,
 ): { readonly messages: AgentMessage[]; readonly summary: string; readonly isOpaque: boolean } {
-  const reader = new ReplacementReader(model, timestamp);
+  const reader = new ReplacementReader(model, timestamp, knownCalls);
   const all = listOf(items).map(fieldsOf);
   const userTexts = all.map((item) =>
     itemRole(item) === "user" ? textsOf(inputBlocks(item["content"])).join("") : "",
@@ -43,10 +46,11 @@ class ReplacementReader {
   isOpaque = false;
   readonly #model: AnsweringModel;
   readonly #timestamp: number;
-  readonly #calls = new Map<string, { id: string; name: string }>();
+  readonly #calls: Map<string, CodexCall>;
   #answer: AssistantMessage | undefined;
 
-  constructor(model: AnsweringModel, timestamp: number) {
+  constructor(model: AnsweringModel, timestamp: number, knownCalls: ReadonlyMap<string, CodexCall>) {
+    this.#calls = new Map(knownCalls);
     this.#model = model;
     this.#timestamp = timestamp;
   }
@@ -71,9 +75,11 @@ class ReplacementReader {
     }
     const blocks = answerBlocks(item);
     for (const block of blocks) {
-      if (block.type === "toolCall") {
-        this.#calls.set(String(item["call_id"]), { id: callId(item), name: block.name });
-      }
+      if (block.type !== "toolCall") continue;
+      const named = textOf(item["call_id"]) ?? block.id;
+      const { id = block.id } = this.#calls.get(named) ?? {};
+      block.id = id;
+      this.#calls.set(named, { id, name: block.name });
     }
     addBlocks(this.#answer, blocks);
   }
@@ -81,20 +87,18 @@ class ReplacementReader {
   #messageOf(role: ReturnType<typeof itemRole>, item: JsonRecord): AgentMessage | undefined {
     const timestamp = this.#timestamp;
     if (role === "result") {
-      const call = this.#calls.get(String(item["call_id"]));
+      const named = textOf(item["call_id"]) ?? "";
+      const { id: toolCallId = named, name: toolName = "unknown" } = this.#calls.get(named) ?? {};
       const { content, isError = false } = resultOf(item);
-      const toolCallId = call?.id ?? String(item["call_id"]);
-      const toolName = call?.name ?? "unknown";
       return { role: "toolResult", toolCallId, toolName, content, isError, timestamp };
     }
-    if (role !== "user" && role !== "instructions" && role !== "agent") return undefined;
+    if (role !== "user" && role !== "agent") return undefined;
     const content = inputBlocks(item["content"]);
-    if (role === "user" && !isHarnessText(textsOf(content).join("")))
-      return { role: "user", content, timestamp };
-    const customType =
-      role === "instructions"
-        ? "codex.instructions"
-        : `codex.${role === "user" ? "context" : itemType(item)}`;
-    return { role: "custom", customType, content, display: false, timestamp };
+    const own = role === "user" ? readProgramText(textsOf(content).join("")) : undefined;
+    if (role === "user" && own === undefined) return { role: "user", content, timestamp };
+    // The program's own texts are in no context.
+    if (own?.isReport === false) return undefined;
+    const customType = `codex.${own?.kind ?? itemType(item)}`;
+    return { role: "custom", customType, content, display: true, timestamp };
   }
 }

@@ -95,6 +95,12 @@ function callBlock(item: JsonRecord): ToolCall {
   };
 }
 
+/** A call: its id here, and its tool. */
+export interface CodexCall {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Returns the id of a call: the one that its result refers to, and that of the item. */
 export function callId(item: JsonRecord): string {
   const [call, id] = [textOf(item["call_id"]), textOf(item["id"])];
@@ -172,12 +178,18 @@ function inputBlock(block: JsonRecord): UserBlock {
   return placeholder(textOf(type) ?? "block of no type");
 }
 
-const HARNESS =
-  /^\s*(?:<(?:environment_context|user_instructions|INSTRUCTIONS|permissions instructions|turn_aborted|skill|user_shell_command|subagent_notification)>|# AGENTS\.md instructions)/;
+/** How texts begin that the program writes in the user's name: its own, and what it reports. */
+const OWN_TEXT =
+  /^\s*(?:<(?:(?:\w+[_ ])?(?:instructions|context)|turn_aborted|skills?|model_switch|personality_spec|collaboration_mode)>|# AGENTS\.md instructions)/i;
+const REPORT = /^\s*<(user_shell_command|subagent_notification)>/;
 
-/** Tells whether the program wrote a text in a user's message. */
-export function isHarnessText(text: string): boolean {
-  return HARNESS.test(text);
+/** Returns what a text in a user's message is if the program wrote it; undefined for what the user typed. */
+export function readProgramText(
+  text: string,
+): { readonly kind: string; readonly isReport: boolean } | undefined {
+  const [, report] = REPORT.exec(text) ?? [];
+  if (report !== undefined) return { kind: report, isReport: true };
+  return OWN_TEXT.test(text) ? { kind: "context", isReport: false } : undefined;
 }
 
 /** How a tool call ended, according to events. */

@@ -5,7 +5,7 @@ import type { ThreadState } from "../entry-thread.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textIn, textOf } from "../source-values.ts";
-import { type ItemRole, inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
+import { type ItemRole, inputBlocks, itemRole, itemType, readProgramText } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
@@ -53,14 +53,17 @@ export class RolloutReader {
     ["turn_context", (settings, record) => this.#writer.changeSettings(record, settings)],
     ["compacted", (payload, record) => this.#writer.compact(record, payload)],
     ["token_usage_record", ({ usage, response_id: id }, record) => this.#count(record, usage, textOf(id))],
-    ["inter_agent_communication", (said, record) => this.#note("inter_agent_communication", said, record)],
+    [
+      "inter_agent_communication",
+      (said, record) => this.#writer.note(record, said, "inter_agent_communication"),
+    ],
   ]);
   readonly #itemTakers = new Map<ItemRole, Taker>([
     ["answer", (item, record) => this.#writer.addToAnswer(record, item)],
     ["result", (item, record) => this.#writer.addResult(record, item)],
     ["user", (item, record) => this.#addUser(record, item)],
-    ["instructions", (item, record) => this.#writer.note(record, item, "codex.instructions", false)],
-    ["agent", (item, record) => this.#note("agent_message", item, record)],
+    ["instructions", (item, record) => this.#writer.keepText(record, item, "instructions")],
+    ["agent", (item, record) => this.#writer.note(record, item, "agent_message")],
     ["image", (item, record) => this.#writer.addImage(record, item)],
   ]);
   /** What becomes of events; others are left out. */
@@ -122,11 +125,6 @@ export class RolloutReader {
     this.#writer.count(record, fieldsOf(tokens), responseId, this.#next < this.#copied);
   }
 
-  /** Adds what another agent said. */
-  #note(kind: string, item: JsonRecord, record: SourceRecord): void {
-    this.#writer.note(record, item, `codex.${kind}`, true);
-  }
-
   #takeItem(item: JsonRecord, record: SourceRecord): void {
     const type = itemType(item);
     const taker = this.#itemTakers.get(itemRole(item));
@@ -147,11 +145,10 @@ export class RolloutReader {
   #addUser(record: SourceRecord, item: JsonRecord): void {
     const content = inputBlocks(item["content"]);
     const text = textsOf(content).join("");
-    if (isHarnessText(text) && !this.#confirmed.has(text)) {
-      this.#writer.note(record, item, "codex.context", false);
-      return;
-    }
-    this.#writer.addPrompt(record, this.#writer.keyOf(item), content);
+    const own = this.#confirmed.has(text) ? undefined : readProgramText(text);
+    if (own === undefined) this.#writer.addPrompt(record, this.#writer.keyOf(item), content);
+    else if (own.isReport) this.#writer.note(record, item, own.kind);
+    else this.#writer.keepText(record, item, own.kind);
   }
 
   /** Reads messages from files so old that they contain only events. */

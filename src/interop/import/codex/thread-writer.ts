@@ -24,6 +24,7 @@ import { readReplacement } from "./replacement-history.ts";
 import {
   answerBlocks,
   type CallOutcome,
+  type CodexCall,
   callArguments,
   callId,
   inputBlocks,
@@ -35,8 +36,8 @@ export interface SessionContext {
   readonly builder: SessionBuilder;
   readonly provider: string | undefined;
   readonly outcomes: ReadonlyMap<string, CallOutcome>;
-  /** Calls by the id that their results refer to: full id and tool. */
-  readonly calls: Map<string, { id: string; name: string }>;
+  /** Calls by the id that their results refer to. */
+  readonly calls: Map<string, CodexCall>;
 }
 
 /** Makes the entries of a thread, one after the other. */
@@ -122,11 +123,18 @@ export class ThreadWriter extends EntryThread {
     if (this.#turn !== undefined) this.#turn.isUsers = true;
   }
 
-  /** Adds a text that the user did not type where the model sees it. */
-  note(record: SourceRecord, item: JsonRecord, customType: string, isShown: boolean): void {
+  /** Adds what the program or another agent reports where the model sees it. */
+  note(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
-    const body = customMessage(customType, inputBlocks(item["content"]), isShown);
+    const body = customMessage(`codex.${kind}`, inputBlocks(item["content"]), true);
     this.add(this.keyOf(item), record.value["timestamp"], body);
+  }
+
+  /** Keeps a text of the program itself. */
+  keepText(record: SourceRecord, item: JsonRecord, kind: string): void {
+    this.#open = undefined;
+    const content = inputBlocks(item["content"]);
+    this.keep(this.keyOf(item), record.value["timestamp"], kind, { content });
   }
 
   addImage(record: SourceRecord, item: JsonRecord): void {
@@ -193,13 +201,13 @@ export class ThreadWriter extends EntryThread {
   }
 
   compact(record: SourceRecord, payload: JsonRecord): void {
-    const { provider } = this.#context;
+    const { provider, calls } = this.#context;
     const told = textOf(payload["message"]) ?? "";
     const call = this.#takeBackSummary(told);
     const timeMs = Date.parse(textOf(record.value["timestamp"]) ?? "");
     const timestamp = Number.isNaN(timeMs) ? 0 : timeMs;
     const { replacement_history: items } = payload;
-    const replaced = readReplacement(items, told, { provider, model: this.state.model }, timestamp);
+    const replaced = readReplacement(items, told, { provider, model: this.state.model }, timestamp, calls);
     const hasItems = Array.isArray(items);
     const key = this.keyOf({ id: payload["compaction_response_id"], message: told });
     this.add(key, record.value["timestamp"], {

@@ -1,7 +1,7 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { usageOf } from "../../convert/answer.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { readAnswerBlock } from "../../convert/anthropic/anthropic-content.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
@@ -112,13 +112,19 @@ function exitCodeOf(data: JsonRecord, contents: unknown, text: string): number |
   return exitCode ?? (written === undefined ? undefined : Number(written));
 }
 
-/** Converts the tokens of a call or of several; the source's input includes both caches. */
+/**
+ * Converts the tokens of a call or of several; the source's input includes both caches.
+ *
+ * Of the call that wrote a summary, only its bill may tell the cache writes; older versions name its counts otherwise.
+ */
 export function usageOfTokens(tokens: JsonRecord): Usage {
+  const bill = listOf(member(tokens, "copilotUsage")["tokenDetails"]).map(fieldsOf);
+  const billedWrites = bill.find(({ tokenType }) => tokenType === "cache_write")?.["tokenCount"];
   return usageOf({
-    inputWithCache: tokens["inputTokens"],
-    output: tokens["outputTokens"],
-    cacheRead: tokens["cacheReadTokens"],
-    cacheWrite: tokens["cacheWriteTokens"],
+    inputWithCache: tokens["inputTokens"] ?? tokens["input"],
+    output: tokens["outputTokens"] ?? tokens["output"],
+    cacheRead: tokens["cacheReadTokens"] ?? tokens["cachedInput"],
+    cacheWrite: countOf(tokens["cacheWriteTokens"]) || billedWrites,
     reasoning: tokens["reasoningTokens"],
   });
 }

@@ -11,6 +11,8 @@ import {
 } from "../session-builder.ts";
 import { issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
+import { CountedTokens } from "./counted-tokens.ts";
+import { NamedModels } from "./named-models.ts";
 import { type CopilotRows, turnsWithoutEvents } from "./stored-turns.ts";
 import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 
@@ -58,18 +60,20 @@ class CopilotImport {
   readonly #main: ThreadWriter;
   /** By the id of their agent. */
   readonly #subagents = new Map<string, ThreadWriter>();
-  readonly #shared: SharedState = {
-    assets: new Map(),
-    callers: new Map(),
-    agents: new Map(),
-    counted: new Map(),
-  };
+  readonly #shared: SharedState;
   readonly #seen = new Set<string>();
 
   constructor(input: CopilotInput) {
     const { records } = input;
     const start = records.find(({ value }) => value["type"] === "session.start");
     this.#input = input;
+    this.#shared = {
+      assets: new Map(),
+      callers: new Map(),
+      agents: new Map(),
+      counted: new CountedTokens(),
+      models: new NamedModels(records),
+    };
     this.#start = member(start?.value ?? {}, "data");
     this.#sourceId = textOf(this.#start["sessionId"]) ?? input.sourceId ?? "unknown";
     this.#ownId = input.ownId ?? this.#sourceId;

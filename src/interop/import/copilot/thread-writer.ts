@@ -18,7 +18,6 @@ import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
-import { addTokens, NO_TOKENS, type Tokens } from "../token-sums.ts";
 import {
   type Answer,
   answerOf,
@@ -29,6 +28,8 @@ import {
   resultOf,
   usageOfTokens,
 } from "./content.ts";
+import type { CountedTokens } from "./counted-tokens.ts";
+import type { NamedModels } from "./named-models.ts";
 import type { StoredTurn } from "./stored-turns.ts";
 
 /** What the agents of a session share. */
@@ -39,8 +40,8 @@ export interface SharedState {
   readonly callers: Map<string, string>;
   /** The subagent that a call started. */
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
-  /** Tokens of calls so far, by model: totals repeat them. */
-  readonly counted: Map<string, Tokens>;
+  readonly counted: CountedTokens;
+  readonly models: NamedModels;
 }
 
 /** What is known of events that the program has deleted. */
@@ -97,7 +98,7 @@ export class ThreadWriter {
     ["session.title_changed", ({ title }, record) => this.#addName(title, record)],
     ["session.binary_asset", () => undefined],
     ["user.message", (data, record) => this.#addPrompt(data, record)],
-    ["system.notification", ({ content }, record) => this.#note("notification", content, record, true)],
+    ["system.notification", ({ content }, record) => this.#notify(content, record)],
     ["session.usage_record", (data, record) => this.#expectAnswer(data, record)],
     ["assistant.message", (data, record) => this.#addAnswer(data, record)],
     ["tool.user_requested", (data) => this.#beginCall(data)],
@@ -171,8 +172,8 @@ export class ThreadWriter {
   }
 
   /** Adds a text that the user did not type where the model sees it. */
-  #note(kind: string, content: unknown, record: SourceRecord, display: boolean): void {
-    this.#add(keyOf(record), record, customMessage(`copilot.${kind}`, textOf(content) ?? "", display));
+  #notify(content: unknown, record: SourceRecord): void {
+    this.#add(keyOf(record), record, customMessage("copilot.notification", textOf(content) ?? "", true));
   }
 
   #clear(data: JsonRecord, record: SourceRecord): void {
@@ -212,7 +213,7 @@ export class ThreadWriter {
     const text = textOf(content) ?? "";
     // Skills and other parts of the program say something in the user's name.
     if (textOf(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
-      this.#note("injected", textOf(transformedContent) ?? text, record, false);
+      this.#keep("injected", { content: textOf(transformedContent) ?? text }, record);
       return;
     }
     const images = attachedImages(data["attachments"], this.#shared.assets);
@@ -243,7 +244,13 @@ export class ThreadWriter {
     const callId = textOf(data["apiCallId"]);
     const tokens = this.#takeTokens(callId);
     const usage = tokens === undefined ? usageOf({ output: data["outputTokens"] }) : usageOfTokens(tokens);
-    this.#model = textOf(data["model"]) ?? textOf(tokens?.["model"]) ?? this.#model;
+    const { models, counted } = this.#shared;
+    this.#model =
+      textOf(data["model"]) ??
+      textOf(tokens?.["model"]) ??
+      models.findCalled(calls) ??
+      this.#model ??
+      models.getFirst(this.#agentId);
     const stops = calls.length > 0 ? "toolUse" : tokens?.["finishReason"] === "length" ? "length" : "stop";
     const message: AssistantMessage = {
       role: "assistant",
@@ -256,7 +263,7 @@ export class ThreadWriter {
       stopReason: tokens?.["finishReason"] === "content_filter" ? "error" : stops,
       timestamp: 0,
     };
-    this.#count(message.model, usage);
+    counted.add(message.model, usage);
     this.#addMessage(keyOf(record), record, message);
     this.#answer = { message, callId };
   }
@@ -298,11 +305,7 @@ export class ThreadWriter {
   ): void {
     this.#add(key, record, usageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
     // Totals do not include those of compactions that were not applied, nor of turns that were rewound.
-    if (kind === "call" || kind === "shutdown") this.#count(model, usage);
-  }
-
-  #count(model: string, usage: Usage): void {
-    this.#shared.counted.set(model, addTokens(this.#shared.counted.get(model) ?? NO_TOKENS, usage));
+    if (kind === "call") this.#shared.counted.add(model, usage);
   }
 
   #beginCall({ toolCallId, toolName, arguments: args }: JsonRecord): void {
@@ -411,8 +414,7 @@ export class ThreadWriter {
     const models = member(data, "modelMetrics");
     for (const model of Object.keys(models)) {
       const total = usageOfTokens(member(member(models, model), "usage"));
-      // Totals after a rewind may have less than what is counted.
-      const rest = usageOf(addTokens(total, this.#shared.counted.get(model) ?? NO_TOKENS, -1));
+      const rest = this.#shared.counted.takeRest(model, total);
       if (rest.totalTokens > 0) this.#addUsage(`${keyOf(record)} ${model}`, "shutdown", model, rest, record);
     }
     this.#builder.drop("totals of tokens that calls tell");

@@ -14,6 +14,7 @@ import {
   convertSentParts,
   isAside,
   type ModelAnswer,
+  OpenCalls,
   resultOfCall,
   sentResponses,
 } from "./parts.ts";
@@ -68,7 +69,8 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   if (input.parentId !== undefined)
     builder.addBehind(`gemini agent ${sourceId}`, undefined, subagentLink({ agentId: sourceId }));
   const drafts = new Map<LogNode, Draft>();
-  for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
+  const open = new OpenCalls();
+  for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder, open));
   for (const { value } of log.unknown)
     builder.keepBehind(`gemini record ${encodeParsed(value)}`, undefined, "record", value);
   builder.drop("older version of a message", log.replaced);
@@ -102,24 +104,30 @@ function isSaid(type: unknown): boolean {
   return type === "user" || type === "gemini";
 }
 
-function emitNode(node: LogNode, drafts: ReadonlyMap<LogNode, Draft>, builder: SessionBuilder): Draft {
+function emitNode(
+  node: LogNode,
+  drafts: ReadonlyMap<LogNode, Draft>,
+  builder: SessionBuilder,
+  open: OpenCalls,
+): Draft {
   const parent = node.parent && drafts.get(node.parent);
   const { message } = node;
   if (node.isCompaction) return emitCompaction(node, parent, drafts, builder);
-  if (message["type"] === "gemini") return emitAnswer(node, parent, builder);
-  if (message["type"] === "user" && !isAside(message)) return emitSent(node, parent, builder);
+  if (message["type"] === "gemini") return emitAnswer(node, parent, builder, open);
+  if (message["type"] === "user" && !isAside(message)) return emitSent(node, parent, builder, open);
   const { id: _id, timestamp, type, ...data } = message;
   const kind = type === "user" ? "command" : (textOf(type) ?? "message");
   return builder.keep(keyOf(node), parent, timestamp, kind, data);
 }
 
 /** Adds what was sent: the results of calls that no answer tells, then the prompt. */
-function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder): Draft {
+function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder, open: OpenCalls): Draft {
   const { content, timestamp } = node.message;
   let last = parent;
-  for (const { id = "", name = "unknown", ...output } of sentResponses(content)) {
-    const body = toolResult({ ...output, toolCallId: id, toolName: name });
-    last = builder.addMessage(`${keyOf(node)} result ${id}`, last, timestamp, body);
+  for (const { id, name, ...output } of sentResponses(content)) {
+    const toolCallId = open.takeAnswered(id, name)?.id ?? id ?? "";
+    const body = toolResult({ ...output, toolCallId, toolName: name ?? "unknown" });
+    last = builder.addMessage(`${keyOf(node)} result ${id ?? ""}`, last, timestamp, body);
   }
   const said = listOf(content).filter((part) => fieldsOf(part)["functionResponse"] === undefined);
   if (last !== undefined && last !== parent && said.length === 0) return last;
@@ -158,9 +166,15 @@ function tokensBefore({ parent }: LogNode): number {
   return 0;
 }
 
-function emitAnswer(node: LogNode, parent: Draft | undefined, builder: SessionBuilder): Draft {
+function emitAnswer(
+  node: LogNode,
+  parent: Draft | undefined,
+  builder: SessionBuilder,
+  open: OpenCalls,
+): Draft {
   const { message, isCopy } = node;
   const answer = convertModelMessage(message);
+  open.begin(answer.calls.filter(({ record }) => record === undefined || resultOfCall(record) === undefined));
   const responseId = textOf(message["id"]);
   const draft = builder.addMessage(keyOf(node), parent, message["timestamp"], {
     role: "assistant",

@@ -19,14 +19,44 @@ export function convertModelMessage(message: JsonRecord): ModelAnswer {
   return answer;
 }
 
+/** A call in a message of the model. */
+export interface ModelCall {
+  readonly id: string;
+  readonly name: string;
+  /** The program's record of it. */
+  readonly record: JsonRecord | undefined;
+  /** Whether its id is the source's: models before Gemini 3 give none. */
+  readonly isNamed: boolean;
+}
+
+/** The calls of the latest answer that have no result yet, in their order. */
+export class OpenCalls {
+  #calls: readonly ModelCall[] = [];
+
+  begin(calls: readonly ModelCall[]): void {
+    this.#calls = calls;
+  }
+
+  add(calls: readonly ModelCall[]): void {
+    this.#calls = [...this.#calls, ...calls];
+  }
+
+  /** Returns the call that a result answers: the one that it names, else the next one without an id of that tool. */
+  takeAnswered(id: string | undefined, name: string | undefined): ModelCall | undefined {
+    const call =
+      this.#calls.find((one) => one.isNamed && one.id === id) ??
+      this.#calls.find((one) => one.name === name && (id === undefined || !one.isNamed));
+    this.#calls = this.#calls.filter((one) => one !== call);
+    return call;
+  }
+}
+
 /** A converted message of the model. */
 export class ModelAnswer {
   readonly content: AnswerBlock[] = [];
   /** Parts that a message cannot hold. */
   readonly others: unknown[] = [];
-  /** The calls, and the program's record of each. */
-  readonly calls: { readonly id: string; readonly name: string; readonly record: JsonRecord | undefined }[] =
-    [];
+  readonly calls: ModelCall[] = [];
   readonly #messageId: string;
   readonly #open: JsonRecord[];
 
@@ -54,7 +84,8 @@ export class ModelAnswer {
   }
 
   addCall(call: JsonRecord, record: JsonRecord | undefined, signature: string | undefined): void {
-    const id = textOf(call["id"]) ?? textOf(record?.["id"]) ?? `${this.#messageId}-${this.calls.length}`;
+    const told = textOf(call["id"]) ?? textOf(record?.["id"]);
+    const id = told ?? `${this.#messageId}-${this.calls.length}`;
     const name = textOf(call["name"]) ?? "unknown";
     this.content.push({
       type: "toolCall",
@@ -63,7 +94,7 @@ export class ModelAnswer {
       arguments: argumentsOf(call["args"]) ?? {},
       ...(signature !== undefined && { thoughtSignature: signature }),
     });
-    this.calls.push({ id, name, record });
+    this.calls.push({ id, name, record, isNamed: told !== undefined });
   }
 
   /** Finds the record of a call by its id, else the next one of a tool of this name. */

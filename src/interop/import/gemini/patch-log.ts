@@ -213,7 +213,12 @@ function repeatsResults(message: JsonRecord, answer: JsonRecord | undefined): bo
   return (
     responses.length > 0 &&
     responses.length === listOf(message["content"]).length &&
-    responses.every(({ id }) => calls.some((call) => call["id"] === id && resultOfCall(call) !== undefined))
+    responses.every(({ id, name }) =>
+      calls.some(
+        (call) =>
+          (id === undefined ? call["name"] === name : call["id"] === id) && resultOfCall(call) !== undefined,
+      ),
+    )
   );
 }
 

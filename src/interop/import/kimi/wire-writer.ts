@@ -68,8 +68,8 @@ export class WireWriter extends EntryThread {
       return;
     }
     const details = variant === undefined ? undefined : { variant };
-    const body = customMessage(`kimi.${String(kind)}`, content, kind !== "injection", details);
-    this.add(key, record["time"], body);
+    if (kind === "injection") this.keep(key, record["time"], kind, { ...details, content });
+    else this.add(key, record["time"], customMessage(`kimi.${String(kind)}`, content, true, details));
   }
 
   beginStep({ uuid }: JsonRecord): void {

@@ -3,7 +3,15 @@ import type { UserBlock } from "../../convert/dialect.ts";
 import { custom, customMessage, type EntryBody, subagentLink } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { member, textOf } from "../source-values.ts";
-import { CLEARED_OUTPUT, fileBlock, isOnlyNamed, readResult, readStep, stepsOf } from "./parts.ts";
+import {
+  CLEARED_OUTPUT,
+  fileBlock,
+  getSourceCallId,
+  isOnlyNamed,
+  readResult,
+  readStep,
+  stepsOf,
+} from "./parts.ts";
 import { createdMs, type StoredMessage } from "./stored-messages.ts";
 
 /** The entries of a message; undefined if it has none, and none is before it. */
@@ -17,6 +25,9 @@ const BOUNDARIES: ReadonlySet<unknown> = new Set(["step-start", "step-finish", "
 
 /** What the program sends for a task that the user gave to a subagent. */
 const SUBTASK = "The following tool was executed by the user";
+
+/** How texts begin that the program adds of its own; others that it adds are files that the user named, and the like. */
+const REMINDER = /^\s*<system-reminder>/;
 
 /** Makes the entries of messages. */
 export class MessageWriter {
@@ -116,7 +127,7 @@ export class MessageWriter {
     const { toolCallId } = result;
     const state = member(part, "state");
     const { end, compacted } = member(state, "time");
-    const draft = this.#builder.addMessage(`${key} result ${toolCallId}`, last, end, result);
+    const draft = this.#builder.addMessage(`${key} result ${getSourceCallId(part)}`, last, end, result);
     if (typeof compacted === "number" && !isDeleted) {
       this.#cleared.push({ result: draft, timeMs: compacted });
       this.#clearedMs = Math.min(this.#clearedMs, compacted);
@@ -145,7 +156,10 @@ export class MessageWriter {
     if (block?.type === "image" || (block !== undefined && type === "text")) return undefined;
     if (type === "text" && ignored !== true) {
       if (text === "") this.#builder.drop("empty text");
-      return synthetic === true && text !== "" ? customMessage("opencode.synthetic", text, false) : undefined;
+      if (synthetic !== true || text === "") return undefined;
+      if (!REMINDER.test(String(text))) return customMessage("opencode.synthetic", text, false);
+      this.#builder.counts.kept++;
+      return custom("opencode.synthetic", { content: text });
     }
     if (type === "subtask") return customMessage("opencode.subtask", SUBTASK, false, fieldsOfPart(part));
     return this.#keep(part);

@@ -4,7 +4,7 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { STOP_REASONS } from "../../convert/ai-sdk/from-model-messages.ts";
 import { readAnswer } from "../../convert/ai-sdk/model-parts.ts";
-import { familyOfParts, identityOfFamily } from "../../convert/ai-sdk/provider-state.ts";
+import { familyOfParts, identityOfFamily, readCallState } from "../../convert/ai-sdk/provider-state.ts";
 import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
@@ -63,13 +63,23 @@ export function usageOfTokens({ input, output, reasoning, total, cache }: JsonRe
 
 /** Returns a part of an answer as the SDK has it from which the program made it. */
 function sdkPart(part: JsonRecord): JsonRecord[] {
-  const { type, text, tool, callID, metadata } = part;
+  const { type, text, tool, metadata } = part;
   const state = metadata === undefined ? {} : { providerMetadata: metadata };
   if (type === "text" || type === "reasoning")
     return text === "" && !metadata ? [] : [{ type, text, ...state }];
   if (type !== "tool") return [];
   const { input } = member(part, "state");
-  return [{ type: "tool-call", toolCallId: textOf(callID) ?? part["id"], toolName: tool, input, ...state }];
+  return [{ type: "tool-call", toolCallId: getSourceCallId(part), toolName: tool, input, ...state }];
+}
+
+/** Returns the program's id of a call. */
+export function getSourceCallId({ callID, id }: JsonRecord): string {
+  return textOf(callID) ?? String(id);
+}
+
+/** Returns our id of a call, which its result must name whole: the program's, and that of its item if it has one. */
+export function getToolCallId(part: JsonRecord): string {
+  return readCallState({ providerMetadata: part["metadata"] }, getSourceCallId(part)).id;
 }
 
 function failureOf(info: JsonRecord): Pick<AssistantMessage, "stopReason" | "errorMessage"> | undefined {
@@ -98,7 +108,7 @@ export function readResult(part: JsonRecord): Omit<ToolResultMessage, "timestamp
   const text = textOf(status === "error" ? error : output);
   const files = listOf(state["attachments"]).map((file) => fileBlock(fieldsOf(file)));
   return toolResult({
-    toolCallId: textOf(part["callID"]) ?? String(part["id"]),
+    toolCallId: getToolCallId(part),
     toolName: textOf(part["tool"]) ?? "unknown",
     content: [...(text === undefined ? [] : [{ type: "text" as const, text }]), ...files],
     details: ifFilled(details),

@@ -33,21 +33,25 @@ export function readMessages(
   deleted: readonly DeletedMessage[],
 ): { messages: StoredMessage[]; issues: SessionIssue[] } {
   const issues: SessionIssue[] = [];
-  const byId = new Map<string, ReadMessage>();
+  // A redactor may have made ids equal.
+  const byIdAndTime = new Map<string, ReadMessage>();
   const take = (value: unknown, fate: Omit<ReadMessage, "info" | "parts">) => {
     const { info, parts } = fieldsOf(value);
     const id = textOf(fieldsOf(info)["id"]);
-    if (!isJsonRecord(info) || id === undefined)
+    if (!isJsonRecord(info) || id === undefined) {
       issues.push(leftOut("A message without an id was left out."));
-    else if (byId.has(id))
+      return;
+    }
+    const key = `${id} ${createdMs({ info })}`;
+    if (byIdAndTime.has(key))
       issues.push(leftOut(`The message ${id} stands twice; the first one was imported.`));
-    else byId.set(id, { info, parts: listOf(parts).filter(isJsonRecord), ...fate });
+    else byIdAndTime.set(key, { info, parts: listOf(parts).filter(isJsonRecord), ...fate });
   };
   for (const value of listOf(fieldsOf(document)["messages"]))
     take(value, { isDeleted: false, createdSeq: 0, deletedSeq: Number.POSITIVE_INFINITY });
   for (const { message, createdSeq, deletedSeq } of deleted)
     take(message, { isDeleted: true, createdSeq, deletedSeq });
-  return { messages: withParents([...byId.values()].sort(byCreation)), issues };
+  return { messages: withParents([...byIdAndTime.values()].sort(byCreation)), issues };
 }
 
 /** Returns when a message was made, Unix milliseconds. */

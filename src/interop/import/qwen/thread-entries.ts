@@ -8,7 +8,7 @@ import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
 import { custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
-import { convertModelMessage, convertSentParts } from "../gemini/parts.ts";
+import { convertModelMessage, convertSentParts, OpenCalls } from "../gemini/parts.ts";
 import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
 import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
@@ -68,6 +68,7 @@ class ThreadEmitter {
   readonly #calls: JsonRecord;
   /** The last answer: a later record may add to it. */
   #answer: { readonly draft: Draft; readonly message: AnswerState } | undefined;
+  readonly #open = new OpenCalls();
   readonly #emitted = new Map<RecordNode, Emitted>();
   #name: string | undefined;
 
@@ -151,6 +152,7 @@ class ThreadEmitter {
     // Transcripts of subagents have the calls of an answer in a record of their own.
     if (isRest && answer.content.length > 0 && this.#answer !== undefined && this.#answer.draft === above) {
       addBlocks(this.#answer.message, answer.content);
+      this.#open.add(answer.calls);
       return whole(above);
     }
     const report = this.#reportOf(node);
@@ -166,6 +168,7 @@ class ThreadEmitter {
     };
     const first = this.#builder.addMessage(node.uuid, above, timeOf(node), said);
     this.#answer = { draft: first, message: said };
+    this.#open.begin(answer.calls);
     if (answer.others.length === 0) return whole(first);
     const body = custom("qwen.parts", { parts: answer.others });
     return { first, last: this.#builder.add(`${node.uuid} parts`, first, timeOf(node), body) };
@@ -186,11 +189,12 @@ class ThreadEmitter {
     let emitted: Emitted = { first: undefined, last: above };
     for (const [i, part] of responses.entries()) {
       const { id, name } = member(part, "functionResponse");
+      const named = textOf(id) ?? textOf(callId);
       const isLast = i === responses.length - 1;
       const content = [...convertSentParts([part]), ...(isLast ? others : [])];
       const toolName = textOf(name) ?? "unknown";
       const result = toolResult({
-        toolCallId: textOf(id) ?? textOf(callId) ?? "",
+        toolCallId: this.#open.takeAnswered(named, textOf(name))?.id ?? named ?? "",
         toolName,
         content,
         details: isLast ? { status, ...rest } : undefined,

@@ -12,10 +12,15 @@ import { Scribe } from "../../cli/support/sessions.ts";
 export const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
 /** Asks a tool. */
-export async function ask(recall: Recall, name: string, values: { readonly [name: string]: unknown } = {}) {
+export async function ask(
+  recall: Recall,
+  name: string,
+  values: { readonly [name: string]: unknown } = {},
+  signal?: AbortSignal,
+) {
   const tool = RECALL_TOOLS.find((one) => one.name === name);
   if (tool === undefined) throw new Error(`There is no tool ${name}.`);
-  return callRecallTool(tool, recall, values);
+  return callRecallTool(tool, recall, values, signal);
 }
 
 /** Makes what questions are asked of. */

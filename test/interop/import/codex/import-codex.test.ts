@@ -320,6 +320,28 @@ test("a fork that copied its parent counts no tokens twice, and has the parent's
   }
 });
 
+test("a result that comes after a compaction names its call by the id that the kept call has", () => {
+  const kept = [
+    { type: "message", role: "user", content: [{ type: "input_text", text: "so far" }] },
+    { type: "function_call", name: "exec_command", arguments: "{}", call_id: "c1" },
+    { type: "local_shell_call", id: "sh_1", action: { type: "exec", command: ["ls"] } },
+  ];
+  const { messages, repairs } = viewThread([
+    meta(),
+    ...turn("go", call("c1", { id: "fc_1" })),
+    item("local_shell_call", { id: "sh_1", action: { type: "exec", command: ["ls"] } }),
+    compacted("so far", kept),
+    output("c1", "one"),
+    output("sh_1", "two"),
+  ]);
+  expect(messages.map(briefMessage).slice(1)).toEqual([
+    "assistant c1|fc_1+sh_1",
+    "result c1|fc_1",
+    "result sh_1",
+  ]);
+  expect(repairs).toEqual([]);
+});
+
 test("a subagent's thread names the one that started it, and both name the call", () => {
   const agentId = "01a201b4-0000-7000-8000-000000000003";
   const parent = [
@@ -341,7 +363,7 @@ test("a subagent's thread names the one that started it, and both name the call"
     others: [rollout(parent)],
   });
   expect(agent.session.parent).toEqual({ sourceId: THREAD_ID, relation: "subagent" });
-  expect(agent.entries[1]).toMatchObject({ data: { agentId, nickname: "Planck", toolCallId: "c1" } });
+  expect(agent.entries[1]).toMatchObject({ data: { agentId, nickname: "Planck", toolCallId: "c1|fc_1" } });
 });
 
 test("what the program wrote is no prompt, unless the user typed it", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
 import { linesOf } from "../support/claude-records.ts";
 import {
@@ -244,6 +245,119 @@ test("of versions that tell only output, totals have the rest, once across resum
     [0, 20],
     [200, 0],
   ]);
+});
+
+/** An answer as versions up to about 1.0.20 write it: without a model, and with its output only. */
+function untold(outputTokens: number, calls: readonly string[] = [], agentId?: string) {
+  const toolRequests = calls.map((toolCallId) => ({ toolCallId, name: "bash", arguments: {} }));
+  return event("assistant.message", { content: "hi", toolRequests, outputTokens }, agentId);
+}
+
+function totalsOf(models: Readonly<Record<string, object>>, currentModel: string) {
+  const told = Object.entries(models).map(([name, usage]) => [name, { usage }] as const);
+  return event("session.shutdown", { modelMetrics: Object.fromEntries(told), currentModel });
+}
+
+/** Returns the tokens of all sessions by model, and the models of answers. */
+function sumOf(sessions: readonly ImportedSession[]) {
+  const sums: { [model: string]: number[] } = {};
+  for (const entry of sessions.flatMap((session) => viewOf(session).entries)) {
+    const call = entry.type === "message" ? entry.message : entry;
+    if (!("usage" in call) || call.usage === undefined) continue;
+    const model = "model" in call ? String(call.model) : "summary";
+    const { input, output, cacheRead, cacheWrite } = call.usage;
+    const sum = sums[model] ?? [0, 0, 0, 0];
+    sums[model] = [input, output, cacheRead, cacheWrite].map((count, i) => count + (sum[i] ?? 0));
+  }
+  return sums;
+}
+
+test("answers that name no model have the one that their calls or the totals name, and count once", () => {
+  const usage = { inputTokens: 1000, outputTokens: 187, cacheReadTokens: 600, cacheWriteTokens: 100 };
+  const sessions = importEvents(
+    numbered([
+      start({ selectedModel: undefined, copilotVersion: "1.0.2" }),
+      prompt("one"),
+      untold(100, ["c1"]),
+      result("c1", "out", { model: "m-1" }),
+      untold(87),
+      totalsOf({ "m-1": usage }, "m-1"),
+    ]),
+  );
+  expect(sumOf(sessions)).toEqual({ "m-1": [300, 187, 600, 100] });
+  const without = importEvents(
+    numbered([
+      start({ selectedModel: undefined }),
+      prompt("one"),
+      untold(187),
+      totalsOf({ "m-1": usage }, "m-1"),
+    ]),
+  );
+  expect(sumOf(without)).toEqual({ "m-1": [300, 187, 600, 100] });
+});
+
+test("the call of a tool names the model of its answer, whatever was selected before", () => {
+  const sessions = importEvents(
+    numbered([
+      start({ selectedModel: "auto" }),
+      prompt("one"),
+      untold(10, ["c1"]),
+      result("c1", "out", { model: "m-1" }),
+      untold(20, ["c2"]),
+      result("c2", "out", { model: "m-2" }),
+      untold(5),
+      totalsOf(
+        { "m-1": { inputTokens: 50, outputTokens: 10 }, "m-2": { inputTokens: 70, outputTokens: 25 } },
+        "m-2",
+      ),
+    ]),
+  );
+  expect(sumOf(sessions)).toEqual({ "m-1": [50, 10, 0, 0], "m-2": [70, 25, 0, 0] });
+});
+
+test("output of answers whose model nothing names is taken from the totals all the same", () => {
+  const sessions = importEvents(
+    numbered([
+      start({ selectedModel: undefined }),
+      prompt("one"),
+      untold(10, ["c1"]),
+      event("subagent.started", { toolCallId: "c1" }, "a1"),
+      prompt("look", {}, "a1"),
+      untold(30, [], "a1"),
+      result("c1", "out", { model: "m-1" }),
+      totalsOf(
+        { "m-1": { inputTokens: 50, outputTokens: 10 }, "m-2": { inputTokens: 70, outputTokens: 30 } },
+        "m-1",
+      ),
+      totalsOf(
+        { "m-1": { inputTokens: 50, outputTokens: 10 }, "m-2": { inputTokens: 80, outputTokens: 34 } },
+        "m-1",
+      ),
+    ]),
+  );
+  const sums = Object.values(sumOf(sessions));
+  expect([0, 1].map((i) => sums.reduce((sum, one) => sum + (one[i] ?? 0), 0))).toEqual([130, 44]);
+});
+
+test("cache writes of a summary's call are told by its bill, and older versions name its tokens otherwise", () => {
+  const tokenDetails = [
+    { tokenType: "input", tokenCount: 20 },
+    { tokenType: "cache_read", tokenCount: 60 },
+    { tokenType: "cache_write", tokenCount: 40 },
+    { tokenType: "output", tokenCount: 9 },
+  ];
+  const compaction = (compactionTokensUsed: object) =>
+    numbered([
+      start(),
+      prompt("one"),
+      event("session.compaction_complete", { success: true, summaryContent: "so far", compactionTokensUsed }),
+    ]);
+  const billed = { inputTokens: 120, outputTokens: 9, cacheReadTokens: 60, copilotUsage: { tokenDetails } };
+  expect(sumOf(importEvents(compaction(billed)))).toEqual({ summary: [20, 9, 60, 40] });
+  const told = { ...billed, cacheWriteTokens: 40 };
+  expect(sumOf(importEvents(compaction(told)))).toEqual({ summary: [20, 9, 60, 40] });
+  const old = { input: 100, output: 9, cachedInput: 60 };
+  expect(sumOf(importEvents(compaction(old)))).toEqual({ summary: [40, 9, 60, 0] });
 });
 
 test("turns that are rewound after an import stay as a branch", () => {

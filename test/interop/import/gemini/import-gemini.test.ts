@@ -282,7 +282,7 @@ test("a subagent names its parent, whose call names it; a file without a convers
   expect(importGemini({ ...readGeminiText(""), importedAt })).toBeUndefined();
 });
 
-const CORPUS = fileURLToPath(new URL("../../../../shared/corpus-other-agents/gemini/", import.meta.url));
+const CORPUS = fileURLToPath(new URL("../../../../../shared/corpus-other-agents/gemini/", import.meta.url));
 
 test.skipIf(!existsSync(CORPUS))(
   "files that others wrote (skipped where ../shared/corpus-other-agents is missing)",

@@ -261,3 +261,23 @@ test("what is damaged is reported, and the rest is imported; messages of another
   expect(() => importOpenCode({ document: newer, importedAt })).toThrow(/OpenCode 2/);
   expect(importOpenCode({ document: documentOf([]), importedAt })).toBeUndefined();
 });
+
+test("messages whose ids a redactor made equal are told apart by their times, and true repetitions are reported", () => {
+  const twice = prompt("msg_x", 3, "three");
+  const messages = [
+    prompt("msg_x", 0, "one"),
+    answer("msg_x", 1, [text("first")]),
+    prompt("msg_x", 2, "two"),
+    twice,
+    twice,
+  ];
+  const made = importOpenCode({ document: documentOf(messages), importedAt: "2027-01-01T00:00:00.000Z" });
+  if (made === undefined) throw new Error("no session was made");
+  expect(viewOf(made).messages.map(briefMessage)).toEqual([
+    "user one",
+    "assistant first",
+    "user two",
+    "user three",
+  ]);
+  expect(made.issues.map(({ code }) => code)).toEqual(["SOURCE_LEFT_OUT"]);
+});

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { validateEntry } from "../../../../src/core/format/validate.ts";
 import { imported } from "../support/pi4-records.ts";
 
-const CORPUS = fileURLToPath(new URL("../../../../shared/corpus-pi-v4/", import.meta.url));
+const CORPUS = fileURLToPath(new URL("../../../../../shared/corpus-pi-v4/", import.meta.url));
 const isThere = existsSync(CORPUS);
 
 const message = z.looseObject({ role: z.string(), stopReason: z.string().optional() });

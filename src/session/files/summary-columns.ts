@@ -1,9 +1,30 @@
 import { listOf } from "../../core/context/entry-fields.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import type { KeptJson } from "../../session/fs/atomic-json.ts";
-import type { FileSummary } from "./file-summary.ts";
+import type { KeptJson } from "../fs/atomic-json.ts";
+import type { FileMark } from "./file-mark.ts";
 import type { CacheKind } from "./folder-cache.ts";
+
+/** The summary of a file, and the state of the file when it was made. */
+export interface FileSummary extends FileMark {
+  /** Undefined if the file is not a session. */
+  readonly summary: SessionFacts | undefined;
+  /** Returns the calls of models in their encoded form, if they are legible; undefined if they were not asked for. */
+  readonly calls: (() => Uint8Array | undefined) | undefined;
+  /** Number of all issues, if a line is not exactly one header or one entry; else 0. */
+  readonly issueCount: number;
+  /** Where to continue once the file has grown; undefined if it must be read again. */
+  readonly end: KnownEnd | undefined;
+  /** Whether it was read in one go, rather than continued from an earlier end. */
+  readonly isWhole: boolean;
+}
+
+/** How a file ended when it was read. */
+export interface KnownEnd {
+  readonly lastId: string;
+  /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
+  readonly tail: string;
+}
 
 /** The summaries of one folder's files, by name. */
 type FolderSummaries = ReadonlyMap<string, FileSummary>;
@@ -33,6 +54,7 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     name: [...summaries.keys()],
     size: files.map((file) => file.size),
     mtimeMs: files.map((file) => file.mtimeMs),
+    ctimeMs: files.map((file) => file.ctimeMs),
     ino: files.map((file) => file.ino),
     birthtimeMs: files.map((file) => file.birthtimeMs),
     lastId: files.map((file) => file.end?.lastId ?? null),
@@ -77,10 +99,12 @@ export function readColumns(
     const name = lists.name[i];
     const size = lists.size[i];
     const mtimeMs = lists.mtimeMs[i];
+    const ctimeMs = lists.ctimeMs[i];
     const ino = lists.ino[i];
     const birthtimeMs = lists.birthtimeMs[i];
     const issueCount = lists.issueCount[i];
-    if (typeof size !== "number" || typeof mtimeMs !== "number") return undefined;
+    if (typeof size !== "number" || typeof mtimeMs !== "number" || typeof ctimeMs !== "number")
+      return undefined;
     if (typeof ino !== "number" || typeof birthtimeMs !== "number" || typeof issueCount !== "number")
       return undefined;
     if (typeof name !== "string") return undefined;
@@ -97,7 +121,8 @@ export function readColumns(
     const length = lists.calls[i];
     const calls = typeof length === "number" ? pieceOf(bytes, callsAt, callsAt + length) : undefined;
     if (typeof length === "number") callsAt += length;
-    summaries.set(name, { size, mtimeMs, ino, birthtimeMs, summary, calls, issueCount, end: known, isWhole });
+    const mark = { size, mtimeMs, ctimeMs, ino, birthtimeMs };
+    summaries.set(name, { ...mark, summary, calls, issueCount, end: known, isWhole });
     start = end;
   }
   return start === text.length ? summaries : undefined;
@@ -138,6 +163,7 @@ function listsOf(columns: JsonRecord) {
     name: list("name"),
     size: list("size"),
     mtimeMs: list("mtimeMs"),
+    ctimeMs: list("ctimeMs"),
     ino: list("ino"),
     birthtimeMs: list("birthtimeMs"),
     lastId: list("lastId"),

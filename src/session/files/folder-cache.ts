@@ -1,19 +1,19 @@
 import { join } from "node:path";
 import { isJsonRecord } from "../../core/format/json.ts";
-import type { FileMark } from "../../session/files/file-mark.ts";
-import { isSystemError } from "../../session/files/skipped-files.ts";
 import {
   type BesideJson,
   type KeptJson,
   readAtomicJson,
   writeAtomicJson,
   writeAtomicJsonNow,
-} from "../../session/fs/atomic-json.ts";
-import { sha256 } from "../../session/fs/digest.ts";
-import { ifPresent, realFileSystem } from "../../session/fs/file-system.ts";
+} from "../fs/atomic-json.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
+import { folderCacheName } from "./cache-names.ts";
+import type { FileMark } from "./file-mark.ts";
+import { isSystemError } from "./skipped-files.ts";
 
 /** Incremented whenever the format or the meaning of what is kept changes. */
-const CACHE_VERSION = 6;
+const CACHE_VERSION = 7;
 
 /** One kind of knowledge of session files, and how it is kept: in one file for each folder of sessions. */
 export interface CacheKind<Known extends FileMark> {
@@ -95,7 +95,7 @@ export class FolderCache<Known extends FileMark> {
     if (this.#cacheFolder === undefined) return undefined;
     const known = this.loaded.get(folder);
     if (known !== undefined) return known;
-    const path = join(this.#cacheFolder, `${sha256(folder).slice(0, 32)}${this.#kind.suffix}`);
+    const path = join(this.#cacheFolder, folderCacheName(folder, this.#kind.suffix));
     const cached = this.guarded(() => readCached(path, this.#kind));
     const files = cached?.folder === folder ? cached.files : new Map<string, Known>();
     const loaded = { path, files, unsaved: 0 };

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FileSummary } from "../../../src/catalog/list/file-summary.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { columnsOf, readColumns } from "../../../src/catalog/list/summary-columns.ts";
+import type { FileSummary } from "../../../src/session/files/summary-columns.ts";
+import { columnsOf, readColumns } from "../../../src/session/files/summary-columns.ts";
 import { readAtomicJson, writeAtomicJson } from "../../../src/session/fs/atomic-json.ts";
+import { Chain, header, put } from "../../catalog/support/sessions.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { Chain, header, put } from "../support/sessions.ts";
 
 const texts = fc.string({ unit: "binary", maxLength: 20 });
 const text = fc.oneof(texts, fc.constantFrom("\ud83d", "a\ndb", "🙂é\u2028", "\ufeff"));
@@ -17,6 +17,7 @@ const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
 const summaries: fc.Arbitrary<FileSummary> = fc.record({
   size: fc.nat(),
   mtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
+  ctimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
   birthtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
   ino: fc.nat(),
   issueCount: fc.nat(),
@@ -86,6 +87,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
         {
           size: 1,
           mtimeMs: 2,
+          ctimeMs: 5,
           ino: 3,
           issueCount: 0,
           birthtimeMs: 4,
@@ -103,6 +105,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     name: [1],
     size: ["1"],
     mtimeMs: [],
+    ctimeMs: [null],
     birthtimeMs: [],
     ino: [null],
     id: [5],

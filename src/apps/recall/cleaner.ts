@@ -1,0 +1,174 @@
+import { withoutHarmful } from "../../core/facts/plain-text.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+
+/** Returns texts without what is secret in them: one for each that is given, in their order. */
+export type HideSecrets = (texts: readonly string[]) => readonly string[];
+
+/** Fields that say what a record is; what is hidden in them could not be read any more. */
+const STRUCTURE = new Set(["type", "role", "id", "parentId", "toolCallId", "timestamp"]);
+
+/** Fields in which programs keep what they like, under any name. */
+const FREE = new Set(["arguments", "data", "details"]);
+
+/** Levels of nested values that are looked at; what lies deeper is left out. */
+const DEEPEST = 100;
+
+/** Escapes of JSON and of addresses, however often they are escaped themselves. */
+const ESCAPE = /\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2})|([bfnrt"'/]))|%(?:25)*([0-7][0-9a-f])/gi;
+
+const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+/** Stands for what is invisible, as one such character. */
+const REMOVED = "\u0000";
+
+/** Pieces between invisible characters of which each is tried as the first of a secret that stands around others. */
+const MAX_BREAKS = 9;
+
+/** How often what comes of decoding is decoded. */
+const MAX_DECODED = 4;
+
+type Clean = (text: string) => string;
+
+/**
+ * Removes invisible characters and secrets from what sessions hold.
+ *
+ * A text must be cleaned before it is cut: of half a secret, nobody can tell that it is one.
+ */
+export class Cleaner {
+  readonly #hide: HideSecrets | undefined;
+
+  /** @param hide - Undefined if nothing is to be hidden. */
+  constructor(hide: HideSecrets | undefined) {
+    this.#hide = hide;
+  }
+
+  get hidesSecrets(): boolean {
+    return this.#hide !== undefined;
+  }
+
+  cleanText(text: string): string {
+    return this.cleanTexts([text])[0] ?? "";
+  }
+
+  /**
+   * Cleans texts, all of them in two passes. A secret is also found around or next to an invisible character, and where it can be
+   * told only once escapes are decoded; the text is then returned decoded.
+   *
+   * @throws {TypeError} If the function that hides secrets does not return a string for each.
+   */
+  cleanTexts(texts: readonly string[]): string[] {
+    if (this.#hide === undefined) return texts.map((text) => withoutHarmful(text));
+    const shown = this.#withoutSecrets(texts);
+    const coded = shown.flatMap((text, at) => {
+      const plain = decoded(text);
+      return plain === text ? [] : [{ at, plain }];
+    });
+    const found = this.#withoutSecrets(coded.map(({ plain }) => plain));
+    for (const [i, { at, plain }] of coded.entries()) {
+      const text = found[i] ?? "";
+      if (text !== withoutHarmful(plain)) shown[at] = text;
+    }
+    return shown;
+  }
+
+  #withoutSecrets(texts: readonly string[]): string[] {
+    const pieces = texts.map((text) => withoutHarmful(text, REMOVED).split(REMOVED));
+    const hidden = this.#hidden(pieces.flatMap((some) => [...readingsOf(some), ...apart(some)])).values();
+    const next = () => hidden.next().value ?? "";
+    return pieces.map((some) => {
+      // What is shortest hides the most.
+      const best =
+        readingsOf(some)
+          .map(next)
+          .sort((a, b) => a.length - b.length)[0] ?? "";
+      return apart(some).reduce((shown, piece) => {
+        const clean = next();
+        return clean === piece ? shown : shown.replaceAll(piece, () => clean);
+      }, best);
+    });
+  }
+
+  #hidden(texts: readonly string[]): readonly string[] {
+    if (texts.length === 0 || this.#hide === undefined) return texts;
+    const hidden: unknown = this.#hide(texts);
+    if (isTexts(hidden) && hidden.length === texts.length) return hidden;
+    throw new TypeError("hideSecrets must return a string for each of the strings that it is given.");
+  }
+
+  /**
+   * Returns copies of entries in which each text is clean, names of fields included: whatever is made of them, such as an excerpt,
+   * cuts no secret in two.
+   */
+  cleanEntries(entries: readonly AnySessionEntry[]): AnySessionEntry[] {
+    const texts: string[] = [];
+    for (const entry of entries) {
+      mapFields(entry, (text) => {
+        texts.push(text);
+        return text;
+      });
+    }
+    const clean = this.cleanTexts(texts).values();
+    return entries.map((entry) => {
+      const { id, type, parentId, timestamp } = entry;
+      return { ...mapFields(entry, () => clean.next().value ?? ""), id, type, parentId, timestamp };
+    });
+  }
+}
+
+/**
+ * Returns how a text can be read from which invisible characters were removed: a secret may stand around them, or begin after one
+ * as after a space.
+ */
+function readingsOf(pieces: readonly string[]): string[] {
+  const breaks = pieces.length <= MAX_BREAKS ? pieces.slice(1) : [];
+  return [
+    pieces.join(""),
+    ...breaks.map((_, i) => `${pieces.slice(0, i + 1).join("")} ${pieces.slice(i + 1).join("")}`),
+  ];
+}
+
+function apart(pieces: readonly string[]): readonly string[] {
+  return pieces.length > 1 ? pieces : [];
+}
+
+/** Decodes every escape in a text, whatever else it is. */
+function decoded(text: string): string {
+  let plain = text;
+  for (let times = 0; times < MAX_DECODED; times++) {
+    const next = plain.replace(
+      ESCAPE,
+      (_, unit?: string, byte?: string, letter?: string, percent?: string) => {
+        const code = unit ?? byte ?? percent;
+        return code === undefined
+          ? (LETTERS[letter ?? ""] ?? letter ?? "")
+          : String.fromCharCode(Number.parseInt(code, 16));
+      },
+    );
+    if (next === plain) break;
+    plain = next;
+  }
+  return plain;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function mapFields(record: object, clean: Clean, isFree = false, depth = 0): { [name: string]: unknown } {
+  const isImage = Object.entries(record).some(([name, value]) => name === "type" && value === "image");
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]): [string, unknown] => {
+      // An image is told by its size alone.
+      if (!isFree && (STRUCTURE.has(name) || (isImage && name === "data"))) return [name, value];
+      return [isFree ? clean(name) : name, mapValue(value, clean, isFree || FREE.has(name), depth + 1)];
+    }),
+  );
+}
+
+function mapValue(value: unknown, clean: Clean, isFree: boolean, depth: number): unknown {
+  if (typeof value === "string") return clean(value);
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(value)) return value.map((one: unknown) => mapValue(one, clean, isFree, depth + 1));
+  return isJsonRecord(value) ? mapFields(value, clean, isFree, depth) : value;
+}

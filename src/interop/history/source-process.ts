@@ -1,0 +1,148 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { getHeapStatistics } from "node:v8";
+import { onAbort } from "../../core/format/abort.ts";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { allowedMs } from "./source-limits.ts";
+import type { SourceTasks } from "./source-tasks.ts";
+
+/** A task for the process. */
+export interface SourceRequest {
+  readonly name: keyof SourceTasks;
+  readonly args: readonly unknown[];
+}
+
+/** The result of a task, or the error that it threw. */
+export type SourceAnswer<Value = unknown> =
+  | { readonly value: Value }
+  | {
+      readonly message: string;
+      readonly code: unknown;
+      /** Details of a `SessionError`; undefined for other errors. */
+      readonly details: SessionError["details"] | undefined;
+    };
+
+/** Returned where the system does not let this process start another one. */
+export const NO_PROCESS = Symbol("no process");
+
+/** First message of the process, which has started by then. */
+export const READY = "ready";
+
+/** Share of this process's memory that the other may use, since what it returns must fit here. */
+const MEMORY_SHARE = 0.75;
+
+/**
+ * A process that reads other programs' files: one that ends it, or takes forever, ends nothing else.
+ *
+ * Starts when it is needed, and again after its end. Does one task at a time.
+ */
+export class SourceProcess {
+  readonly #program: URL | undefined;
+  readonly #signal: AbortSignal | undefined;
+  #child: ChildProcess | undefined;
+  #cannotStart = false;
+
+  /** @param program - Built file of `source-worker`; undefined where there is none, as in a bundle. */
+  constructor(program: URL | undefined, signal: AbortSignal | undefined) {
+    this.#program = program;
+    this.#signal = signal;
+  }
+
+  /**
+   * Does a task in the process, for as long as files of so many bytes may take.
+   *
+   * @returns `NO_PROCESS` if no process can be started.
+   * @throws {SessionError} `READ_FAILED` if the process ended, or was ended because it took too long or the signal aborted.
+   */
+  async run<Value>(request: SourceRequest, path: string, bytes: number): Promise<Value | typeof NO_PROCESS> {
+    const child = await this.#start();
+    if (child === undefined) return NO_PROCESS;
+    const endsMs = Date.now() + allowedMs(bytes);
+    child.send(request);
+    const answer = await this.#next<SourceAnswer<Value>>(child, allowedMs(bytes));
+    if (answer === undefined) throw ended(path, Date.now() >= endsMs);
+    if ("value" in answer) return answer.value;
+    throw toError(answer);
+  }
+
+  /** Ends the process. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+  }
+
+  async #start(): Promise<ChildProcess | undefined> {
+    if (this.#child?.connected === true) return this.#child;
+    const program = this.#program?.protocol === "file:" ? fileURLToPath(this.#program) : "";
+    if (this.#cannotStart || !existsSync(program)) return undefined;
+    try {
+      const { NODE_OPTIONS: _, ...env } = process.env;
+      const megabytes = Math.floor((getHeapStatistics().heap_size_limit * MEMORY_SHARE) / 1024 ** 2);
+      const child = fork(program, [], {
+        // Without the options of this process, which may apply only to its own program.
+        execArgv: [`--max-old-space-size=${megabytes}`],
+        env,
+        serialization: "advanced",
+        stdio: ["ignore", "ignore", "ignore", "ipc"],
+      });
+      this.#child = child;
+      this.#cannotStart = (await this.#next(child, allowedMs(0))) !== READY;
+    } catch (error) {
+      // The process may not be allowed to start others.
+      if (!(error instanceof Error)) throw error;
+      this.#cannotStart = true;
+    }
+    return this.#cannotStart ? undefined : this.#child;
+  }
+
+  /** Waits for a message; undefined if there is none in time, and then the process has ended. */
+  async #next<Message>(child: ChildProcess, ms: number): Promise<Message | undefined> {
+    const over = new AbortController();
+    const end = () => over.abort();
+    const timer = setTimeout(end, ms);
+    const forget = onAbort(this.#signal, end);
+    child.once("exit", end);
+    // Only a working process keeps this one alive.
+    child.ref();
+    child.channel?.ref();
+    try {
+      const [message]: Message[] = await once(child, "message", { signal: over.signal });
+      return message;
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      await this.close();
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+      forget();
+      child.off("exit", end);
+      child.unref();
+      child.channel?.unref();
+    }
+  }
+}
+
+/** Returns what a process answers instead of throwing an error. */
+export function errorAnswer(error: unknown): SourceAnswer {
+  const { code, details } = Object(error);
+  return { message: messageOf(error), code, details: isSessionError(error) ? details : undefined };
+}
+
+function toError({ message, code, details }: Exclude<SourceAnswer, { readonly value: unknown }>): Error {
+  if (details === undefined) return Object.assign(new Error(message), { code });
+  return new SessionError(code === "READ_FAILED" ? code : "NOT_A_SESSION", message, { details });
+}
+
+function ended(path: string, isLate: boolean): SessionError {
+  const what = isLate
+    ? "took too long, and was ended"
+    : "ended the process that does it; there may be too little memory for it";
+  const message = `Reading ${path} ${what}. If the file is intact, export its sessions with their own program, and import those files.`;
+  return new SessionError("READ_FAILED", message, { details: { path } });
+}

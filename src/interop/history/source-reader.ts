@@ -1,0 +1,136 @@
+import { refuseAborted } from "../../core/format/abort.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { ifPresent, realFileSystem } from "../../session/fs/file-system.ts";
+import { removeLeftovers } from "../../session/fs/temporary-files.ts";
+import { absolutePath } from "../../session/log/session-paths.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
+import { DatabaseCopies } from "./database-copies.ts";
+import { isDatabase } from "./file-facts.ts";
+import type { SourceFile } from "./source-file.ts";
+import { isSmall, MAX_OWN_BYTES } from "./source-limits.ts";
+import { NO_PROCESS, SourceProcess } from "./source-process.ts";
+import type { FileFacts, KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
+import { programOf } from "./source-table.ts";
+import { SOURCE_TASKS, type SourceTasks } from "./source-tasks.ts";
+
+/** File name of the program of the process that reads, next to the built file; a host's bundle has none. */
+const PROGRAM = "./sessiontree-import-worker.js";
+
+/** Error message of an import that was ended by its caller. */
+export const IMPORT_ENDED = "The import was ended; run it again to go on.";
+
+interface SourceReaderOptions {
+  readonly paths?: readonly string[];
+  readonly cacheDir?: string;
+  readonly signal?: AbortSignal;
+  /** Program of the process. Default: the one next to the built file. */
+  readonly program?: URL | undefined;
+}
+
+/**
+ * Reads other programs' files for one run; the caller closes it.
+ *
+ * Databases and large files, which could end or block this process, are read in another one. Without it, as in a bundle, they
+ * are read here, and only the limits of `Database` apply.
+ */
+export class SourceReader {
+  readonly #cacheDir: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #process: SourceProcess;
+  readonly #copies: DatabaseCopies;
+
+  constructor({
+    paths = [],
+    cacheDir = defaultCacheFolder(),
+    signal,
+    program = builtProgram(),
+  }: SourceReaderOptions) {
+    this.#cacheDir = cacheDir;
+    this.#signal = signal;
+    this.#process = new SourceProcess(program, signal);
+    this.#copies = new DatabaseCopies(cacheDir, paths.map(absolutePath), (path, copy, bytes) =>
+      this.#isolate("prepareCopy", [path, copy], path, bytes),
+    );
+  }
+
+  /**
+   * Reads the facts of the sessions in a file.
+   *
+   * @throws {SessionError} `NOT_A_SESSION`, `READ_FAILED`, `ABORTED`
+   */
+  async readFacts(file: SourceFile): Promise<readonly FileFacts[]> {
+    const { path, size } = file;
+    const copy = isDatabase(path) ? await this.#copies.of(path) : undefined;
+    if (copy === undefined && isSmall(file)) return SOURCE_TASKS.readFileFacts(file, copy);
+    return this.#isolate("readFileFacts", [file, copy], path, size);
+  }
+
+  /** Names the copies of the databases that a session is read from. */
+  async withCopies(session: SourceSession): Promise<SourceSession> {
+    const copied = async (files: readonly KnownFile[]) => {
+      const all: KnownFile[] = [];
+      for (const file of files)
+        all.push(
+          file.facts.isInDatabase === true ? { ...file, copy: await this.#copies.of(file.path) } : file,
+        );
+      return all;
+    };
+    const { files, others, origins } = session;
+    return {
+      ...session,
+      files: await copied(files),
+      others: await copied(others),
+      origins: await copied(origins),
+    };
+  }
+
+  /**
+   * Converts the files of a session to sessions here, the main one first; none if they hold no conversation.
+   *
+   * @throws {SessionError} `NOT_A_SESSION`, `READ_FAILED`, `ABORTED`
+   */
+  async readSession(session: SourceSession, options: ReadOptions): Promise<ImportedSession[]> {
+    const { files, others, origins, copies } = session;
+    const all = [...files, ...others, ...origins, ...copies];
+    const bytes = all.reduce((sum, { size }) => sum + size, 0);
+    const isHere =
+      bytes <= MAX_OWN_BYTES &&
+      all.every((file) => isSmall(file) && file.facts.isInDatabase !== true) &&
+      programOf(session.source)?.readsDatabase?.(session) !== true;
+    if (isHere) return SOURCE_TASKS.readSourceSession(session, options);
+    return this.#isolate("readSourceSession", [session, options], files[0]?.path ?? "", bytes);
+  }
+
+  /** Ends the process, and removes the copies of databases. */
+  async close(): Promise<void> {
+    await this.#process.close();
+    this.#copies.remove();
+  }
+
+  /** Does a task in the other process, or here if there cannot be one. */
+  async #isolate<Name extends keyof SourceTasks>(
+    name: Name,
+    args: Parameters<SourceTasks[Name]>,
+    path: string,
+    bytes: number,
+  ): Promise<ReturnType<SourceTasks[Name]>> {
+    refuseAborted(this.#signal, IMPORT_ENDED);
+    try {
+      const value = await this.#process.run<ReturnType<SourceTasks[Name]>>({ name, args }, path, bytes);
+      return value === NO_PROCESS ? Reflect.apply(SOURCE_TASKS[name], undefined, args) : value;
+    } catch (error) {
+      refuseAborted(this.#signal, IMPORT_ENDED);
+      // Copies that the process made and could not remove.
+      if (isSessionError(error, "READ_FAILED"))
+        ifPresent(() => removeLeftovers(realFileSystem, this.#cacheDir));
+      throw error;
+    }
+  }
+}
+
+/** Returns the program of the process; undefined in a bundle of another format. */
+function builtProgram(): URL | undefined {
+  const base: string | undefined = import.meta.url;
+  return base === undefined ? undefined : new URL(PROGRAM, base);
+}

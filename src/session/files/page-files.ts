@@ -1,0 +1,75 @@
+import { lstatSync, mkdtempSync, readdirSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { hasErrorCode, ifPresent, NOT_PERMITTED, realFileSystem } from "../fs/file-system.ts";
+import { isTemporaryName, removeLeftovers } from "../fs/temporary-files.ts";
+
+/** How the names of folders begin that are made in the folder for temporary files, each for one page. */
+const FOLDER_PREFIX = "sessiontree-";
+
+/** The whole name of such a folder. */
+const FOLDER = new RegExp(`^${FOLDER_PREFIX}[A-Za-z0-9]{6}$`);
+
+const SUFFIX = ".html";
+
+/** A page that was written for the browser, or what a killed process left of one. */
+export interface PageFile {
+  readonly kind: "page" | "temporary";
+  readonly path: string;
+}
+
+/**
+ * Makes a path for the page of a session's file, in a new folder that only its owner can enter. Removes what killed processes left
+ * of other pages.
+ */
+export function newPagePath(fileName: string): string {
+  for (const folder of pageFolders()) ifPresent(() => removeLeftovers(realFileSystem, folder));
+  return join(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)), pageName(fileName));
+}
+
+/** Lists this user's pages in the folder for temporary files, and what is left of others. */
+export function listPages(): PageFile[] {
+  return pageFolders().flatMap((folder) =>
+    namesIn(folder).flatMap((name): PageFile[] => {
+      const path = join(folder, name);
+      if (isTemporaryName(name)) return [{ kind: "temporary", path }];
+      return name.endsWith(SUFFIX) ? [{ kind: "page", path }] : [];
+    }),
+  );
+}
+
+/** Removes the pages of a session's file from the folder for temporary files, and what killed processes left of any page. */
+export function removePages(fileName: string): void {
+  for (const folder of pageFolders()) {
+    ifPresent(() => removeLeftovers(realFileSystem, folder));
+    ifPresent(() => realFileSystem.unlinkSync(join(folder, pageName(fileName))));
+  }
+}
+
+function pageName(fileName: string): string {
+  return `${basename(fileName).replace(/\.jsonl$/, "")}${SUFFIX}`;
+}
+
+function pageFolders(): string[] {
+  const temporary = ifPresent(() => realpathSync(tmpdir())) ?? tmpdir();
+  return namesIn(temporary)
+    .filter((name) => FOLDER.test(name))
+    .map((name) => join(temporary, name))
+    .filter(isOwnFolder);
+}
+
+/** Whether a folder is this user's: all users of a machine may share the folder for temporary files. */
+function isOwnFolder(path: string): boolean {
+  const stats = ifPresent(() => lstatSync(path));
+  return stats?.isDirectory() === true && (process.getuid === undefined || stats.uid === process.getuid());
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return ifPresent(() => readdirSync(folder)) ?? [];
+  } catch (error) {
+    // Some systems let nobody list the folder for temporary files.
+    if (!hasErrorCode(error, "EACCES", "EPERM", NOT_PERMITTED)) throw error;
+    return [];
+  }
+}

@@ -1,0 +1,59 @@
+import { REDACTED_TEXT } from "../../core/format/redact-entry.ts";
+import { literalPattern, type TextPattern, TextRedactor } from "../../core/jsonl/text-redactor.ts";
+import {
+  type LimitedScript,
+  limitedScripts,
+  matchingAll,
+  parseMatch,
+  runWithin,
+} from "../fs/limited-scripts.ts";
+
+/** Milliseconds that an expression may take for some texts that are redacted, besides their length: on a busy machine, too. */
+const REDACTION_MS = 3_000;
+
+const IS_IN = `texts.some((text) => {
+  for (const match of text.matchAll(expression)) if (match[0]) return true;
+  return false;
+}) ? [true] : []`;
+
+const ALL_MATCHES = `texts.flatMap((text) =>
+  Array.from(text.matchAll(expression), (match) => [match.index, match.index + match[0].length]))`;
+
+/** Makes the redactor of a text or an expression, which must match neither the empty text nor the replacement. */
+export function makeRedactor(matching: string | RegExp, replacement = REDACTED_TEXT): TextRedactor {
+  if (typeof replacement !== "string") throw new TypeError("replacement must be a text.");
+  const pattern = patternOf(matching);
+  const redactor = new TextRedactor(pattern, replacement);
+  if (redactor.isIn(replacement)) {
+    throw new TypeError("The replacement holds what is to be redacted; choose another replacement.");
+  }
+  return redactor;
+}
+
+function patternOf(matching: string | RegExp) {
+  if (matching instanceof RegExp) {
+    // Not by the expression itself, which may have a state.
+    const isEmpty = new RegExp(matching.source, matching.flags.replace(/[gy]/g, "")).test("");
+    if (!isEmpty) return expressionPattern(matching);
+  } else if (typeof matching !== "string") {
+    throw new TypeError("matching must be a text or a regular expression.");
+  } else if (matching !== "") return literalPattern(matching);
+  throw new TypeError(
+    "An empty text matches everywhere; give a text or an expression that does not match it.",
+  );
+}
+
+/** Makes the pattern of an expression, which throws a `TypeError` if it takes too long, and takes no empty match. */
+function expressionPattern(expression: RegExp): TextPattern {
+  const scripts = limitedScripts([matchingAll(expression)]);
+  const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];
+  const run = (script: LimitedScript, texts: readonly string[]) => runWithin(REDACTION_MS, script, texts);
+  return {
+    isLiteral: false,
+    isIn: (texts) => run(isIn, texts).length > 0,
+    matchesIn: (text) =>
+      run(allMatches, [text])
+        .map(parseMatch)
+        .filter((match) => match !== undefined),
+  };
+}
