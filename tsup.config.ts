@@ -11,7 +11,7 @@ import { markPure, pureUuid } from "./test/tools/pure-output.ts";
 const subpaths = Object.fromEntries(
   Object.keys(facts.exports)
     .filter((subpath) => !subpath.endsWith(".json"))
-    .map((subpath) => (subpath === "." ? "index" : subpath.slice(".//".length)))
+    .map((subpath) => (subpath === "." ? "index" : subpath.slice("./".length)))
     .map((name) => [name, `src/${name}.ts`]),
 );
 
