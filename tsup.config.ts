@@ -5,12 +5,13 @@ import { build, defineConfig, type Options } from "tsup";
 import facts from "./package.json" with { type: "json" };
 import { buildPage } from "./test/tools/build-page.ts";
 import { type BasesOf, nodeModules, quickStart } from "./test/tools/build-plugins.ts";
+import { markPure, pureUuid } from "./test/tools/pure-output.ts";
 
 /** What can be imported: each file that lies directly in src is one subpath of the package. */
 const subpaths = Object.fromEntries(
   Object.keys(facts.exports)
     .filter((subpath) => !subpath.endsWith(".json"))
-    .map((subpath) => (subpath === "." ? "index" : subpath.slice(".//".length)))
+    .map((subpath) => (subpath === "." ? "index" : subpath.slice("./".length)))
     .map((name) => [name, `src/${name}.ts`]),
 );
 
@@ -108,10 +109,6 @@ const SHARED: Options = {
     options.supported = { "regexp-set-notation": true, "regexp-unicode-property-escapes": true };
   },
   splitting: true,
-  // A bundled class that names itself would be called _SessionManager in a debugger.
-  keepNames: true,
-  // So that debuggers show the sources, which the maps carry.
-  sourcemap: true,
 };
 
 /**
@@ -126,15 +123,18 @@ const COMMAND_LINE: Options = {
   esbuildPlugins: [quickStart(commandLineBases), nodeModules],
 };
 
-export default defineConfig({
+/** `--sourcemap` is for debugging: what would move the code from where the maps say it is, is left out then. */
+export default defineConfig(({ sourcemap = false }) => ({
   ...SHARED,
   entry: { ...subpaths, "sessiontree-import-worker": READER_PROGRAM },
   dts: { entry: subpaths },
-  esbuildPlugins: [quickStart(libraryBases), nodeModules],
+  esbuildPlugins: [quickStart(libraryBases), nodeModules, pureUuid],
+  plugins:
+    sourcemap === false ? [{ name: "mark-pure", renderChunk: (code) => ({ code: markPure(code) }) }] : [],
   clean: true,
   onSuccess: async () => {
-    await build(COMMAND_LINE);
+    await build({ ...COMMAND_LINE, sourcemap });
     await writeBrowserRoot();
     await writeLicenses([...BUNDLED, ...(await buildPage("dist/page"))]);
   },
-});
+}));

@@ -34,9 +34,9 @@ export {
 export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash/trash.ts";
 export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/usage/collect-usage.ts";
 export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage/usage-groups.ts";
-export { type MergedContent, mergeSessionContents } from "./core/merge/merge-content.ts";
 export type { HeaderDifference } from "./core/merge/merge-headers.ts";
 export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
+export { type MergedContent, mergeSessionContents } from "./core/merge/merge-plan.ts";
 export type { MergeSide } from "./core/merge/merge-source.ts";
 export type { FileRow, SessionRow } from "./session/files/session-row.ts";
 export type { SkippedFile, SkipReport } from "./session/files/skipped-files.ts";

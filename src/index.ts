@@ -125,7 +125,7 @@ export { CURRENT_SESSION_VERSION } from "./core/format/version.ts";
 export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
 export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
-export { mostRecentSession as findMostRecentSession } from "./session/files/find-session.ts";
+export { findMostRecentSession } from "./session/files/find-session.ts";
 export type { LoadOptions } from "./session/log/file-log-options.ts";
 export { loadEntriesFromFile } from "./session/log/read-session-file.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./session/log/repair-session.ts";

@@ -20,7 +20,7 @@ function readNames(): { exported: Set<string>; others: Set<string> } {
   const others = new Set<string>();
   // The page's components are named like types.
   for (const [path, text] of readSources("src"))
-    if (!path.startsWith("src/page/"))
+    if (!path.startsWith("src/apps/page/"))
       visit(parse(path, text), (node) => {
         if (ts.isFunctionDeclaration(node)) {
           const isExported = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);

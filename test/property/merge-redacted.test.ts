@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { REDACTION_CUSTOM_TYPE } from "../../src/core/format/redaction.ts";
 import { readSession } from "../../src/core/jsonl/read-session.ts";
-import { mergeSessionContents } from "../../src/core/merge/merge-content.ts";
+import { mergeSessionContents } from "../../src/core/merge/merge-plan.ts";
 import { fileOf, said } from "../core/merge/support/lines.ts";
 import fc from "../support/fast-check.ts";
 import { shareOf } from "../support/share.ts";

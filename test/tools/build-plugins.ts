@@ -1,4 +1,4 @@
-/** Plugins with which tsup.config.ts builds the library and the command line. They change no source, so maps stay exact. */
+/** Plugins with which tsup.config.ts builds the library and the command line. */
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
-import { z } from "zod";
 import { checkBundles } from "./check-bundles.ts";
+import { checkSizes } from "./check-sizes.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const consumer = fileURLToPath(new URL("consumer/", import.meta.url));
@@ -94,28 +94,11 @@ function checkChunks(folder: string): void {
   }
 }
 
-/** What maps may name: our sources, packages that are bundled, and what build-plugins.ts takes from Node. */
-const SOURCE_NAME = /^(?:\.\.\/(?:src|node_modules)\/|node:)/;
-
-const SOURCE_MAP = z.object({ sources: z.array(z.string()), sourcesContent: z.array(z.string()) });
-
-/** Checks that every program has a map that names files as the repository does, and carries what stands in them. */
-function checkMaps(folder: string): void {
-  const scripts = readdirSync(folder).filter((file) => file.endsWith(".js") && file !== "browser.js");
-  for (const script of scripts) {
-    const text = readFileSync(join(folder, `${script}.map`), "utf8");
-    if (text.includes(root.slice(0, -1))) throw new Error(`${script}.map names a folder of this machine`);
-    const { sources, sourcesContent } = SOURCE_MAP.parse(JSON.parse(text));
-    sources.forEach((source, i) => {
-      if (!SOURCE_NAME.test(source)) throw new Error(`${script}.map names ${source}`);
-      const wanted = source.startsWith("../src/")
-        ? readFileSync(join(root, "dist", source), "utf8")
-        : undefined;
-      if (sourcesContent[i] === undefined || (wanted !== undefined && sourcesContent[i] !== wanted))
-        throw new Error(`${script}.map carries something else than ${source}`);
-    });
-  }
-  console.log(`${scripts.length} programs have maps`);
+/** Checks that no file of the build names a folder of this machine. */
+function checkPaths(folder: string): void {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".js"));
+  const naming = files.filter((file) => readFileSync(join(folder, file), "utf8").includes(root.slice(0, -1)));
+  if (naming.length > 0) throw new Error(`files that name a folder of this machine: ${naming.join(", ")}`);
 }
 
 /** Checks that no declaration needs the types of zod: whoever uses another schema library need not install it. */
@@ -150,13 +133,14 @@ function check(project: string): void {
   cpSync(consumer, project, { recursive: true });
 
   const dist = join(project, "node_modules/sessiontree/dist");
-  checkMaps(dist);
+  checkPaths(dist);
   checkDeclarations(dist);
   checkChunks(dist);
   // No subpath: imports find it by its name, and do without if it is missing.
   if (!existsSync(join(dist, "sessiontree-import-worker.js")))
     throw new Error("the program of the process that reads is missing");
 
+  runAtHome(project, process.execPath, "names.mjs");
   const session = runAtHome(project, process.execPath, "run.mjs").trim();
   if (!existsSync(session)) throw new Error(`run.mjs left no session at ${session}`);
   console.log("a session in memory, one on disk, and core: as they should be");
@@ -181,6 +165,7 @@ function check(project: string): void {
     types: [],
   });
   checkBundles(project);
+  checkSizes(project);
 }
 
 const project = mkdtempSync(join(tmpdir(), "sessiontree-consumer-"));

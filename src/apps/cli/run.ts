@@ -5,7 +5,6 @@ import { isSessionError } from "../../core/format/errors.ts";
 import { type CommandCall, JSON_OUTPUT, type LoadedCommand, PRETTY, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
-import { failureLines } from "./failure-lines.ts";
 import type { CallerIo, CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, makeParser } from "./parser.ts";
@@ -13,7 +12,7 @@ import { accessSessions } from "./sessions.ts";
 import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { loadWidths, truncate } from "./text/width.ts";
-import { UsageError } from "./usage-error.ts";
+import { failureLines, UsageError } from "./usage-error.ts";
 
 /**
  * Runs the command line.

@@ -3,7 +3,9 @@ import { dirname, resolve } from "node:path";
 import type { NameMatch } from "../../catalog/list/resolve-session.ts";
 import { plainLine } from "../../core/facts/plain-text.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { findOpenClaw } from "../../interop/history/openclaw.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
+import type { FileRow } from "../../session/files/session-row.ts";
 import { absolutePath } from "../../session/log/session-paths.ts";
 import { quoteForShell } from "../text/shell-quoting.ts";
 import type { CliIo } from "./io.ts";
@@ -120,4 +122,27 @@ export function newFilePath(cwd: string, file: string): string {
 /** Makes a path absolute that somebody typed: it starts at the folder of the command line. */
 export function pathOf(cwd: string, path: string): string {
   return /^(?:~|file:\/\/)/.test(path) ? absolutePath(path) : resolve(cwd, path);
+}
+
+/** Lists all sessions that can be found: those of all projects, and those beside some files. */
+export async function knownSessions(call: SessionPlace, paths: readonly string[]): Promise<FileRow[]> {
+  const { listSessions } = await import("../../catalog/list/list-sessions.ts");
+  const found = new Map<string, FileRow>();
+  const folders = new Set(paths.map((path) => dirname(path)));
+  // A folder that was given is not all that there is.
+  const usual = sessionScope({ io: call.io, dir: undefined }, true);
+  const scopes = [usual, sessionScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
+  for (const scope of scopes) {
+    for (const session of await listSessions(scope)) found.set(session.path, session);
+  }
+  return [...found.values()];
+}
+
+/** Name of the program that writes sessions of this format into folders of its own. */
+export const OPENCLAW = "openclaw";
+
+/** Returns the folders in which other programs keep sessions of this format; none if a folder is named. */
+export function otherFolders(place: SessionPlace): readonly string[] {
+  const isNamed = sessionScope(place, true).includeImported !== true;
+  return isNamed ? [] : findOpenClaw(place.io.env).folders;
 }

@@ -33,7 +33,7 @@ import { spanOf } from "./span-options.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { column, truncateStart, widthOf } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
-import { shortId } from "./view/short-ids.ts";
+import { shortId } from "./view/entry-line.ts";
 import { writeUsageTable } from "./view/usage-table.ts";
 
 const ALL = flag("--all", "add up sessions of all projects");

@@ -1,8 +1,7 @@
 import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
 import { textOf } from "../../core/context/message-parts.ts";
-import { tellingArgument } from "../../core/facts/key-argument.ts";
 import { type EntryOutcome, outcomeOf } from "../../core/facts/outcome.ts";
-import { callOf } from "../../core/facts/tool-calls.ts";
+import { callOf, tellingArgument } from "../../core/facts/tool-calls.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
 /** A call that has a result, or a command of a person. */

@@ -5,7 +5,7 @@ import { failureText } from "../../core/facts/failure-text.ts";
 import { count, counted, dollars } from "../../core/facts/number-text.ts";
 import { outcomeOf } from "../../core/facts/outcome.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
-import { timeRange } from "../../core/facts/time-range.ts";
+import { timeRange } from "../../core/facts/times.ts";
 import { callsIn } from "../../core/facts/tool-calls.ts";
 import { filesOfCall } from "../../core/facts/touched-files.ts";
 import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../../core/facts/usage.ts";

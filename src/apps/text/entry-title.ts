@@ -2,9 +2,8 @@ import { messageFieldsOf } from "../../core/context/entry-fields.ts";
 import { textOf } from "../../core/context/message-parts.ts";
 import type { ViewSource } from "../../core/facts/entry-source.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
-import { tellingArgument } from "../../core/facts/key-argument.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
-import { callOf } from "../../core/facts/tool-calls.ts";
+import { callOf, tellingArgument } from "../../core/facts/tool-calls.ts";
 
 /**
  * Returns the line by which an entry is known where its outcome stands beside it: of a result, what was asked for; of a

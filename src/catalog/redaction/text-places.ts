@@ -11,8 +11,7 @@ import { ifPresent } from "../../session/fs/file-system.ts";
 import { parseWrittenName } from "../../session/log/written-names.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
 import { listSessions } from "../list/list-sessions.ts";
-import { listTrashed, listTrashedBackups, type TrashedSession } from "../trash/restore.ts";
-import { trashFolders } from "../trash/trash-folders.ts";
+import { listTrashed, listTrashedBackups, type TrashedSession, trashFolders } from "../trash/restore.ts";
 
 /**
  * What holds text of sessions.

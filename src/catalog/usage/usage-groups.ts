@@ -3,13 +3,11 @@ import { modelName } from "../../core/facts/usage.ts";
 import type { ModelNames } from "../../core/facts/usage-tally.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { messageOf, SessionError } from "../../core/format/errors.ts";
-import { groupBy } from "../../core/format/group-by.ts";
+import { addTo, groupBy } from "../../core/format/group-by.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { CallTable } from "../list/call-table.ts";
 import { Descent } from "../list/lineage.ts";
 import type { SessionCalls } from "../list/session-calls.ts";
-import { Calendar, type CalendarNames } from "./calendar.ts";
-import { SeenCalls } from "./counted-calls.ts";
 
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
 export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";
@@ -371,4 +369,97 @@ function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined)
   if (price === undefined) return undefined;
   if (typeof price === "number" && price >= 0 && Number.isFinite(price)) return price;
   throw failed(`the function returns ${String(price)}, and not a number of dollars or undefined`);
+}
+
+/** Returns the times at which several calls are recorded: no other can be a copy. */
+function repeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
+  const times = new Float64Array(tables.reduce((sum, { size }) => sum + size, 0));
+  let count = 0;
+  for (const calls of tables) for (let i = 0; i < calls.size; i++) times[count++] = calls.timeAt(i);
+  times.sort();
+  const repeated = new Set<number>();
+  for (let i = 1; i < count; i++) {
+    const time = times[i];
+    // Unknown times equal none.
+    if (time !== undefined && time === times[i - 1]) repeated.add(time);
+  }
+  return repeated;
+}
+
+/** The calls of the sessions so far, to know copies of them. */
+class SeenCalls {
+  readonly #repeated: ReadonlySet<number>;
+  /** By time, those that may have copies. */
+  readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
+
+  /** @param tables - All calls that will be added. */
+  constructor(tables: readonly CallTable[]) {
+    this.#repeated = repeatedTimes(tables);
+  }
+
+  /** Adds the calls of a session; returns the indexes of those that no earlier session has. */
+  add(calls: CallTable): number[] {
+    const own: number[] = [];
+    const added: number[] = [];
+    for (let i = 0; i < calls.size; i++) {
+      const mayBeCopied = this.#repeated.size > 0 && this.#repeated.has(calls.timeAt(i));
+      if (mayBeCopied && this.#has(calls, i)) continue;
+      own.push(i);
+      if (mayBeCopied) added.push(i);
+    }
+    // Only now: two calls of one moment in a session are two.
+    for (const i of added) addTo(this.#byTime, calls.timeAt(i), { calls, i });
+    return own;
+  }
+
+  #has(calls: CallTable, i: number): boolean {
+    const known = this.#byTime.get(calls.timeAt(i));
+    return known?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
+  }
+}
+
+/** The names of days, weeks and months. */
+interface CalendarNames {
+  readonly day: string;
+  readonly week: string;
+  readonly month: string;
+}
+
+/** All time zones differ from UTC by a multiple of this. */
+const QUARTER_MS = 15 * 60_000;
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Names days, weeks and months, of this system or of UTC: each day by one object. */
+class Calendar {
+  readonly #isUtc: boolean;
+  readonly #byQuarter = new Map<number, CalendarNames>();
+  readonly #byDate = new Map<number, CalendarNames>();
+
+  constructor(isUtc: boolean) {
+    this.#isUtc = isUtc;
+  }
+
+  of(timeMs: number): CalendarNames {
+    const quarter = Math.floor(timeMs / QUARTER_MS);
+    const known = this.#byQuarter.get(quarter);
+    if (known !== undefined) return known;
+    const time = new Date(timeMs);
+    const dateMs = this.#isUtc
+      ? Math.floor(timeMs / DAY_MS) * DAY_MS
+      : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
+    const names = this.#byDate.get(dateMs) ?? namesOf(dateMs);
+    this.#byDate.set(dateMs, names);
+    this.#byQuarter.set(quarter, names);
+    return names;
+  }
+}
+
+/** @param dateMs - Midnight, as if it were of UTC. */
+function namesOf(dateMs: number): CalendarNames {
+  const day = new Date(dateMs).toISOString().slice(0, 10);
+  // A week belongs to the year of its Thursday.
+  const thursday = new Date(dateMs + (3 - ((new Date(dateMs).getUTCDay() + 6) % 7)) * DAY_MS);
+  const year = thursday.getUTCFullYear();
+  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1;
+  return { day, week: `${year}-W${String(week).padStart(2, "0")}`, month: day.slice(0, 7) };
 }

@@ -5,10 +5,10 @@ import { textsOfSystemMessage } from "../context/system-message.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { failureText } from "./failure-text.ts";
-import { tellingArgument } from "./key-argument.ts";
 import { withoutMarkdown } from "./markdown.ts";
 import { count, counted, joined } from "./number-text.ts";
 import { beginningOf, wholeLine } from "./plain-text.ts";
+import { tellingArgument } from "./tool-calls.ts";
 
 /** What a line says of an entry. */
 export interface Excerpt {

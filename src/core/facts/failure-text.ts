@@ -1,9 +1,9 @@
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { textOf } from "../context/message-parts.ts";
-import { tellingArgument } from "./key-argument.ts";
 import { joined } from "./number-text.ts";
 import { COLOUR } from "./plain-text.ts";
+import { tellingArgument } from "./tool-calls.ts";
 
 /** So much of an output is looked through at a time, from its end. */
 const PIECE = 64 * 1024;

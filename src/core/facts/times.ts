@@ -1,3 +1,4 @@
+import type { EntryTree } from "../tree/entry-tree.ts";
 import { count } from "./number-text.ts";
 
 const SECOND_MS = 1000;
@@ -128,4 +129,16 @@ function clock(date: Date): string {
 
 function two(value: number): string {
   return String(value).padStart(2, "0");
+}
+
+/** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
+export function timeRange(tree: EntryTree): [number, number] {
+  let [first, last] = [Number.NaN, Number.NaN];
+  for (const ordinal of tree.ordinals()) {
+    const time = tree.timeAt(ordinal);
+    if (Number.isNaN(time)) continue;
+    if (!(first <= time)) first = time;
+    if (!(last >= time)) last = time;
+  }
+  return [first, last];
 }

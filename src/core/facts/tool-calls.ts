@@ -1,4 +1,4 @@
-import { messageFieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, messageFieldsOf } from "../context/entry-fields.ts";
 import { partsOf, textOf } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
@@ -99,4 +99,16 @@ function behind(session: CallSource, ordinal: number): LocatedEntry[] {
 /** Adds what hangs on an entry; where very many branches begin, the first of them. */
 function addChildren({ tree }: CallSource, ordinal: number, open: number[]): void {
   for (const child of tree.children(ordinal)) if (open.push(child) >= FARTHEST) return;
+}
+
+/** Arguments that say most about a call, best first. */
+const TELLING = [
+  ...["path", "file_path", "filePath", "command", "cmd"],
+  ...["pattern", "query", "url", "prompt", "name", "title"],
+];
+
+/** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */
+export function tellingArgument(input: unknown): string {
+  const fields = fieldsOf(input);
+  return TELLING.map((key) => textOf(fields[key])).find(Boolean) ?? "";
 }

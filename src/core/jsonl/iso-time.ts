@@ -19,11 +19,16 @@ const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_BEFORE_MONTH = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 /** The number that two characters write, indexed by them as a little-endian number; -1 if they are not digits. */
-const DECIMAL_PAIRS = new Int16Array(0x10000).fill(-1);
-for (let value = 0; value < 100; value++) {
-  const high = ZERO + Math.floor(value / 10);
-  const low = ZERO + (value % 10);
-  DECIMAL_PAIRS[high | (low << 8)] = value;
+const DECIMAL_PAIRS = makeDecimalPairs();
+
+function makeDecimalPairs(): Int16Array {
+  const pairs = new Int16Array(0x10000).fill(-1);
+  for (let value = 0; value < 100; value++) {
+    const high = ZERO + Math.floor(value / 10);
+    const low = ZERO + (value % 10);
+    pairs[high | (low << 8)] = value;
+  }
+  return pairs;
 }
 
 /**

@@ -8,12 +8,12 @@ import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import { lineOf } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { mapReferences } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 import { parentOf } from "./merge-order.ts";
 import { commonRecord } from "./merge-redactions.ts";
 import { type MergeSide, runsToHold } from "./merge-source.ts";
-import { mapReferences } from "./references.ts";
 
 /** The content of a merged session. */
 export interface MergedEntries {

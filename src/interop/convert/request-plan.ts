@@ -16,7 +16,7 @@ import type {
 import { ConversionIssues } from "./conversion-issue.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 import type { AnswerBlock, Dialect } from "./dialect.ts";
-import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
+import { findTarget, isWrittenBy, type ModelIdentity } from "./dialect.ts";
 import {
   type FormName,
   isOriginalForModel,

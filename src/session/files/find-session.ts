@@ -43,7 +43,7 @@ export function findRecentSession(
  * @returns Null if there is none.
  * @remarks Cost: a look at each file, and headers until one fits.
  */
-export function mostRecentSession(
+export function findMostRecentSession(
   folder: string,
   cwd?: string,
   onSkipped: SkipReport = ignoreSkipped,

@@ -1,12 +1,20 @@
 import { COMMUTING_TYPES, staleLeaf } from "../../session/log/expected-leaf.ts";
 import type { Amendment, AppendCondition, AppendReceipt, NewEntryLine } from "../contract/session-backend.ts";
 import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
-import { columnKey, searchForm } from "./column-text.ts";
 import type { RunSql } from "./database.ts";
-import { givenLine, givenLines } from "./line-rows.ts";
 import type { Names } from "./names.ts";
 import { sessionSql } from "./queries.ts";
-import { numberOf, optionalNumber, type Row, requiredText, textOf } from "./rows.ts";
+import {
+  columnKey,
+  givenLine,
+  givenLines,
+  numberOf,
+  optionalNumber,
+  type Row,
+  requiredText,
+  searchForm,
+  textOf,
+} from "./rows.ts";
 
 /** What the server's setting can hold. */
 const MAX_LOCK_MS = 2 ** 31 - 1;

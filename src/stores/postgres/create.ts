@@ -2,12 +2,17 @@ import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AppendReceipt, NewLine } from "../contract/session-backend.ts";
 import { sessionExists } from "../contract/store-errors.ts";
 import type { Database, RunSql } from "./database.ts";
-import { givenLines } from "./line-rows.ts";
 import type { Names } from "./names.ts";
 import { sqlState } from "./postgres-errors.ts";
 import { sessionSql } from "./queries.ts";
-import { numberOf, requiredText } from "./rows.ts";
-import { assertPossibleId, NEW_SESSION_COLUMNS, sessionValues } from "./session-rows.ts";
+import {
+  assertPossibleId,
+  givenLines,
+  NEW_SESSION_COLUMNS,
+  numberOf,
+  requiredText,
+  sessionValues,
+} from "./rows.ts";
 
 const UNIQUE_VIOLATION = "23505";
 

@@ -9,10 +9,9 @@ import {
   TEXT,
 } from "../../core/format/options.ts";
 import type { PostgresClient } from "./client.ts";
-import { assertTenant } from "./column-text.ts";
 import { Database, withDatabase } from "./database.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
-import { numberOf, requiredText } from "./rows.ts";
+import { assertTenant, numberOf, requiredText } from "./rows.ts";
 
 /** Which tenant is deleted. */
 export interface DeleteTenantOptions {

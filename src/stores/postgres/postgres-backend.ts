@@ -25,10 +25,8 @@ import type {
 import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
 import { type AppendPlace, amendSession, appendEntries } from "./append.ts";
 import type { PostgresClient } from "./client.ts";
-import { assertTenant, isStorable } from "./column-text.ts";
 import { createSession } from "./create.ts";
 import { Database, tolerateLostConnections } from "./database.ts";
-import { storedLine } from "./line-rows.ts";
 import { Listener } from "./listener.ts";
 import { readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
@@ -44,8 +42,15 @@ import {
   usageSql,
   watchSql,
 } from "./queries.ts";
-import { numberOf, textOf } from "./rows.ts";
-import { factsWithUsage, sessionFacts } from "./session-rows.ts";
+import {
+  assertTenant,
+  factsWithUsage,
+  isStorable,
+  numberOf,
+  sessionFacts,
+  storedLine,
+  textOf,
+} from "./rows.ts";
 
 /** Options of a store in PostgreSQL. */
 export interface PostgresOptions {

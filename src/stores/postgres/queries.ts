@@ -1,9 +1,7 @@
 import { storable } from "../contract/line-facts.ts";
 import type { BackendListQuery, BackendSearchQuery } from "../contract/session-backend.ts";
-import { columnKey, literalPattern, partPattern } from "./column-text.ts";
-import { LINE_COLUMNS } from "./line-rows.ts";
 import { type Names, TENANT_SQL } from "./names.ts";
-import { SESSION_COLUMNS } from "./session-rows.ts";
+import { columnKey, LINE_COLUMNS, literalPattern, partPattern, SESSION_COLUMNS } from "./rows.ts";
 
 /** A statement and its parameters. */
 export interface Query {

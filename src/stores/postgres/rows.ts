@@ -1,4 +1,10 @@
+import type { EntryFacts, SessionFacts } from "../../core/facts/session-facts.ts";
+import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import { sha256 } from "../../session/fs/digest.ts";
+import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
+import { storable } from "../contract/line-facts.ts";
+import type { FactsWithUsage, NewLine, StoredLine } from "../contract/session-backend.ts";
 
 /** A row, with columns as the driver parsed them. */
 export type Row = { readonly [column: string]: unknown };
@@ -39,4 +45,173 @@ function refuse(column: string, what: string): never {
   throw new TypeError(
     `The client gave something else than ${what} in column ${column}; set no other type parsers for it.`,
   );
+}
+
+/** Longer ids are stored as hashes: an index row has at most about 2,700 bytes. */
+const MAX_KEY_UNITS = 256;
+
+/** Prefix of hashes. */
+const HASHED = "sha256:";
+
+/** Tells whether a column can hold a text unchanged. */
+export function isStorable(text: string): boolean {
+  return storable(text) === text;
+}
+
+/** Returns the form of a text in an indexed column: short and unique. */
+export function columnKey(text: string): string {
+  if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
+  return HASHED + sha256(text);
+}
+
+/**
+ * Returns the form of a text for case-insensitive search.
+ *
+ * Upper case, because it maps each letter independently of its neighbours: a part of a text stays a part.
+ */
+export function searchForm(text: string): string {
+  return storable(text.toUpperCase());
+}
+
+/** Returns a LIKE pattern that matches texts that contain a text in `searchForm`. */
+export function partPattern(text: string): string {
+  return `%${literalPattern(searchForm(text))}%`;
+}
+
+/** Returns a LIKE pattern that matches exactly one text. */
+export function literalPattern(text: string): string {
+  return text.replace(/[\\%_]/g, "\\$&");
+}
+
+/**
+ * Refuses a tenant that would not arrive unchanged: lone surrogates become U+FFFD.
+ *
+ * @throws {TypeError}
+ */
+export function assertTenant(tenant: unknown): void {
+  if (typeof tenant === "string" && isStorable(tenant)) return;
+  throw new TypeError("tenant must be a string without NUL and lone surrogates; choose another.");
+}
+
+const base64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
+
+/** Columns of a stored line. A text with a byte order mark is also returned as bytes, because some clients drop the mark. */
+export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${base64("l.raw")} as raw,
+  case when left(l.line, 1) = chr(65279) then ${base64("convert_to(l.line, 'UTF8')")} end as marked`;
+
+/** Returns lines as JSON for the database functions. */
+export function givenLines(lines: readonly NewLine[]): string {
+  return JSON.stringify(lines.map((line, n) => ({ n, ...givenLine(line) })));
+}
+
+/** Returns the columns of a line. */
+export function givenLine({ text, encoding, isUnterminated, entry }: NewLine): object {
+  return {
+    ...(encoding === "base64" ? { raw: text } : { line: text }),
+    ...(isUnterminated && { is_unterminated: true }),
+    ...(entry && entryColumns(entry)),
+  };
+}
+
+function entryColumns(entry: EntryFacts): object {
+  const { id, parentId, type, timestampMs, sessionName, messageMs, userText, usage, searchText } = entry;
+  return {
+    entry_id: columnKey(id),
+    parent_id: parentId === null ? null : columnKey(parentId),
+    type,
+    time_ms: Number.isSafeInteger(timestampMs) ? timestampMs : null,
+    goes_on: !COMMUTING_TYPES.includes(type),
+    // Empty means a removed name; null means that the line sets no name.
+    ...(sessionName !== undefined && {
+      session_name: sessionName ?? "",
+      name_search: searchForm(sessionName ?? ""),
+    }),
+    ...(Number.isSafeInteger(messageMs) && { message_ms: messageMs }),
+    ...(userText !== undefined && { user_text: userText }),
+    ...(usage !== undefined && { usage }),
+    ...(searchText !== undefined && searchText !== "" && { search: searchForm(searchText) }),
+  };
+}
+
+/** Reads a line from its columns. */
+export function storedLine(row: Row): StoredLine {
+  const raw = textOf(row, "raw");
+  const isUnterminated = row["is_unterminated"] === true;
+  return {
+    seq: numberOf(row, "seq"),
+    text: raw ?? markedText(row) ?? textOf(row, "line") ?? "",
+    ...(raw !== undefined && { encoding: "base64" }),
+    ...(isUnterminated && { isUnterminated }),
+  };
+}
+
+function markedText(row: Row): string | undefined {
+  const bytes = textOf(row, "marked");
+  return bytes === undefined ? undefined : Buffer.from(bytes, "base64").toString();
+}
+
+/** Maximum bytes of an id, because it is indexed. */
+const MAX_ID_BYTES = 512;
+
+/** Columns of a session, as `sessionFacts` reads them. */
+export const SESSION_COLUMNS =
+  "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.last_message_ms, s.message_count, s.first_message";
+
+/** Columns of a new session's row, in the order of `sessionValues`. */
+export const NEW_SESSION_COLUMNS =
+  "id, cwd, project, parent_session, name, name_search, created_ms, last_message_ms, modified_ms, message_count, first_message";
+
+/** Returns the values of a new session's row. */
+export function sessionValues(session: SessionFacts): unknown[] {
+  const { id, cwd, name, parentSession, messageCount, firstMessage } = session;
+  const createdMs = wholeMs(session.createdMs) ?? 0;
+  const lastMessageMs = wholeMs(session.lastMessageMs);
+  const named = [name, name === null ? null : searchForm(name)];
+  return [
+    id,
+    cwd,
+    columnKey(cwd),
+    parentSession,
+    ...named,
+    createdMs,
+    lastMessageMs,
+    lastMessageMs ?? createdMs,
+    messageCount,
+    firstMessage,
+  ];
+}
+
+/** Refuses an id that an index or a text column cannot hold. */
+export function assertPossibleId(id: string): void {
+  if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
+  throw new SessionError(
+    "INVALID_SESSION_ID",
+    `The session id takes more than ${MAX_ID_BYTES} bytes, or holds what is no text; choose another one.`,
+    { details: { id } },
+  );
+}
+
+/** Reads a session with what its lines tell of usage. */
+export function factsWithUsage(row: Row): FactsWithUsage {
+  const usage: unknown = JSON.parse(textOf(row, "usage") ?? "[]");
+  const texts = (Array.isArray(usage) ? usage : []).filter((text) => typeof text === "string");
+  return { session: sessionFacts(row), usage: texts, linesWithoutEntry: numberOf(row, "without_entry") };
+}
+
+/** Reads the facts of a session from its columns. */
+export function sessionFacts(row: Row): SessionFacts {
+  return {
+    id: requiredText(row, "id"),
+    cwd: requiredText(row, "cwd"),
+    name: textOf(row, "name") ?? null,
+    parentSession: textOf(row, "parent_session") ?? null,
+    createdMs: numberOf(row, "created_ms"),
+    lastMessageMs: optionalNumber(row, "last_message_ms") ?? null,
+    messageCount: numberOf(row, "message_count"),
+    firstMessage: textOf(row, "first_message") ?? null,
+  };
+}
+
+function wholeMs(ms: number | null): number | null {
+  return Number.isSafeInteger(ms) ? ms : null;
 }

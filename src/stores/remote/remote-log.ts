@@ -1,15 +1,16 @@
+import { onAbort } from "../../core/format/abort.ts";
 import { isSessionError, SessionError, type SessionErrorCode } from "../../core/format/errors.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { WakeUps } from "../../session/fs/notifications.ts";
 import { copyLines, wholeCopy } from "../../session/log/canonical-copy.ts";
 import { assertLeafIn } from "../../session/log/expected-leaf.ts";
 import type { LoadOptions } from "../../session/log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import { storeClosed } from "../contract/store-errors.ts";
-import { changeSignals } from "./change-signals.ts";
 import { charactersOf } from "./line-batch.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
@@ -280,4 +281,57 @@ function linesIn(lines: Iterable<string | Uint8Array>): RemoteLines {
   taken.take(Buffer.concat(Array.from(lines, (piece) => Buffer.from(piece))));
   taken.end();
   return taken;
+}
+
+/** How often to check without a signal, since signals may get lost. */
+const LOOK_ANYWAY_MS = 30_000;
+
+/**
+ * Yields whenever something may have changed: at once, at every signal, and from time to time.
+ *
+ * Signals while the consumer is busy are yielded as one. Until the subscription is answered, only the timer counts, so that
+ * a slow subscription holds nobody up.
+ *
+ * @param subscribe - Asks for change signals until the abort signal; returns false if there are none.
+ * @throws What `subscribe` rejects with.
+ */
+async function* changeSignals(
+  subscribe: (onMore: () => void, end: AbortSignal) => Promise<boolean>,
+  { pollMs }: { readonly pollMs: number },
+  signal?: AbortSignal,
+): AsyncGenerator<void, void> {
+  if (signal?.aborted) return;
+  const end = new AbortController();
+  const wakeUps = new WakeUps();
+  const { note } = wakeUps;
+  const abort = () => {
+    end.abort();
+    note();
+  };
+  const forget = onAbort(signal, abort);
+  let timer = setInterval(note, pollMs);
+  let refusal: { readonly error: unknown } | undefined;
+  subscribe(note, end.signal).then(
+    (hasHints) => {
+      if (!hasHints || end.signal.aborted) return;
+      clearInterval(timer);
+      timer = setInterval(note, LOOK_ANYWAY_MS);
+      // For changes before the first signal.
+      note();
+    },
+    (error: unknown) => {
+      refusal = { error };
+      note();
+    },
+  );
+  try {
+    for await (const _ of wakeUps.until(() => end.signal.aborted)) {
+      if (refusal !== undefined) throw refusal.error;
+      yield;
+    }
+  } finally {
+    clearInterval(timer);
+    forget();
+    end.abort();
+  }
 }

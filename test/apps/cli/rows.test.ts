@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { chooseLandmarks, type Landmarks } from "../../../src/apps/cli/commands/tree.ts";
 import { loadWidths } from "../../../src/apps/cli/text/width.ts";
-import { chooseLandmarks, type Landmarks } from "../../../src/apps/cli/tree/landmarks.ts";
 import { kindOfMessage } from "../../../src/apps/text/entry-kind.ts";
 import { chooseAll } from "../../../src/apps/text/row-choice.ts";
 import { type TreeRow, treeRows } from "../../../src/apps/text/tree-rows.ts";

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { entriesThatMayHold } from "../../../src/apps/page/model/candidate-entries.ts";
-import { readQuery, searchedText } from "../../../src/apps/page/model/search.ts";
+import { entriesThatMayHold, readQuery, searchedText } from "../../../src/apps/page/model/search.ts";
 import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
 import { entriesOf, foundIn, type Line, modelOf, modelOfText, said } from "./support/session.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { iterateSessions, listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { findSessionById, mostRecentSession } from "../../../src/session/files/find-session.ts";
+import { findMostRecentSession, findSessionById } from "../../../src/session/files/find-session.ts";
 import type { FileRow } from "../../../src/session/files/session-row.ts";
 import type { SkippedFile } from "../../../src/session/files/skipped-files.ts";
 import { projectFolder } from "../../../src/session/log/session-paths.ts";
@@ -294,25 +294,25 @@ describe("the most recent session", () => {
     const a = session(folder, "a", { written: 1, said: 99, cwd: "/a" });
     const b = session(folder, "b", { written: 2, said: 1, cwd: "/b" });
     put(join(folder, "c.jsonl"), "no session\n", 3);
-    expect(mostRecentSession(folder)).toBe(b);
-    expect(mostRecentSession(folder, "/a")).toBe(a);
+    expect(findMostRecentSession(folder)).toBe(b);
+    expect(findMostRecentSession(folder, "/a")).toBe(a);
     touch(a, 5);
-    expect(mostRecentSession(folder)).toBe(a);
+    expect(findMostRecentSession(folder)).toBe(a);
   });
 
   test("is null if there is none", () => {
     const folder = temporaryFolder();
-    expect(mostRecentSession(join(folder, "none"))).toBeNull();
-    expect(mostRecentSession(folder)).toBeNull();
+    expect(findMostRecentSession(join(folder, "none"))).toBeNull();
+    expect(findMostRecentSession(folder)).toBeNull();
     session(folder, "a");
-    expect(mostRecentSession(folder, "/other")).toBeNull();
+    expect(findMostRecentSession(folder, "/other")).toBeNull();
   });
 
   test("has its header where it is: behind other records, behind much of the file, without a line break", () => {
     const folder = temporaryFolder();
     const title = { type: "title", title: "t".repeat(10_000) };
     const path = put(join(folder, "a.jsonl"), linesOf([title, header()]).trimEnd());
-    expect(mostRecentSession(folder)).toBe(path);
+    expect(findMostRecentSession(folder)).toBe(path);
     expect(findSessionById({ sessionDir: folder, cwd: "/project" }, "session-1")).toBe(path);
   });
 
@@ -321,7 +321,7 @@ describe("the most recent session", () => {
     const folder = temporaryFolder();
     execFileSync("mkfifo", [join(folder, "pipe.jsonl")]);
     const skipped: SkippedFile[] = [];
-    expect(mostRecentSession(folder, undefined, (one) => skipped.push(one))).toBeNull();
+    expect(findMostRecentSession(folder, undefined, (one) => skipped.push(one))).toBeNull();
     expect(skipped).toEqual([{ path: join(folder, "pipe.jsonl"), reason: "not-a-file" }]);
   });
 });

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport } from "../../../src/catalog/list/deleted-imports.ts";
-import { assertReadableTrash, trashFolders } from "../../../src/catalog/trash/trash-folders.ts";
+import { assertReadableTrash, trashFolders } from "../../../src/catalog/trash/restore.ts";
 import { beforeCall } from "../../support/before-call.ts";
 import { PROCESS_DATA } from "../../support/process-home.ts";
 import { folder, home, trash, useTrashHome } from "../../support/trash-home.ts";

@@ -52,13 +52,13 @@ export function checkReferences(
   });
 }
 
-/** What the sources may be named without, where a document speaks of files: `log/file-log` is src/session/log/file-log.ts. */
+/** What the sources may be named without, where a document speaks of files: `session/log/file-log` is src/session/log/file-log.ts. */
 const COMPLETIONS = ["", ".ts", ".tsx"];
 
 /**
  * Lists the files that a document names in inline code and that are not there.
  *
- * @param isRoom - Whether a folder lies in the checkout or in its src: what begins otherwise is no path of ours.
+ * @param isRoom - Whether a folder is in the checkout, or a folder of a wing in its src: other code is not a path of ours.
  * @param exists - Whether a file or folder of the checkout stands at a path.
  */
 export function missingPaths(
@@ -68,7 +68,13 @@ export function missingPaths(
   exists: (path: string) => boolean,
 ): string[] {
   return readCodeSpans(markdown)
-    .filter(({ code }) => /^[\w-][\w.-]*(?:\/[\w.-]+)+\/?$/.test(code) && isRoom(code.split("/")[0] ?? ""))
+    .filter(({ code }) => /^[\w-][\w.-]*(?:\/[\w.-]+)+\/?$/.test(code) && beginsInRoom(code, isRoom))
     .filter(({ code }) => !["", "src/"].some((root) => COMPLETIONS.some((end) => exists(root + code + end))))
     .map(({ line, code }) => `${path}:${line} names ${code}, which is not there`);
+}
+
+/** Returns whether code begins with a folder of the checkout, such as `docs/`, or with a wing and its folder: `session/log/`. */
+function beginsInRoom(code: string, isRoom: (folder: string) => boolean): boolean {
+  const [first = "", second = ""] = code.split("/");
+  return isRoom(first) || isRoom(`${first}/${second}`);
 }

@@ -2,7 +2,7 @@ import { appendFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
-import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/file-follower.ts";
+import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/page-server.ts";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
 import { isSameFile, isUnchanged, stateAt } from "../../../src/session/fs/file-identity.ts";

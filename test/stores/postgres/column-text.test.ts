@@ -1,10 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  columnKey,
-  literalPattern,
-  partPattern,
-  searchForm,
-} from "../../../src/stores/postgres/column-text.ts";
+import { columnKey, literalPattern, partPattern, searchForm } from "../../../src/stores/postgres/rows.ts";
 import fc from "../../support/fast-check.ts";
 
 test("ids stand as they are, and long ones as something short that no other id has", () => {

@@ -19,8 +19,7 @@ import { changeSession, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption } from "../parameters.ts";
 import { column, truncate } from "../text/width.ts";
-import { paintOf } from "../view/color.ts";
-import { excerptLine } from "../view/excerpt-line.ts";
+import { excerptLine, paintOf } from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
 const KEEP = numberOption(

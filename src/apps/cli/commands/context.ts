@@ -23,9 +23,7 @@ import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { column, truncate, wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { kindColumn } from "../view/color.ts";
-import { excerptLine } from "../view/excerpt-line.ts";
-import { longestOf, shortId } from "../view/short-ids.ts";
+import { excerptLine, kindColumn, longestOf, shortId } from "../view/entry-line.ts";
 
 const LEAF = textOption(
   "--leaf <entry>",

@@ -5,13 +5,12 @@ import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { fileStore } from "../../../stores/file/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { failureLines } from "../failure-lines.ts";
 import { isPiped, type SessionLocation } from "../named-session.ts";
 import { argumentList, textOption } from "../parameters.ts";
 import { pathOf } from "../session-argument.ts";
 import { isStoreUrl, storeAddress } from "../store-address.ts";
 import { storesOf } from "../stored-sessions.ts";
-import { UsageError } from "../usage-error.ts";
+import { failureLines, UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const TO = textOption("--to <place>", "a folder, or the address of a PostgreSQL database");

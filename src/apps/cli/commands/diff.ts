@@ -13,9 +13,7 @@ import { argument, optionalArgument } from "../parameters.ts";
 import { looksLikePath } from "../session-argument.ts";
 import { column, truncateStart } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { kindColumn } from "../view/color.ts";
-import { excerptLine } from "../view/excerpt-line.ts";
-import { idsOf, longestOf, shortId } from "../view/short-ids.ts";
+import { excerptLine, idsOf, kindColumn, longestOf, shortId } from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
 const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");

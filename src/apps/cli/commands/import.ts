@@ -20,15 +20,14 @@ import { fileStore } from "../../../stores/file/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { isPiped } from "../named-session.ts";
-import { OPENCLAW } from "../other-agent-folders.ts";
 import { choiceOption, flag, optionalList, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
-import { pathOf, sessionScope } from "../session-argument.ts";
+import { OPENCLAW, pathOf, sessionScope } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import { spanOf } from "../span-options.ts";
 import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { writeIndented } from "../view/issue-lines.ts";
+import { writeIndented } from "../view/facts.ts";
 
 const PATHS = optionalList(
   "[paths...]",

@@ -14,8 +14,7 @@ import { newFilePath } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import { wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { writeFacts } from "../view/facts.ts";
-import { writeIndented, writeIssue } from "../view/issue-lines.ts";
+import { writeFacts, writeIndented, writeIssue } from "../view/facts.ts";
 
 const FIRST = argument("<session-a>", "one copy of the session");
 const SECOND = argument("<session-b>", "the other copy");

@@ -15,14 +15,12 @@ import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { knownSessions } from "../known-sessions.ts";
 import { flag, type Parameter } from "../parameters.ts";
-import { sessionScope } from "../session-argument.ts";
+import { knownSessions, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { column } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { textBehind } from "../view/excerpt-line.ts";
-import { shortId } from "../view/short-ids.ts";
+import { shortId, textBehind } from "../view/entry-line.ts";
 
 const OLDER_THAN: Parameter<number> = {
   kind: "option",

@@ -7,7 +7,7 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
 import { issueJson } from "../session-json.ts";
-import { writeIndented, writeIssue } from "../view/issue-lines.ts";
+import { writeIndented, writeIssue } from "../view/facts.ts";
 
 const SESSION = argument("<session>", "the session to repair");
 const DRY_RUN = flag("--dry-run", "only say what would be done");

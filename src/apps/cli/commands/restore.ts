@@ -12,8 +12,7 @@ import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { column } from "../text/width.ts";
-import { textBehind } from "../view/excerpt-line.ts";
-import { shortId } from "../view/short-ids.ts";
+import { shortId, textBehind } from "../view/entry-line.ts";
 
 const NAME = optionalArgument(
   "[trashed]",

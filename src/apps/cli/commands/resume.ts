@@ -1,17 +1,20 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { iterateSessions } from "../../../catalog/list/list-sessions.ts";
 import { searchSessions } from "../../../catalog/search/search.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
-import { kindOfMessage } from "../../text/entry-kind.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { SessionView } from "../../../session/manager/session-view.ts";
+import { kindOf, kindOfMessage, type Tone } from "../../text/entry-kind.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { changeSession, fileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
 import { flag, foreignWords } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
-import { previewOf } from "../picker/preview.ts";
-import { runProgram, withPath } from "../picker/run-program.ts";
-import type { PickerScope } from "../picker/state.ts";
+import type { PickerScope, PreviewLine } from "../picker/state.ts";
 import { sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -92,5 +95,59 @@ async function start({ io, warn }: CommandCall, command: readonly string[]): Pro
     if (!(error instanceof Error && "code" in error)) throw error;
     warn(`Cannot run ${command[0]}: ${error.message}. Check its name.`);
     return EXIT_CODES.failed;
+  }
+}
+
+const MOST_ENTRIES = 200;
+
+/** What a preview shows: results of tools and settings say little. */
+const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
+
+/** Returns the last messages of the branch on which a session stands, the latest at the end. */
+function previewOf(path: string): PreviewLine[] {
+  const session = SessionView.at(path);
+  const lines: PreviewLine[] = [];
+  session.readEntries(session.pathTo(session.leaf, MOST_ENTRIES), (_, entry) => {
+    const line = previewLine(entry);
+    if (line !== undefined) lines.push(line);
+  });
+  return lines;
+}
+
+function previewLine(entry: AnySessionEntry | undefined): PreviewLine | undefined {
+  const { tone, word } = kindOf(entry);
+  const { text } = excerptOf(entry);
+  return SHOWN.has(tone) && text !== "" ? { word, text } : undefined;
+}
+
+/** Stands for the session's path in a command line. */
+const PLACE = "{}";
+
+/** What a shell adds to the number of a signal that ended a program. */
+const SIGNAL_BASE = 128;
+
+/** Puts a path into a command line: in each position for it, else at the end. */
+function withPath(command: readonly string[], path: string): string[] {
+  const isPlaced = command.some((part) => part.includes(PLACE));
+  return isPlaced ? command.map((part) => part.split(PLACE).join(path)) : [...command, path];
+}
+
+/**
+ * Runs a program without a shell, with our terminal, and waits for its exit code: as of a shell, 128 and the number of a
+ * signal that ended it. Interrupts are for it alone.
+ */
+async function runProgram([program = "", ...args]: readonly string[], cwd: string): Promise<number> {
+  const stay = () => undefined;
+  process.on("SIGINT", stay);
+  try {
+    return await new Promise((resolve, reject) => {
+      spawn(program, args, { cwd, stdio: "inherit" })
+        .once("error", reject)
+        .once("exit", (code, signal) => {
+          resolve(signal === null ? (code ?? 0) : SIGNAL_BASE + constants.signals[signal]);
+        });
+    });
+  } finally {
+    process.off("SIGINT", stay);
   }
 }

@@ -12,10 +12,10 @@ import { notASessionAt } from "../../../session/log/foreign-file.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { knownSessions } from "../known-sessions.ts";
 import { leftoversOf } from "../leftover-files.ts";
 import type { NamedSession } from "../named-session.ts";
 import { argumentList, flag } from "../parameters.ts";
+import { knownSessions } from "../session-argument.ts";
 import { truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -35,9 +35,7 @@ import { spanOf } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
 import { column, truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
 import { asUsage, UsageError } from "../usage-error.ts";
-import { kindColumn } from "../view/color.ts";
-import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
-import { shortId } from "../view/short-ids.ts";
+import { kindColumn, LEAST_TEXT_WIDTH, shortId, textBehind } from "../view/entry-line.ts";
 
 const TEXT = {
   ...optionalArgument(

@@ -1,22 +1,23 @@
 import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
+import { type ContentPart, contentOf, outputTitle } from "../../../core/facts/entry-content.ts";
 import { callText } from "../../../core/facts/excerpt.ts";
+import { imageText } from "../../../core/facts/images.ts";
 import { bytes, count } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { timeRange } from "../../../core/facts/time-range.ts";
-import { dateAndTime, isoTime, span } from "../../../core/facts/times.ts";
+import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
+import { dateAndTime, isoTime, span, timeRange } from "../../../core/facts/times.ts";
 import { callOf, type LocatedEntry, nextAnswer, resultsOf } from "../../../core/facts/tool-calls.ts";
 import { answerText, usageTexts } from "../../../core/facts/usage.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { countKinds, isFailure, kindOf, readKinds } from "../../text/entry-kind.ts";
+import { prettyJson } from "../../text/pretty-json.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { locationFact, type SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { failuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { paintOf } from "../view/color.ts";
-import { detailsOf } from "../view/details.ts";
+import { paintOf } from "../view/entry-line.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
 
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
@@ -181,4 +182,68 @@ function childrenText(tree: EntryTree, ordinal: number): string {
   const named = children.slice(0, MOST_CHILDREN).map((child) => tree.idAt(child));
   const others = children.length - named.length;
   return [...named, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
+}
+
+/** All that an entry holds; every text is harmless. */
+interface EntryDetails {
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly blocks: readonly DetailBlock[];
+}
+
+interface DetailBlock {
+  /** What it is; empty for the text that the entry is about. */
+  readonly title: string;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Longer values are no facts but blocks. */
+const LONGEST_FACT = 60;
+
+/**
+ * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
+ * body.
+ */
+function detailsOf(entry: AnySessionEntry | undefined): EntryDetails {
+  const { parts, others } = contentOf(entry);
+  const facts = others.filter(([, value]) => isFact(value));
+  const long = others.filter(([, value]) => !isFact(value));
+  const blocks = [
+    ...parts.map(blockOf),
+    ...long.map(([title, value]) => blockOf({ kind: "data", title, value })),
+  ];
+  return {
+    facts: facts.map(([name, value]) => [plainLine(name), plainLine(String(value))]),
+    blocks: blocks.map(({ isError, title, text }) => ({
+      isError,
+      title: plainLine(title),
+      text: plainText(text),
+    })),
+  };
+}
+
+function isFact(value: unknown): boolean {
+  if (typeof value === "string") return value.length <= LONGEST_FACT && !value.includes("\n");
+  return value === null || typeof value !== "object";
+}
+
+function blockOf(part: ContentPart): DetailBlock {
+  const block = (title: string, text: string) => ({ title, text, isError: part.kind === "failure" });
+  switch (part.kind) {
+    case "text":
+    case "note":
+    case "failure":
+      return block("", part.text);
+    case "thinking":
+      return block("thinking", part.isRedacted ? "(withheld)" : part.text);
+    case "call":
+      return block(`→ ${part.name}`, prettyJson(part.input));
+    case "image":
+      return block("image", imageText(part));
+    case "output":
+      // The name of a tool is among the facts.
+      return block(part.of === "tool" ? "" : outputTitle(part), part.text);
+    case "data":
+      return block(part.title, typeof part.value === "string" ? part.value : prettyJson(part.value));
+  }
 }

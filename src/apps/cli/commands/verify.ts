@@ -14,13 +14,13 @@ import { readBlobImage } from "../../../session/log/blob-images.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { failureLines } from "../failure-lines.ts";
 import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, optionalList } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
-import { writeIndented, writeIssue } from "../view/issue-lines.ts";
+import { failureLines } from "../usage-error.ts";
+import { writeIndented, writeIssue } from "../view/facts.ts";
 
 const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: ${LATEST}`);
 const SCHEMA = flag("--schema", "also warn about entries that differ from the documented format");

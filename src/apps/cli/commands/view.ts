@@ -4,15 +4,18 @@ import { counted } from "../../../core/facts/number-text.ts";
 import { isSessionError, SessionError } from "../../../core/format/errors.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { newPagePath } from "../../../session/files/page-files.ts";
+import { closeQuietly, readRange, realFileSystem, whileHeld } from "../../../session/fs/file-system.ts";
+import { removeTemporary } from "../../../session/fs/temporary-files.ts";
+import { writeTemporary } from "../../../session/fs/write-whole.ts";
+import { fileError } from "../../../session/log/file-errors.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
+import { isThere } from "../../../session/log/replace-file.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { writePageAt } from "../export/page-file.ts";
-import { otherFolders } from "../other-agent-folders.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { PRICES, pricesOf } from "../prices.ts";
-import { LATEST, newFilePath, pathOf, sessionScope } from "../session-argument.ts";
+import { LATEST, newFilePath, otherFolders, pathOf, sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");
@@ -159,4 +162,44 @@ async function openPage({ get, io, warn }: CommandCall, target: string): Promise
   if (!get(OPEN) || io.open === undefined) return;
   if (!(await io.open(target)))
     warn("Cannot find a program to open the page with; open it in a browser yourself.");
+}
+
+/** How a page begins, as this program and others write it. */
+const PAGE = /^\s*<!doctype html>/i;
+
+/** Writes a page to an absolute path as `writeNewFile` does, but replaces a page that stands there. */
+function writePageAt(path: string, pieces: Iterable<string | Uint8Array>): void {
+  if (!isThere(path, realFileSystem)) {
+    writeNewFile({ path, pieces });
+    return;
+  }
+  if (!isPage(path)) {
+    throw new SessionError("SESSION_EXISTS", `${path} is no page, and is kept; choose another path.`, {
+      details: { path },
+    });
+  }
+  try {
+    const temporary = writeTemporary({ fs: realFileSystem, path, pieces });
+    try {
+      whileHeld(realFileSystem, () => realFileSystem.renameSync(temporary, path));
+    } catch (error) {
+      removeTemporary(realFileSystem, temporary);
+      throw error;
+    }
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+function isPage(path: string): boolean {
+  try {
+    const fd = realFileSystem.openSync(path, "r");
+    try {
+      return PAGE.test(readRange(realFileSystem, fd, 0, 64).toString());
+    } finally {
+      closeQuietly(realFileSystem, fd);
+    }
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
 }

@@ -6,9 +6,7 @@ import { kindOf } from "../../text/entry-kind.ts";
 import type { Command } from "../command.ts";
 import type { Output } from "../output.ts";
 import { argument } from "../parameters.ts";
-import { kindColumn } from "../view/color.ts";
-import { excerptLine } from "../view/excerpt-line.ts";
-import { shortId } from "../view/short-ids.ts";
+import { excerptLine, kindColumn, shortId } from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
 

@@ -1,10 +1,12 @@
 import { NONE } from "../../../core/tree/entry-tree.ts";
+import { copyLines, wholeCopy } from "../../../session/log/canonical-copy.ts";
+import { branchLines, planBranch } from "../../../session/manager/fork.ts";
+import { coreOptions } from "../../../session/manager/session-options.ts";
+import { SessionState } from "../../../session/manager/session-state.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { optionWithOrWithout, type Parameter } from "../parameters.ts";
-import { dot } from "./dot.ts";
-import { jsonl } from "./jsonl.ts";
+import { dot, mermaid } from "./graph.ts";
 import { markdown } from "./markdown.ts";
-import { mermaid } from "./mermaid.ts";
 import type { ExportSource } from "./source.ts";
 
 /** A format in which a session can be exported. */
@@ -40,3 +42,20 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   exportFormat("mermaid", "the tree as a Mermaid flowchart", true, mermaid),
   exportFormat("dot", "the tree for Graphviz", true, dot),
 ];
+
+/**
+ * Writes a session file: a branch under the header of its session, or all branches.
+ *
+ * @throws {SessionError} `VERSION_TOO_NEW`
+ * @remarks Cost: O(bytes copied).
+ */
+function* jsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
+  const { log } = session;
+  const whole = wholeCopy(log.index);
+  if (isFull) {
+    yield* copyLines(log, whole);
+    return;
+  }
+  const state = new SessionState(log, coreOptions({}));
+  yield* branchLines(state, planBranch(state, leaf, whole.header));
+}

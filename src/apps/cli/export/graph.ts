@@ -7,7 +7,7 @@ import { countKinds, type KindCount, kindOf, readKinds, type Tone } from "../../
 import { chooseAll, chooseRows } from "../../text/row-choice.ts";
 import { treeRows } from "../../text/tree-rows.ts";
 import { truncate } from "../text/width.ts";
-import { shortId } from "../view/short-ids.ts";
+import { shortId } from "../view/entry-line.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
 
 /** A tree of boxes: each stands for an entry, or for several in a line. */
@@ -103,4 +103,46 @@ function* nodesOf(
       isLeaf: ordinal === leaf,
     };
   }
+}
+
+/** Draws a session's tree in the language of Graphviz. */
+export function* dot(source: ExportSource): Generator<string, void> {
+  const { nodes, edges } = treeGraph(source);
+  const { name, fileName } = source.session;
+  yield `digraph ${quoted([plainLine(name ?? fileName)])} {\n`;
+  yield '  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10];\n';
+  for (const node of nodes) {
+    const more = `${node.isLeaf ? ", penwidth=3" : ""}${node.tone === "run" ? ', style="dashed"' : ""}`;
+    yield `  ${node.name} [label=${quoted(node.lines)}, fillcolor="${LOOKS[node.tone].fill}"${more}];\n`;
+  }
+  for (const [from, to] of edges) yield `  ${from} -> ${to};\n`;
+  yield "}\n";
+}
+
+/** Quotes lines; the language takes backslashes, quotes and, in labels, entities of HTML for its own. */
+function quoted(lines: readonly string[]): string {
+  const escaped = lines.map((line) => line.replace(/[\\"]/g, "\\$&").replace(/&/g, "&amp;"));
+  return `"${escaped.join("\\n")}"`;
+}
+
+/** All that is written as it stands: the rest has a meaning to Mermaid somewhere. */
+const MEANINGFUL = /[^\p{L}\p{N} ,._-]/gu;
+
+/** Draws a session's tree as a Mermaid flowchart. Mermaid takes 50,000 characters, or more with `maxTextSize`. */
+export function* mermaid(source: ExportSource): Generator<string, void> {
+  const { nodes, edges } = treeGraph(source);
+  yield "flowchart TD\n";
+  for (const { name, tone, lines, isLeaf } of nodes) {
+    const [open, close] = isLeaf ? ["([", "])"] : ["[", "]"];
+    yield `  ${name}${open}"${lines.map(quoteLine).join("<br/>")}"${close}:::${tone}\n`;
+  }
+  for (const [from, to] of edges) yield `  ${from} --> ${to}\n`;
+  for (const [tone, { fill, stroke }] of Object.entries(LOOKS)) {
+    const text = tone === "run" ? "color:#555,stroke-dasharray:4" : "color:#000";
+    yield `  classDef ${tone} fill:${fill},stroke:${stroke},${text}\n`;
+  }
+}
+
+function quoteLine(text: string): string {
+  return text.replace(MEANINGFUL, (character) => `#${character.codePointAt(0) ?? 0};`);
 }

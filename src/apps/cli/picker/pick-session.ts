@@ -5,7 +5,6 @@ import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
 import { FullScreen } from "./full-screen.ts";
-import { pickerKey } from "./keys.ts";
 import { pickerLayout, renderPicker } from "./render.ts";
 import {
   emptyPicker,
@@ -15,6 +14,7 @@ import {
   type PickerState,
   type PickerTask,
   type PreviewLine,
+  pickerKey,
   step,
 } from "./state.ts";
 

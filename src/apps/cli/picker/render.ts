@@ -5,7 +5,7 @@ import { ago } from "../../../core/facts/times.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
 import type { Colours } from "../output.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
-import { KIND_WIDTH } from "../view/color.ts";
+import { KIND_WIDTH } from "../view/entry-line.ts";
 import { cursorIn, matchesOf, type PickerState } from "./state.ts";
 
 /** What a picker is drawn on. */

@@ -3,15 +3,13 @@ import { type Excerpt, excerptOf } from "../../../core/facts/excerpt.ts";
 import { counted } from "../../../core/facts/number-text.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import { shortIdLength } from "../../../core/facts/short-id-length.ts";
-import { timeRange } from "../../../core/facts/time-range.ts";
-import { type TimeColumn, timeColumn } from "../../../core/facts/times.ts";
+import { type TimeColumn, timeColumn, timeRange } from "../../../core/facts/times.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { countKinds, type EntryKinds, type KindCount, type Tone } from "../../text/entry-kind.ts";
 import type { TreeRow } from "../../text/tree-rows.ts";
 import type { Output } from "../output.ts";
 import { column, truncate, widthOf, wrap } from "../text/width.ts";
-import { KIND_WIDTH, paintOf } from "../view/color.ts";
-import { idsOf, shortId } from "../view/short-ids.ts";
+import { idsOf, KIND_WIDTH, paintOf, shortId } from "../view/entry-line.ts";
 
 type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
 

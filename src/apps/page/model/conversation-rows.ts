@@ -3,8 +3,7 @@ import { callsIn, resultCallId } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry, Message } from "../../../core.ts";
 import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
-import { ByOrdinal } from "./ordinal-map.ts";
-import type { ModelItem, PathItem } from "./path-items.ts";
+import { ByOrdinal, type ModelItem, type PathItem } from "./path-items.ts";
 
 /** An entry of the conversation: as it is stored, or as the model gets it. */
 export type ConversationItem = PathItem | ModelItem;

@@ -1,7 +1,7 @@
 import { diffLines } from "diff";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
-import { editsOfCall } from "../../../core/facts/edits.ts";
+import { editsOfCall } from "../../../core/facts/touched-files.ts";
 
 /** A line of a comparison. */
 export interface DiffLine {

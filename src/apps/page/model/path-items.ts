@@ -15,7 +15,6 @@ import {
   type ToolPairRepair,
 } from "../../../core.ts";
 import { KINDS } from "../../text/entry-kind.ts";
-import { ByOrdinal } from "./ordinal-map.ts";
 import { hasFailedAt, kindAt, pathTo, type SessionModel } from "./session-model.ts";
 
 /**
@@ -194,4 +193,31 @@ function stateAt(
 
 function contentOf(message: AgentMessage | undefined): unknown {
   return fieldsOf(message)["content"];
+}
+
+/** An index for each of some entries, by their ordinals: in a fifth of the room that a Map takes, and sooner made. */
+export class ByOrdinal {
+  readonly #indices: Int32Array;
+
+  /** @param ordinals - All that may get an index. */
+  constructor(ordinals: Iterable<number>) {
+    let last = NONE;
+    for (const ordinal of ordinals) last = Math.max(last, ordinal);
+    this.#indices = new Int32Array(last + 1).fill(NONE);
+  }
+
+  /** Returns the index of an entry; undefined if it has none. */
+  get(ordinal: number): number | undefined {
+    const index = this.#indices[ordinal];
+    return index === NONE ? undefined : index;
+  }
+
+  has(ordinal: number): boolean {
+    return this.get(ordinal) !== undefined;
+  }
+
+  /** @param index - At least 0. */
+  set(ordinal: number, index: number): void {
+    this.#indices[ordinal] = index;
+  }
 }

@@ -1,23 +1,27 @@
+import { render } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { counted } from "../../../core/facts/number-text.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isFailure } from "../../text/entry-kind.ts";
+import { entryRows } from "../model/conversation-rows.ts";
+import { dateAndTimeOf } from "../model/format.ts";
 import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
-import { viewPath } from "../model/path-items.ts";
+import { type PathView, viewPath } from "../model/path-items.ts";
 import { finderOf } from "../model/search.ts";
 import { pathTo, type SessionModel } from "../model/session-model.ts";
 import { turnsOf } from "../model/turns.ts";
 import { ChangesView } from "./changes-view.tsx";
+import { PrintContext } from "./code.tsx";
 import { Commands } from "./commands.tsx";
 import { Conversation } from "./conversation.tsx";
+import { EntryCard } from "./entry-card.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./fold.tsx";
 import { Help, SIGNS } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
 import { KEY_HELP, useKeys } from "./keys.ts";
 import type { LiveSession } from "./live-session.ts";
-import { WIDE } from "./media-queries.ts";
-import { PageContext } from "./page-context.ts";
+import { PageContext, type PageContextValue, useCopy } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
 import { SearchPanel } from "./search-panel.tsx";
 import { BesideView } from "./side-by-side-view.tsx";
@@ -26,11 +30,9 @@ import { TimeLine } from "./time-line.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
-import { useCopy } from "./use-copy.ts";
 import { usePosition } from "./use-position.ts";
-import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
-import { Sight } from "./viewport.ts";
+import { Sight, WIDE } from "./viewport.ts";
 
 interface AppProps {
   readonly live: LiveSession;
@@ -241,4 +243,51 @@ function useFollowing(
     const isFollowed = wasAtEnd && isAtLeaf && (view === "path" || view === "model");
     go({ go: "grown", end: isAtLeaf ? session.leaf : end, isFollowed });
   }, [session]);
+}
+
+/** Browsers walk all of a document for each page that they print: twice as many entries take four times as long. */
+const MOST_ENTRIES = 1500;
+
+/** Puts the path, with all folds open, into the document while it is printed. */
+function usePrinting(page: PageContextValue, path: PathView): void {
+  useEffect(() => {
+    const root = document.getElementById("print");
+    if (root === null) return;
+    const before = () => render(<Printed page={page} path={path} />, root);
+    const after = () => render(null, root);
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+    return () => {
+      removeEventListener("beforeprint", before);
+      removeEventListener("afterprint", after);
+    };
+  }, [page, path]);
+}
+
+function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
+  const { header } = page.session;
+  const items = path.items.slice(-MOST_ENTRIES);
+  const before = path.items[path.items.length - items.length - 1];
+  return (
+    <PageContext.Provider value={page}>
+      <PrintContext.Provider value={true}>
+        <FoldsContext.Provider value={new Folds(true)}>
+          <h1>{page.session.title}</h1>
+          <p class="muted">
+            {[header?.cwd, dateAndTimeOf(header?.timestamp), header?.id].filter(Boolean).join(" · ")}
+          </p>
+          {before !== undefined && (
+            <p class="notice">
+              These are the last {count(items.length)} of {count(path.items.length)} entries on this path. For
+              what comes before, end the path at entry {before.entry.id} and print again, or run “sessiontree
+              export --markdown”, which writes all of it.
+            </p>
+          )}
+          {entryRows(items).rows.map((row) => (
+            <EntryCard key={row.ordinal} row={row} focus={NONE} end={row.ordinal} />
+          ))}
+        </FoldsContext.Provider>
+      </PrintContext.Provider>
+    </PageContext.Provider>
+  );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { roundValues } from "../model/format.ts";
-import { WIDE } from "./media-queries.ts";
+import { WIDE } from "./viewport.ts";
 
 /** Size of what is drawn in a chart, in units of its own. */
 export const PLOT = { width: 760, height: 180 } as const;

@@ -4,7 +4,7 @@ import { count } from "../../../core/facts/number-text.ts";
 import { type ColouredText, readColours } from "../model/terminal-colors.ts";
 import { type Piece, shownPieces } from "../model/visible-pieces.ts";
 import { highlightCode } from "../render/highlight.ts";
-import { Html } from "./html.tsx";
+import type { SafeHtml } from "../render/safe-html.ts";
 import { usePage } from "./page-context.ts";
 
 /** Whether this is for paper, where no reader can ask for more. */
@@ -83,5 +83,25 @@ function CodePiece({ coloured: { plain, runs }, piece: [start, end], language }:
           })}
       {plain.slice(Math.max(start, shown.at(-1)?.end ?? end), end)}
     </pre>
+  );
+}
+
+interface HtmlProps {
+  readonly class: string;
+  readonly html: SafeHtml;
+  /** Whether it scrolls by itself, and so must be reachable by keyboard. */
+  readonly isReachable?: boolean;
+  readonly onClick?: (event: Event) => void;
+}
+
+/** Shows HTML that a renderer vouches for: the only component in which markup is made of a text. */
+export function Html({ class: name, html, isReachable = false, onClick }: HtmlProps) {
+  return (
+    <div
+      class={name}
+      {...(isReachable && { tabIndex: 0 })}
+      {...(onClick && { onClick })}
+      dangerouslySetInnerHTML={html}
+    />
   );
 }

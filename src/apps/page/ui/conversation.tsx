@@ -1,4 +1,5 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
 import type { ContentPart } from "../../../core/facts/entry-content.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
@@ -19,8 +20,6 @@ import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
-import { bringIntoSight } from "./scroll-into-view.ts";
-import { mark, rangesIn } from "./text-marks.ts";
 import type { Sight } from "./viewport.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -222,4 +221,158 @@ function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void })
       <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>
     </button>
   );
+}
+
+/** What the page says of an entry, in which nothing is searched. */
+const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, .copy-code, time";
+
+/** What holds a text of its own, in which a match may go over the borders of the elements within. */
+const BLOCKS =
+  "pre, .pre, p, li, td, th, h2, h3, h4, h5, h6, summary, button, .diff-text, span.entry-excerpt";
+
+/** More matches than this are not marked at once. */
+const MOST_RANGES = 2000;
+
+/** The names under which the style sheet knows what is marked: what was found, and the line of an error. */
+type MarkName = "found" | "error-line";
+
+/** Marks ranges without changing the document; browsers that cannot do that show no marks. */
+function mark(name: MarkName, ranges: readonly Range[]): void {
+  if (!("highlights" in CSS)) return;
+  if (ranges.length === 0) CSS.highlights.delete(name);
+  else CSS.highlights.set(name, new Highlight(...ranges));
+}
+
+/** A text of the document, and where each of its nodes begins in it. */
+interface BlockText {
+  text: string;
+  readonly nodes: { readonly node: Text; readonly start: number }[];
+}
+
+/**
+ * Finds matches in what an element shows, in the order of the document.
+ *
+ * @param isLeftOut - Elements whose text does not count.
+ */
+function rangesIn(
+  within: Element,
+  find: (text: string) => readonly TextMatch[],
+  isLeftOut: (element: Element) => boolean = () => false,
+): Range[] {
+  const ranges: Range[] = [];
+  for (const block of blocksIn(within, isLeftOut)) {
+    for (const { start, length } of find(block.text)) {
+      if (ranges.length >= MOST_RANGES) return ranges;
+      ranges.push(rangeOf(block, start, start + length));
+    }
+  }
+  return ranges;
+}
+
+function blocksIn(within: Element, isLeftOut: (element: Element) => boolean): Iterable<BlockText> {
+  const blocks = new Map<Element, BlockText>();
+  const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    const parent = node.parentElement;
+    if (!(node instanceof Text) || parent === null || parent.closest(NOT_SEARCHED) || isLeftOut(parent))
+      continue;
+    const element = parent.closest(BLOCKS) ?? parent;
+    const block = blocks.get(element) ?? { text: "", nodes: [] };
+    blocks.set(element, block);
+    block.nodes.push({ node, start: block.text.length });
+    block.text += node.data;
+  }
+  return blocks.values();
+}
+
+function rangeOf({ nodes }: BlockText, start: number, end: number): Range {
+  const range = new Range();
+  const first = nodes.findLast((one) => one.start <= start);
+  const last = nodes.findLast((one) => one.start < end) ?? first;
+  if (first !== undefined) range.setStart(first.node, start - first.start);
+  if (last !== undefined) range.setEnd(last.node, end - last.start);
+  return range;
+}
+
+/** The list itself scrolls to the row of an entry, and again when rows that are drawn first change their heights. */
+const STILL_FRAMES = 3;
+
+/** After so many frames the list is left to the reader. */
+const MOST_FRAMES = 40;
+
+/** Pixels that stay free around what is scrolled to; the style sheet has the same. */
+const SCROLL_MARGIN = 8;
+
+/** Pixels of a text that must be in sight for a spot to be shown there. */
+const LEAST_SEEN = 80;
+
+/** What is brought into sight. */
+interface Wanted {
+  /** Id of the entry. */
+  readonly id: string;
+  /** Finds the spot in what the entry shows that the reader came for; undefined if there is none. */
+  readonly spotIn: (entry: HTMLElement) => Range | undefined;
+}
+
+/**
+ * Scrolls a result, or a spot in an entry, into sight once its list stands still: its row, to which the list scrolls, may be
+ * longer than the screen.
+ *
+ * @param listOf - Gives the list that is in the document at the moment.
+ * @returns Gives up.
+ */
+function bringIntoSight(listOf: () => HTMLElement | undefined, { id, spotIn }: Wanted): () => void {
+  let [frames, still, before] = [0, 0, Number.NaN];
+  let request = requestAnimationFrame(function look() {
+    const list = listOf();
+    const shown = list?.querySelector(".is-focused");
+    if (++frames > MOST_FRAMES) return;
+    if (list !== undefined && shown instanceof HTMLElement && shown.dataset["entry"] === id) {
+      const { top } = shown.getBoundingClientRect();
+      still = top === before ? still + 1 : 0;
+      before = top;
+      if (still === STILL_FRAMES && !scrollTo(list, shown, spotIn(shown))) return;
+    }
+    request = requestAnimationFrame(look);
+  });
+  return () => cancelAnimationFrame(request);
+}
+
+/** Tells whether that moved the list. */
+function scrollTo(list: HTMLElement, shown: HTMLElement, spot: Range | undefined): boolean {
+  const before = list.scrollTop;
+  // Of other entries the list does enough.
+  if (shown.matches(".tool-use")) scrollToResult(list, shown);
+  if (spot !== undefined) scrollToSpot(list, spot);
+  return list.scrollTop !== before;
+}
+
+function scrollToResult(list: HTMLElement, result: HTMLElement): void {
+  // The heading of its turn stays in sight if it is near; of what is longer than the screen, the beginning does.
+  const turn = result.closest(".entry") ?? result;
+  const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
+  const shown = distance < list.clientHeight / 2 ? turn : result;
+  const fits = shown.clientHeight + 2 * SCROLL_MARGIN <= list.clientHeight;
+  shown.scrollIntoView({ block: fits ? "nearest" : "start" });
+}
+
+/** Scrolls the text in which a spot stands, and the list only as far as that does not show the spot. */
+function scrollToSpot(list: HTMLElement, spot: Range): void {
+  const text = spot.startContainer.parentElement?.closest(".code > *");
+  const whole = list.getBoundingClientRect();
+  if (text) {
+    const frame = text.getBoundingClientRect();
+    const { top, bottom } = spot.getBoundingClientRect();
+    const [from, to] = [Math.max(frame.top, whole.top), Math.min(frame.bottom, whole.bottom)];
+    const isOutside = top < from + SCROLL_MARGIN || bottom > to - SCROLL_MARGIN;
+    // Of a text of which nothing is in sight the list will show the upper part.
+    const [seen, height] = to - from < LEAST_SEEN ? [frame.top, frame.height] : [from, to - from];
+    if (isOutside) text.scrollTop += top - seen - height / 3;
+  }
+  const { top, bottom } = spot.getBoundingClientRect();
+  // What is near stays where it is as far as possible, with the heading of its turn.
+  const [below, above] = [bottom - whole.bottom + SCROLL_MARGIN, whole.top + SCROLL_MARGIN - top];
+  const margin = Math.max(below, above) < whole.height / 2 ? 2 * SCROLL_MARGIN : whole.height / 3;
+  if (below > 0) list.scrollTop += below + margin;
+  else if (above > 0) list.scrollTop -= above + margin;
 }

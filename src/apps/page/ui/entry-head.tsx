@@ -2,14 +2,14 @@ import { count, counted } from "../../../core/facts/number-text.ts";
 import { costText } from "../../../core/facts/spending.ts";
 import { duration } from "../../../core/facts/times.ts";
 import type { AnySessionEntry } from "../../../core.ts";
+import { quoteForShell } from "../../text/shell-quoting.ts";
 import { headingOf } from "../model/entry-heading.ts";
 import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { kindAt, siblingsOf } from "../model/session-model.ts";
 import { type Turn, tookMs } from "../model/turns.ts";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
-import { BackIcon, BesideIcon, ChevronIcon, IconButton } from "./icons.tsx";
-import { NestedLinks } from "./nested-links.tsx";
+import { BackIcon, BesideIcon, ChevronIcon, IconButton, SessionIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 interface EntryHeadProps {
@@ -92,5 +92,27 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
         onClick={() => go({ go: "beside", ordinal, sibling: otherAt(1) })}
       />
     </span>
+  );
+}
+
+/** The sessions that an entry names, such as that of a subagent: links, or how to open them where no server has them. */
+export function NestedLinks({ ordinal }: { ordinal: number }) {
+  const { session } = usePage();
+  return (
+    <>
+      {(session.linked.get(ordinal) ?? []).map(({ path, href }) =>
+        href === undefined ? (
+          <span key={path} class="nested-link" title={path}>
+            <SessionIcon />
+            nested session: <code>sessiontree view {quoteForShell(path)}</code>
+          </span>
+        ) : (
+          <a key={path} class="nested-link" href={href} title={path} target="_blank" rel="noopener">
+            <SessionIcon />
+            nested session
+          </a>
+        ),
+      )}
+    </>
   );
 }

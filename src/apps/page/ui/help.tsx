@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon, EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
-import { TOUCH } from "./media-queries.ts";
+import { TOUCH } from "./viewport.ts";
 
 /** What the signs of the page of a session mean. */
 export const SIGNS: HelpRows = [

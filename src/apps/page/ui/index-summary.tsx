@@ -3,8 +3,8 @@ import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/s
 import { tokens } from "../model/format.ts";
 import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
 import { type Bar, BarChart } from "./bars.tsx";
-import { WIDE } from "./media-queries.ts";
 import { Tile } from "./usage-view.tsx";
+import { WIDE } from "./viewport.ts";
 
 /** The models with a colour of their own; the others share one. */
 const MOST_MODELS = 5;

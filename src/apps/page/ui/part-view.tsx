@@ -4,14 +4,12 @@ import { beginningOf } from "../../../core/facts/plain-text.ts";
 import type { EntryRow } from "../model/conversation-rows.ts";
 import { errorLineOf, failureLine } from "../model/failure-line.ts";
 import { renderMarkdown } from "../render/markdown.ts";
-import { Code } from "./code.tsx";
+import { Code, Html } from "./code.tsx";
 import { Fold } from "./fold.tsx";
-import { Html } from "./html.tsx";
 import { CallIcon } from "./icons.tsx";
 import { Output, type OutputProps } from "./output.tsx";
 import { usePage } from "./page-context.ts";
-import { StoredPart } from "./stored-part.tsx";
-import { CopyCommand, ToolUse } from "./tool-use.tsx";
+import { CopyCommand, StoredPart, ToolUse } from "./tool-use.tsx";
 
 interface PartViewProps {
   /** The entry that it is of, and the results of its calls. */

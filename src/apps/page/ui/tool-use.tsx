@@ -2,9 +2,10 @@ import { Fragment } from "preact";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
 import type { ContentPart } from "../../../core/facts/entry-content.ts";
-import { tellingArgument } from "../../../core/facts/key-argument.ts";
+import { imageAddress, imageText } from "../../../core/facts/images.ts";
 import { beginningOf } from "../../../core/facts/plain-text.ts";
 import { duration } from "../../../core/facts/times.ts";
+import { tellingArgument } from "../../../core/facts/tool-calls.ts";
 import { filesOfCall } from "../../../core/facts/touched-files.ts";
 import { isFailure } from "../../text/entry-kind.ts";
 import { prettyJson } from "../../text/pretty-json.ts";
@@ -18,12 +19,11 @@ import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
+import { NestedLinks } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
 import { CallIcon, CopyIcon, IconButton } from "./icons.tsx";
-import { NestedLinks } from "./nested-links.tsx";
 import { Output } from "./output.tsx";
 import { usePage } from "./page-context.ts";
-import { isStored, StoredPart } from "./stored-part.tsx";
 
 type CallPart = Extract<ContentPart, { kind: "call" }>;
 
@@ -208,4 +208,47 @@ function Arguments({ input }: { input: unknown }) {
 function languageOfArgument(name: string, value: string, ofFile: string | undefined): string | undefined {
   if (name === "command" || name === "cmd") return "bash";
   return value.includes("\n") ? ofFile : undefined;
+}
+
+type StoredKind = Extract<ContentPart, { kind: "data" | "image" | "note" | "failure" }>;
+
+interface StoredPartProps {
+  readonly ordinal: number;
+  /** Tells the folds of an entry apart. */
+  readonly name: string;
+  readonly part: StoredKind;
+}
+
+/** A part that is the same in whatever it stands: what a program stored, an image, or what is said about the entry. */
+export function StoredPart({ ordinal, name, part }: StoredPartProps) {
+  switch (part.kind) {
+    case "data":
+      return (
+        <Fold
+          ordinal={ordinal}
+          name={name}
+          class="json"
+          summary={<span class="fold-title">{part.title}</span>}
+        >
+          {() => <Code text={prettyJson(part.value)} language="json" />}
+        </Fold>
+      );
+    case "image": {
+      const address = imageAddress(part);
+      return address === undefined ? (
+        <p class="muted">(an image that cannot be shown: {imageText(part)})</p>
+      ) : (
+        <img class="picture" src={address} alt="Stored in this entry" loading="lazy" />
+      );
+    }
+    case "note":
+      return <p class="muted">{part.text}</p>;
+    case "failure":
+      return <p class="error">{part.text}</p>;
+  }
+}
+
+/** Tells whether `StoredPart` shows a part. */
+function isStored(part: ContentPart): part is StoredKind {
+  return part.kind === "data" || part.kind === "image" || part.kind === "note" || part.kind === "failure";
 }

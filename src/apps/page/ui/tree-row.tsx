@@ -7,8 +7,8 @@ import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import { hasFailedAt, kindAt } from "../model/session-model.ts";
 import type { PageTreeRow } from "../model/tree-rows.ts";
-import { WIDE } from "./media-queries.ts";
 import { usePage } from "./page-context.ts";
+import { WIDE } from "./viewport.ts";
 
 interface TreeRowProps {
   readonly row: PageTreeRow;

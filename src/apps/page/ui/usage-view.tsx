@@ -1,15 +1,24 @@
-import { useMemo } from "preact/hooks";
-import { count, dollars } from "../../../core/facts/number-text.ts";
-import { costText, type Spent, sumSpent } from "../../../core/facts/spending.ts";
+import { useMemo, useState } from "preact/hooks";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { count, dollars, roundDollars } from "../../../core/facts/number-text.ts";
+import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { tokensIn } from "../../../core/facts/usage.ts";
-import { percent, tokens } from "../model/format.ts";
+import { percent, timeOf, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
-import { cacheShare, modelCalls, sumsByModel } from "../model/usage.ts";
-import { CallTable } from "./call-table.tsx";
-import { CostChart } from "./cost-chart.tsx";
+import {
+  type CallOrder,
+  cacheShare,
+  groupCalls,
+  type ModelCall,
+  modelCalls,
+  orderCalls,
+  sumsByModel,
+} from "../model/usage.ts";
+import { type Bar, BarChart } from "./bars.tsx";
+import { ChartFrame, PLOT } from "./chart-frame.tsx";
 import { usePage } from "./page-context.ts";
-import { TokenChart } from "./token-chart.tsx";
+import { Segments } from "./segments.tsx";
 import { type UsageRow, UsageTable } from "./usage-table.tsx";
 
 /** What the session used: tokens, cache and cost, over its course and by model. */
@@ -108,4 +117,169 @@ function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; a
   });
   if (models.length > 1) rows.push({ key: "total", name: "total", cells: cellsOf(all), isSum: true });
   return <UsageTable title="By model, whole session" columns={COLUMNS} rows={rows} />;
+}
+
+/** The models with an area of their own; the others share one. */
+const MOST_MODELS = 5;
+
+/** More points than this make no other line. */
+const MOST_POINTS = 300;
+
+/** What the session has cost so far, at each model call, in areas by model. */
+function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
+  const all = sumSpent(calls);
+  const cost = dollarsOf(all);
+  if (cost === 0) return <p class="muted">No entry says what it cost.</p>;
+  const isSplit = models.length > MOST_MODELS + 1;
+  const names = isSplit ? models.slice(0, MOST_MODELS) : models;
+  const series = isSplit ? [...names, "others"] : names;
+  const sums = runningSums(calls, names, series.length);
+  const legend = series.map((name, index) => [`series-${index % 6}`, name] as const);
+  const step = PLOT.width / Math.max(1, sums.length - 1);
+  return (
+    <ChartFrame
+      title={`Cost so far by model, whole session${all.estimated === null ? "" : ", with estimates"}`}
+      legend={legend}
+      most={cost}
+      write={roundDollars}
+    >
+      {(y) =>
+        series.map((name, index) => {
+          const top = sums.map((sum, at) => `${at * step},${y(upTo(sum, index + 1))}`);
+          const bottom = sums.map((sum, at) => `${at * step},${y(upTo(sum, index))}`).reverse();
+          return (
+            <polygon key={name} class={`area series-${index % 6}`} points={[...top, ...bottom].join(" ")} />
+          );
+        })
+      }
+    </ChartFrame>
+  );
+}
+
+/** The cost of each series up to each point, from nothing on. */
+function runningSums(calls: readonly ModelCall[], names: readonly string[], size: number): number[][] {
+  const sums: number[][] = [new Array<number>(size).fill(0)];
+  for (const group of groupCalls(calls, MOST_POINTS)) {
+    const sum = [...(sums.at(-1) ?? [])];
+    for (const call of group) {
+      const named = names.indexOf(call.model);
+      const at = named === -1 ? size - 1 : named;
+      sum[at] = (sum[at] ?? 0) + dollarsOf(call);
+    }
+    sums.push(sum);
+  }
+  return sums;
+}
+
+function upTo(sum: readonly number[], end: number): number {
+  return sum.slice(0, end).reduce((all, one) => all + one, 0);
+}
+
+/** The parts of a bar, from the bottom. */
+const PARTS = [
+  ["cacheRead", "part-cache-read", "in, from cache"],
+  ["cacheWrite", "part-cache-write", "in, to cache"],
+  ["input", "part-input", "in, not cached"],
+  ["output", "part-output", "out"],
+] as const;
+
+/** More bars than this cannot be told apart. */
+const MOST_BARS = 190;
+
+/** Tokens of each model call; calls that follow one another share a bar if there are very many. */
+function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
+  const { session, go } = usePage();
+  // A record of costs alone is no bar.
+  const counted = calls.filter(({ total }) => total > 0);
+  const groups = groupCalls(counted, MOST_BARS).map((group) => ({ group, sum: sumSpent(group) }));
+  const sizes = groups.map(
+    ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
+  );
+  const together = groups[0]?.group.length ?? 1;
+  const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
+  const mean = together > 1 ? ` (mean of ${count(together)} calls)` : "";
+  const aside = `not on the path to ${endName(session, path.end)}`;
+  const bars = groups.flatMap(({ group, sum }): Bar[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const isAside = !isOnPath(group, path);
+    return [
+      {
+        key: first.ordinal,
+        title: [barTitle(group, sum), ...(isAside ? [aside] : [])].join("\n"),
+        parts: PARTS.map(([name, series]) => [series, sum[name] / group.length] as const),
+        isAside,
+        onChoose: () => go({ go: "entry", ordinal: first.ordinal }),
+      },
+    ];
+  });
+  return (
+    <BarChart
+      title={`Tokens per model call, whole session${mean}`}
+      legend={[
+        ...PARTS.map(([, series, word]) => [series, word] as const),
+        ...(isAnyAside ? [["part-aside", `faded: ${aside}`] as const] : []),
+      ]}
+      most={Math.max(0, ...sizes)}
+      write={tokens}
+      bars={bars}
+      choose="Show the entry"
+    />
+  );
+}
+
+function isOnPath(group: readonly ModelCall[], { indices }: PathView): boolean {
+  return group.some(({ ordinal }) => indices.has(ordinal));
+}
+
+function barTitle(group: readonly ModelCall[], sum: Spent): string {
+  const models = [...new Set(group.map(({ model }) => model))].join(", ");
+  const parts = PARTS.map(([name, , word]) => `${word}: ${count(Math.round(sum[name] / group.length))}`);
+  return [models, ...parts].join("\n");
+}
+
+/** So many calls are listed until the reader asks for all. */
+const FIRST = 20;
+
+const ORDERS: readonly (readonly [CallOrder, string])[] = [
+  ["cost", "by cost"],
+  ["tokens", "by tokens"],
+  ["time", "in order"],
+];
+
+const CALL_COLUMNS = ["Entry", "Cost", "In", "From cache", "Out", "Time", "Model"];
+
+/** Every call of a model with what it used, to single one out and go to its entry. */
+function CallTable({ calls }: { calls: readonly ModelCall[] }) {
+  const { session, go } = usePage();
+  const [order, setOrder] = useState<CallOrder>("cost");
+  const [isWhole, showWhole] = useState(false);
+  const shown = orderCalls(calls, order).slice(0, isWhole ? undefined : FIRST);
+  const rows = shown.map((call): UsageRow => {
+    const { ordinal, model, cacheRead, output } = call;
+    const entry = session.entryAt(ordinal);
+    const name = (
+      <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+        {excerptOf(entry).text || (entry?.id ?? "")}
+      </button>
+    );
+    const numbers = [tokensIn(call), cacheRead, output].map(count);
+    return { key: ordinal, name, cells: [costText(call), ...numbers, timeOf(entry?.timestamp), model] };
+  });
+  const orders = <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />;
+  return (
+    <UsageTable
+      class="call-table"
+      title="Calls, whole session"
+      tools={orders}
+      columns={CALL_COLUMNS}
+      rows={rows}
+    >
+      {shown.length < calls.length && (
+        <button type="button" class="link-button" onClick={() => showWhole(true)}>
+          Show all {count(calls.length)} calls
+        </button>
+      )}
+    </UsageTable>
+  );
 }

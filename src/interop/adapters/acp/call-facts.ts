@@ -1,10 +1,9 @@
 import { posix, win32 } from "node:path";
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { editsOfCall } from "../../../core/facts/edits.ts";
 import { callTitle } from "../../../core/facts/excerpt.ts";
 import { beginningOf } from "../../../core/facts/plain-text.ts";
 import type { StoredCall } from "../../../core/facts/tool-calls.ts";
-import { filesOfCall } from "../../../core/facts/touched-files.ts";
+import { editsOfCall, filesOfCall } from "../../../core/facts/touched-files.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import { wellFormedValue } from "../../convert/well-formed-message.ts";

@@ -2,7 +2,6 @@ import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.t
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { rawOf } from "../raw-form.ts";
-import { base64Of } from "./file-data.ts";
 import type {
   AiSdkMajor,
   ModelMessage,
@@ -11,7 +10,7 @@ import type {
   ModelToolOutputPart,
   ModelToolResultPart,
 } from "./model-message-types.ts";
-import { readOutput, readResult, readUser } from "./model-parts.ts";
+import { base64Of, readOutput, readResult, readUser } from "./model-parts.ts";
 
 /** The first and the last major that know something. */
 type Span = readonly [AiSdkMajor, AiSdkMajor];

@@ -2,7 +2,7 @@ import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
-import { base64Of } from "../ai-sdk/file-data.ts";
+import { base64Of } from "../ai-sdk/model-parts.ts";
 import { usageOf } from "../answer.ts";
 import { redactedThinking } from "../anthropic/anthropic-content.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";

@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
+import type { ModelIdentity } from "../dialect.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
-import type { ModelIdentity } from "../model-identity.ts";
 import { type PlannedAnswer, type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
 import { joinTurns, writeTurns } from "../write-turns.ts";

@@ -2,7 +2,7 @@ import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.t
 import type { ThinkingContent, Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
-import { base64Of } from "../ai-sdk/file-data.ts";
+import { base64Of } from "../ai-sdk/model-parts.ts";
 import { usageOf } from "../answer.ts";
 import { readAnswerBlock, writeAnswerBlock } from "../anthropic/anthropic-content.ts";
 import { type AnswerBlock, isSigned, type ReadResult, type UserBlock } from "../dialect.ts";

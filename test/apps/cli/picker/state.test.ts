@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { PickerKey } from "../../../../src/apps/cli/picker/keys.ts";
-import { pickerKey } from "../../../../src/apps/cli/picker/keys.ts";
+import type { PickerKey } from "../../../../src/apps/cli/picker/state.ts";
 import {
   emptyPicker,
   highlighted,
   matchesOf,
   type PickerState,
   type PickerTask,
+  pickerKey,
   step,
 } from "../../../../src/apps/cli/picker/state.ts";
 import { titleOf } from "../../../../src/core/facts/session-title.ts";

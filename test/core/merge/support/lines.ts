@@ -1,5 +1,5 @@
 import { readSession } from "../../../../src/core/jsonl/read-session.ts";
-import { mergeSessionContents } from "../../../../src/core/merge/merge-content.ts";
+import { mergeSessionContents } from "../../../../src/core/merge/merge-plan.ts";
 
 /** Header of the copies. */
 export const HEADER = {

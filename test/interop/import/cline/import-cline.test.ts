@@ -272,7 +272,7 @@ test("wrong types anywhere are no error", () => {
     const more = { manifest: junk, compaction: { messages: [junk] }, viewRows: [junk, { say: junk }] };
     for (const { problems, read } of cli(messages, more)) expect([problems, read.issues]).toEqual([[], []]);
   }
-  expect(importCline({ document: { messages: "none" }, sessionId: "../../..", importedAt })).toEqual([]);
+  expect(importCline({ document: { messages: "none" }, sessionId: "../..", importedAt })).toEqual([]);
 });
 
 test.each([

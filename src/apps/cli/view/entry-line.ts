@@ -1,0 +1,74 @@
+import type { Excerpt } from "../../../core/facts/excerpt.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { EntryTree } from "../../../core/tree/entry-tree.ts";
+import type { EntryKind, Tone } from "../../text/entry-kind.ts";
+import type { Colours, Output } from "../output.ts";
+import { column, truncate, widthOf, wrap } from "../text/width.ts";
+
+/** Columns that a text gets at least behind facts; where there are fewer, it gets a line of its own. */
+export const LEAST_TEXT_WIDTH = 24;
+
+/** Columns before a text on a line of its own. */
+const INDENT = 4;
+
+/** Puts as much of a text behind short facts, which may be coloured, as fits, or on two lines of its own below them. */
+export function textBehind(
+  front: string,
+  text: string,
+  out: Output,
+  paint: (text: string) => string = String,
+): string {
+  const room = out.width - widthOf(front) - 2;
+  if (room >= Math.min(LEAST_TEXT_WIDTH, widthOf(text)))
+    return `${front}  ${text === "" ? "" : paint(truncate(text, room))}`.trimEnd();
+  const width = out.width - INDENT;
+  const [line = "", ...rest] = wrap(text, width);
+  const below = rest.length === 0 ? [line] : [line, truncate(rest.join(" "), width)];
+  return [front.trimEnd(), ...below.map((one) => `${" ".repeat(INDENT)}${paint(one)}`)].join("\n");
+}
+
+/** Returns short facts, which may be coloured, and as much of an excerpt as fits. */
+export function excerptLine(facts: readonly string[], { text, isError }: Excerpt, out: Output): string {
+  return textBehind(facts.join(" "), text, out, isError ? out.colours.red : String);
+}
+
+type Paint = (text: string) => string;
+
+/** Columns of the longest known kind. */
+export const KIND_WIDTH = 14;
+
+/** The colour of each tone of entry. */
+export function paintOf(colours: Colours, tone: Tone): Paint {
+  const paints: { readonly [name in Tone]: Paint } = {
+    user: (text) => colours.bold(colours.cyan(text)),
+    assistant: colours.green,
+    tool: colours.dim,
+    command: colours.yellow,
+    summary: (text) => colours.bold(colours.magenta(text)),
+    quiet: colours.dim,
+    damaged: colours.red,
+  };
+  return paints[tone];
+}
+
+/** Writes an entry's kind as a column, in its colour. */
+export function kindColumn(colours: Colours, { word, tone }: EntryKind): string {
+  return paintOf(colours, tone)(column(word, KIND_WIDTH));
+}
+
+/** Returns the length of the longest of some ids: in a pipe they are whole. */
+export function longestOf(ids: Iterable<string>): number {
+  let length = 0;
+  for (const id of ids) length = Math.max(length, id.length);
+  return length;
+}
+
+/** Writes the beginning of an id. */
+export function shortId(id: string, length: number): string {
+  return truncate(plainLine(id.slice(0, length)), length);
+}
+
+/** Returns the ids of all entries. */
+export function* idsOf(tree: EntryTree): Generator<string, void> {
+  for (const ordinal of tree.ordinals()) yield tree.idAt(ordinal);
+}

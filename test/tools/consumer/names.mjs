@@ -1,0 +1,6 @@
+// What errors and debuggers call functions and classes is what programs import: run by check-tarball.ts in an empty project.
+import assert from "node:assert/strict";
+
+for (const entry of ["", "/catalog", "/controller", "/convert", "/core", "/import", "/stores"])
+  for (const [name, value] of Object.entries(await import(`sessiontree${entry}`)))
+    if (typeof value === "function") assert.equal(value.name, name);
