@@ -30,15 +30,6 @@ import { redactIdleFile } from "./redact-idle-file.ts";
 import { lookAtFile, type Sight } from "./text-in-file.ts";
 import { findPlaces, type PlaceKind, type PlaceQuery, sessionOfOld, type TextPlace } from "./text-places.ts";
 
-/** The part of a store that a redaction uses: any `SessionStore` has it. */
-export interface RedactableStore {
-  list(options?: { readonly cwd?: string }): AsyncIterable<SessionRow>;
-  open(
-    id: string,
-    options?: { readonly mode?: "read-only"; readonly signal?: AbortSignal; readonly now?: () => number },
-  ): Promise<SessionManager>;
-}
-
 /** Where a text is redacted, and how. */
 export interface RedactEverywhereOptions extends CatalogScope {
   /** Text to put in its place. Default `[redacted]`. */
@@ -47,8 +38,14 @@ export interface RedactEverywhereOptions extends CatalogScope {
   readonly dryRun?: boolean;
   /** Only these session files, those they were forked from, and all that were forked from those. */
   readonly paths?: readonly string[];
-  /** Sessions of a store instead of files. */
-  readonly store?: RedactableStore;
+  /** Sessions of a store instead of files: any `SessionStore`. */
+  readonly store?: {
+    list(options?: { readonly cwd?: string }): AsyncIterable<SessionRow>;
+    open(
+      id: string,
+      options?: { readonly mode?: "read-only"; readonly signal?: AbortSignal; readonly now?: () => number },
+    ): Promise<SessionManager>;
+  };
   /** Only these sessions of the store, those they were forked from, and all that were forked from those. */
   readonly ids?: readonly string[];
   /** Returns Unix milliseconds. Default: the clock. */
@@ -56,6 +53,8 @@ export interface RedactEverywhereOptions extends CatalogScope {
   /** Ends the work with `ABORTED`; run it again to go on. */
   readonly signal?: AbortSignal;
 }
+
+type RedactedStore = NonNullable<RedactEverywhereOptions["store"]>;
 
 const RULES: OptionRules<RedactEverywhereOptions> = {
   cwd: TEXT,
@@ -268,7 +267,7 @@ class TextWork {
   }
 
   async #lookIntoStore(
-    store: RedactableStore,
+    store: RedactedStore,
     changed: RedactedPlace[],
     standing: StandingText[],
   ): Promise<void> {
@@ -297,7 +296,7 @@ class TextWork {
     return replacement === undefined ? {} : { replacement };
   }
 
-  async #storedIds(store: RedactableStore): Promise<readonly string[]> {
+  async #storedIds(store: RedactedStore): Promise<readonly string[]> {
     const { cwd, ids } = this.#options;
     const rows: SessionRow[] = [];
     for await (const row of store.list(cwd === undefined || ids !== undefined ? {} : { cwd })) rows.push(row);
