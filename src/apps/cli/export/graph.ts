@@ -28,7 +28,7 @@ export interface GraphNode {
 }
 
 /** Colours of boxes that can be read on light and dark. */
-export const LOOKS: {
+const LOOKS: {
   readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
 } = {
   user: { fill: "#cfe8fc", stroke: "#1c6ea4" },

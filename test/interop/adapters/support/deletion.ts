@@ -22,7 +22,7 @@ const thread = (thread_id: string) => ({ configurable: { thread_id } });
 let clock = 0;
 
 /** Puts a checkpoint with a note below the one that a config names. */
-export function put(saver: SessionTreeSaver, config: object, note: unknown) {
+function put(saver: SessionTreeSaver, config: object, note: unknown) {
   clock++;
   const versions = { note: clock };
   const checkpoint: Checkpoint = {
