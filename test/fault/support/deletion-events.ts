@@ -1,4 +1,5 @@
 export const THREADS: readonly string[] = ["thread/1", "thread/2", "thread/3"];
+export const CHATS: readonly string[] = ["chat-1", "chat-2", "chat-3"];
 
 /** A text that was acknowledged. Times are microseconds of a clock that all processes share. */
 export interface Written {
