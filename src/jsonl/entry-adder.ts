@@ -1,12 +1,13 @@
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import { inventEntryId } from "../schema/ids.ts";
 import type { JsonRecord } from "../schema/json.ts";
-import { EntryTree, NONE } from "../tree/entry-tree.ts";
+import { ColumnTree } from "../tree/column-tree.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/late-parents.ts";
 import type { StatedHead } from "./entry-head.ts";
 import { isStranger } from "./foreign-source.ts";
 import type { IssueLog } from "./issue-log.ts";
-import { type LineSpan, LineSpans } from "./line-spans.ts";
+import { type LineSpan, SpanColumns } from "./line-spans.ts";
 import { RepeatedLines } from "./repeated-lines.ts";
 
 interface NewEntry extends StatedHead {
@@ -30,8 +31,8 @@ export interface AdderContext {
  * @remarks Source: docs/format.md#ids-and-parents
  */
 export class EntryAdder {
-  readonly tree = new EntryTree();
-  readonly spans = new LineSpans();
+  readonly tree = new ColumnTree();
+  readonly spans = new SpanColumns();
   /** Id of the session, from which ids are derived. */
   sessionId = "";
   /** Version of the file; undefined until it is known. */

@@ -3,7 +3,7 @@ import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import type { SessionHeads } from "../tree/entry-tree.ts";
+import type { EntryTree } from "../tree/entry-tree.ts";
 import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
@@ -38,7 +38,7 @@ export function decodeEntry(
  */
 export function entryAt(
   record: JsonRecord,
-  heads: Pick<SessionHeads, "headAt" | "isHeadAt">,
+  heads: Pick<EntryTree, "headAt" | "isHeadAt">,
   ordinal: number,
   context: BodyContext,
 ): UnknownEntry | undefined {
@@ -154,7 +154,7 @@ function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
 
 function hasHeadAt(
   record: JsonRecord,
-  heads: Pick<SessionHeads, "isHeadAt">,
+  heads: Pick<EntryTree, "isHeadAt">,
   ordinal: number,
 ): record is UnknownEntry {
   const { type, id, parentId, timestamp } = record;

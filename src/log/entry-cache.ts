@@ -8,7 +8,7 @@ import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { type EntryTree, NONE, type SessionHeads } from "../tree/entry-tree.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import type { SessionLog } from "./session-log.ts";
 import { StrongCache } from "./strong-cache.ts";
 import { WeakCache } from "./weak-cache.ts";
@@ -58,7 +58,7 @@ export class EntryCache {
     return (
       this.#known(ordinal) ??
       this.entriesAt([ordinal])[0] ??
-      damagedEntry(this.#log.index.heads.headAt(ordinal))
+      damagedEntry(this.#log.index.tree.headAt(ordinal))
     );
   }
 
@@ -95,11 +95,11 @@ export class EntryCache {
       places.push(place);
     }
     if (missing.length > 0) {
-      const { heads } = index;
+      const { tree } = index;
       let taken = 0;
       this.#readTexts(missing, (ordinal, text) => {
         // The second request for an entry finds it in the cache.
-        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(heads, ordinal, text);
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
       });
     }
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
@@ -179,14 +179,14 @@ export class EntryCache {
 
   /** Takes the entries that opening has parsed. */
   #takeParsed(index: SessionIndex): void {
-    const { lines } = index;
+    const { spans } = index;
     index.takeParsed().forEach((entry, ordinal) => {
-      if (entry !== undefined) this.#strong.add(ordinal, entry, lines.lengthAt(ordinal));
+      if (entry !== undefined) this.#strong.add(ordinal, entry, spans.lengthAt(ordinal));
     });
   }
 
   /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
-  #take(heads: SessionHeads, ordinal: number, text: string): AnySessionEntry {
+  #take(heads: EntryTree, ordinal: number, text: string): AnySessionEntry {
     const record = parseRecord(text);
     const read = record && entryAt(record, heads, ordinal, this.#log.index);
     const message = this.#weak.messageAt(ordinal);

@@ -22,7 +22,7 @@ export interface FileFingerprint {
 export function takeFingerprint(
   index: SessionIndex,
   readBytes: (offset: number, length: number) => Uint8Array,
-  newest = index.heads.size - 1,
+  newest = index.tree.size - 1,
 ): FileFingerprint {
   const offset = index.lastLineOffset;
   const length = Math.min(FINGERPRINT_BYTES, Math.max(0, index.position - offset));

@@ -202,13 +202,13 @@ export class FileLog implements SessionLog {
     this.#assertReadable(lines);
     const now = monotonicMs();
     if (this.#state instanceof OpenFile) this.#prepareFile(now);
-    const { tree } = this.index;
-    const ordinal = tree.size;
+    const { index } = this;
+    const ordinal = index.tree.size;
     if (this.#state instanceof OpenFile) this.#appendToOpenFile(lines, now);
     else if (isLasting) this.#state = this.#make(this.#state, lines);
     else this.#state.add(lines);
     // A poll may have read the file anew, and then entries have other ordinals.
-    return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
+    return index === this.index ? ordinal : this.index.tree.find(first.head.id);
   }
 
   isReplaced(): boolean {
@@ -453,11 +453,11 @@ export class FileLog implements SessionLog {
   }
 
   /** Returns the positions of lines in the current file by the ordinals that callers know. */
-  #spansForCallers({ heads, lines }: SessionIndex): SpansByOrdinal {
-    const { heads: known } = this.#knownIndex;
-    if (known === heads) return lines;
-    return movedSpans(lines, (ordinal) => {
-      const there = heads.find(known.idAt(ordinal));
+  #spansForCallers({ tree, spans }: SessionIndex): SpansByOrdinal {
+    if (this.#knownIndex === this.#state.index) return spans;
+    const { tree: known } = this.#knownIndex;
+    return movedSpans(spans, (ordinal) => {
+      const there = tree.find(known.idAt(ordinal));
       if (there === NONE) throw new ReplacedError(this.path);
       return there;
     });

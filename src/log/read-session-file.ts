@@ -6,9 +6,10 @@ import {
   readRange,
   realFileSystem,
 } from "../fs/file-system.ts";
+import type { SessionIndexOptions } from "../jsonl/line-index.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { parseRecords } from "../jsonl/parse-records.ts";
-import { SessionIndex, type SessionIndexOptions } from "../jsonl/session-index.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
 import type { FileEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { readLinesOf } from "./read-lines.ts";

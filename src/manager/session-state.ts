@@ -12,7 +12,7 @@ import { assertWritable } from "../log/writable.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
-import { type EntryTree, NONE, type SessionHeads } from "../tree/entry-tree.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
 import {
   type AppendableMessage,
@@ -96,7 +96,7 @@ export class SessionState {
 
   /** Returns the id of an ordinal; null for NONE. */
   idOf(ordinal: number): string | null {
-    return ordinal === NONE ? null : this.#log.index.heads.idAt(ordinal);
+    return ordinal === NONE ? null : this.#log.index.tree.idAt(ordinal);
   }
 
   /** Returns the ordinal of an id that must exist. */
@@ -123,8 +123,8 @@ export class SessionState {
   /** The path to the leaf, for which the tree is not needed. */
   #path(): EntryPath {
     this.dropReplaced();
-    const { heads } = this.#log.index;
-    return pathIn(heads, this.#cache, heads.path(this.#leaf));
+    const { tree } = this.#log.index;
+    return pathIn(tree, this.#cache, tree.path(this.#leaf));
   }
 
   /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
@@ -432,7 +432,7 @@ export class SessionState {
 
   #newLabelsAndName(): LabelsAndName {
     return new LabelsAndName(
-      this.tree,
+      this.#log.index,
       (ordinal) => this.#cache.bodyAt(ordinal),
       (ordinals) => this.fileOrder(ordinals),
       this.#log.index.header?.title,
@@ -446,7 +446,7 @@ export class SessionState {
 }
 
 /** Makes a path of heads that reads bodies from the log on demand. */
-function pathIn(heads: SessionHeads, cache: EntryCache, ordinals: Int32Array): EntryPath {
+function pathIn(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
   return {
     length: ordinals.length,
     mayHold: (type) => heads.hasType(type),
