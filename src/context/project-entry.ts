@@ -57,6 +57,32 @@ export function projectSelected(
   }
 }
 
+/**
+ * Returns the message of an entry if a context without edits has it as it is stored, which nearly all are.
+ *
+ * @returns Undefined if `projectSelected` must decide, or if an image may be beside the session.
+ */
+export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
+  const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
+  return isAsStored(message) ? message : undefined;
+}
+
+/** Calls nothing: in a process that has just started, calls would take longer than the rest of a first context. */
+function isAsStored(message: unknown): message is AgentMessage {
+  if (typeof message !== "object" || message === null) return false;
+  if (!("role" in message && "content" in message)) return false;
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant" && role !== "toolResult") return false;
+  if (!Array.isArray(content)) return typeof content === "string" && role !== "assistant";
+  const blocks: readonly unknown[] = content;
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i];
+    if (typeof block === "object" && block !== null && "type" in block && block.type === "image")
+      return false;
+  }
+  return true;
+}
+
 /** Returns the messages that one entry contributes to a context without context edits. */
 export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMessage[] {
   return projectContextEntry(entry);

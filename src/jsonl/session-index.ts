@@ -10,8 +10,6 @@ import { DEFAULT_MAX_LINE_BYTES } from "./line-scanner.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 import { OrdinarySession } from "./ordinary-session.ts";
 
-const NOTHING_PARSED: readonly (UnknownEntry | undefined)[] = [];
-
 /**
  * What is known of a session's lines: its header, its tree of heads, its line spans and its issues.
  *
@@ -27,7 +25,7 @@ export class SessionIndex {
   #lines: LineIndex | undefined;
   #issues: IssueLog | undefined;
   /** The entries that reading has parsed, by ordinal, until they are taken. */
-  #parsed = NOTHING_PARSED;
+  #parsed: (UnknownEntry | undefined)[] = [];
 
   constructor(options: SessionIndexOptions) {
     this.#options = options;
@@ -93,12 +91,14 @@ export class SessionIndex {
     return this.#ordinary === undefined && this.#careful.isMidLine;
   }
 
-  /**
-   * Whether nothing is odd in the session: it is of the current version, of this format, and ends in a line break. Then an append
-   * needs no more than its line.
-   */
+  /** Whether nothing is odd in the session: it is of the current version, of this format, and ends in a line break. */
   get isOrdinary(): boolean {
     return this.#ordinary !== undefined;
+  }
+
+  /** Whether an append needs no more than its line: no line break before it, and no rewritten file. */
+  get isReady(): boolean {
+    return this.#ordinary !== undefined || !(this.#careful.isMidLine || this.#careful.needsUpgrade);
   }
 
   /** Pending writes that were expected in the file and not found. */
@@ -138,7 +138,7 @@ export class SessionIndex {
         yield most;
       }
       this.#ordinary = step.value;
-      this.#parsed = step.value?.parsed ?? NOTHING_PARSED;
+      this.#parsed = step.value?.parsed ?? [];
     }
     while (this.position < bytes.length && !this.isRejected) {
       this.feed(bytes.subarray(this.position, this.position + stepBytes));
@@ -153,9 +153,9 @@ export class SessionIndex {
   }
 
   /** Returns and drops the entries that reading has parsed, by ordinal; they agree with their heads. */
-  takeParsed(): readonly (UnknownEntry | undefined)[] {
+  takeParsed(): (UnknownEntry | undefined)[] {
     const parsed = this.#parsed;
-    this.#parsed = NOTHING_PARSED;
+    this.#parsed = [];
     return parsed;
   }
 

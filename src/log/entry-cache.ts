@@ -42,6 +42,11 @@ interface Held {
  */
 export class EntryCache {
   readonly #log: SessionLog;
+  /** What opening has parsed, by ordinal: the oldest entries, and a list, since a first context needs nearly all of them. */
+  #opened: (AnySessionEntry | undefined)[] = [];
+  /** The first of them that is still here, and how many bytes their lines have. */
+  #openedFrom = 0;
+  #openedBytes = 0;
   readonly #strong = new StrongCache();
   readonly #weak = new WeakCache();
   /** Entries that differ from their lines, since JSON cannot hold them: they are never read again. */
@@ -88,7 +93,7 @@ export class EntryCache {
     const places: number[] = [];
     for (let place = 0; place < ordinals.length; place++) {
       const ordinal = ordinals[place] ?? NONE;
-      const entry = this.#known(ordinal);
+      const entry = this.#opened[ordinal] ?? this.#known(ordinal);
       entries.push(entry);
       if (entry !== undefined) continue;
       missing.push(ordinal);
@@ -108,8 +113,9 @@ export class EntryCache {
   /** Caches an entry that was just appended, so that callers get this object; for good if its line says something else. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
+    if (ordinal < this.#opened.length) this.#opened[ordinal] = undefined;
     this.#strong.add(ordinal, entry, bytes);
-    if (this.#strong.bytes > KEPT_BYTES) this.#releaseLater();
+    if (this.#strong.bytes + this.#openedBytes > KEPT_BYTES) this.#releaseLater();
   }
 
   /**
@@ -157,7 +163,8 @@ export class EntryCache {
       if (entry === undefined || parentId === entry.parentId) continue;
       const moved = { ...entry, parentId };
       if (this.#live.has(ordinal)) this.#live.set(ordinal, moved);
-      if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
+      if (this.#opened[ordinal] !== undefined) this.#opened[ordinal] = moved;
+      else if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
       else this.remember(ordinal, moved, spans.lengthAt(ordinal));
     }
   }
@@ -169,20 +176,29 @@ export class EntryCache {
       const held = { entry: this.#weak.entryAt(ordinal), message: this.#weak.messageAt(ordinal) };
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
+    for (const [ordinal, entry] of this.#opened.entries()) {
+      if (entry !== undefined) yield [ordinal, { entry, message: messageOf(entry) }];
+    }
     for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: messageOf(entry) }];
     for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: messageOf(entry) }];
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {
-    return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal) ?? this.#live.get(ordinal);
+    return (
+      this.#opened[ordinal] ??
+      this.#strong.get(ordinal) ??
+      this.#weak.entryAt(ordinal) ??
+      this.#live.get(ordinal)
+    );
   }
 
   /** Takes the entries that opening has parsed. */
   #takeParsed(index: SessionIndex): void {
-    const { spans } = index;
-    index.takeParsed().forEach((entry, ordinal) => {
-      if (entry !== undefined) this.#strong.add(ordinal, entry, spans.lengthAt(ordinal));
-    });
+    if (!index.hasParsed) return;
+    this.#opened = index.takeParsed();
+    // A bound of what they hold: all lines up to the last of them.
+    const last = this.#opened.length - 1;
+    this.#openedBytes = index.spans.offsetAt(last) + index.spans.lengthAt(last) + 1;
   }
 
   /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
@@ -202,14 +218,15 @@ export class EntryCache {
 
   #releaseLater(): void {
     // A job may run long, and the timer fires only after it.
-    while (this.#strong.bytes > WAITING_BYTES && this.#strong.count > 1) this.#releaseOldest();
+    while (this.#strong.bytes + this.#openedBytes > WAITING_BYTES && this.#strong.count > 1)
+      this.#releaseOldest();
     this.#timer ??= later(() => this.#releaseSome(), 0).unref();
   }
 
   #releaseSome(): void {
     this.#timer = undefined;
     for (let i = 0; i < RELEASED_AT_ONCE; i++) {
-      if (this.#strong.bytes <= LEAST_KEPT_BYTES || this.#strong.count <= 1) return;
+      if (this.#strong.bytes + this.#openedBytes <= LEAST_KEPT_BYTES || this.#strong.count <= 1) return;
       this.#releaseOldest();
     }
     this.#releaseLater();
@@ -217,8 +234,24 @@ export class EntryCache {
 
   /** Moves the oldest entry to the weak cache; it is still found while somebody holds it. */
   #releaseOldest(): void {
+    if (this.#openedBytes > 0) {
+      this.#releaseOldestOpened();
+      return;
+    }
     const gone = this.#strong.removeOldest();
     if (gone !== undefined) this.#weak.add(gone.ordinal, gone.entry);
+  }
+
+  #releaseOldestOpened(): void {
+    const ordinal = this.#openedFrom++;
+    const entry = this.#opened[ordinal];
+    this.#opened[ordinal] = undefined;
+    if (entry !== undefined) this.#weak.add(ordinal, entry);
+    this.#openedBytes -= this.#log.index.spans.lengthAt(ordinal) + 1;
+    if (this.#openedFrom < this.#opened.length) return;
+    this.#opened = [];
+    this.#openedFrom = 0;
+    this.#openedBytes = 0;
   }
 
   #reportDamaged(head: EntryHead): AnySessionEntry {

@@ -4,7 +4,9 @@ import { LINE_BREAK } from "../jsonl/line-scanner.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { AppendFile, type OpenToRead } from "./append-file.ts";
+import { fileError, type Intent } from "./file-errors.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
+import type { FileLogOptions } from "./file-log-options.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";
 import { feedSome, feedToEnd } from "./read-session-file.ts";
@@ -24,7 +26,10 @@ export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
  * @remarks All calls fail with the system's error, and change nothing then.
  */
 export class OpenFile {
+  readonly isWritten = true;
   readonly index: SessionIndex;
+  /** Whether the file had nothing after what was just written, and nothing of others before it. */
+  isAlone = true;
   readonly #fs: FileSystem;
   readonly #file: AppendFile;
   /** Detects a replaced file. */
@@ -164,12 +169,26 @@ export class OpenFile {
     return this.#file.openToRead();
   }
 
-  /** Appends lines, assumed to be at the end until confirmed; false if another file is at the path: nothing was added. */
+  /** Tells whether the path leads to this file, which is open, with the length at which it was left. */
+  isUnchanged(): boolean {
+    const { position, expectedEnd } = this.index;
+    return !this.#isStale && position === expectedEnd && this.#file.isAtPathWith(expectedEnd);
+  }
+
+  /**
+   * Appends lines, which are at the end if nobody else has written; else they are assumed there until confirmed.
+   *
+   * @returns False if another file is at the path: nothing was added.
+   */
   append(lines: readonly LogLine[], isSynced: boolean): boolean {
-    const encoded = encodeLines(lines, this.index.isMidLine);
-    const { buffer, length } = encoded;
-    if (!this.#file.append(buffer, length, this.index.expectedEnd, isSynced)) return false;
-    addLines(this.index, encoded);
+    const { index } = this;
+    const encoded = encodeLines(lines, index.isMidLine);
+    const size = this.#file.append(encoded.buffer, encoded.length, index.expectedEnd, isSynced);
+    if (size === undefined) return false;
+    addLines(index, encoded);
+    this.#seen = undefined;
+    this.isAlone = size === index.expectedEnd;
+    if (this.isAlone) index.confirmPending();
     return true;
   }
 
@@ -198,5 +217,31 @@ export class OpenFile {
   /** Closes the descriptor; the next write opens it again. */
   release(): void {
     this.#file.release();
+  }
+}
+
+/** Opens the file at a path and reads it; begins again if it is replaced meanwhile. */
+export function readFile(fs: FileSystem, path: string, options: FileLogOptions, intent: Intent): OpenFile {
+  const steps = readFileSteps(fs, path, options, intent);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** Does the same in steps, and yields the bytes read and the size of the file after each. */
+export function* readFileSteps(
+  fs: FileSystem,
+  path: string,
+  { maxLineBytes }: FileLogOptions,
+  intent: Intent,
+  stepBytes?: number,
+): Generator<[read: number, total: number], OpenFile> {
+  try {
+    for (;;) {
+      const file = OpenFile.at(fs, path, maxLineBytes);
+      if (yield* file.readSteps(stepBytes)) return file;
+    }
+  } catch (error) {
+    throw fileError(path, intent, error);
   }
 }

@@ -11,6 +11,7 @@ import type { LogLine, TakeLine } from "./session-log.ts";
 
 /** A session whose file does not exist yet: its lines are in memory. */
 export class UnwrittenSession {
+  readonly isWritten = false;
   readonly index: SessionIndex;
   readonly #fs: FileSystem;
   readonly #file: AppendFile;

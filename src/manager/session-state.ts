@@ -452,7 +452,11 @@ function pathIn(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): Entr
     mayHold: (type) => heads.hasType(type),
     typeAt: (index) => heads.typeAt(ordinals[index] ?? 0),
     entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
-    entriesAt: (indices) => cache.bodiesAt(indices.map((index) => ordinals[index] ?? 0)),
+    entriesAt: (indices) => {
+      const wanted = new Int32Array(indices.length);
+      for (let i = 0; i < wanted.length; i++) wanted[i] = ordinals[indices[i] ?? 0] ?? 0;
+      return cache.bodiesAt(wanted);
+    },
     indexOf: (id) => ordinals.lastIndexOf(heads.find(id)),
   };
 }
