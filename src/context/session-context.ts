@@ -91,7 +91,9 @@ export class PathProjection {
   extend(entry: AnySessionEntry): boolean {
     if (entry.type === "compaction" || entry.type === "context_edit" || entry.type === RESET_TYPE)
       return false;
-    this.#add(entry, this.#edits.get(entry.id));
+    const { role } = this.#add(entry, this.#edits.size === 0 ? undefined : this.#edits.get(entry.id)) ?? {};
+    // They set neither.
+    if (role === "user" || role === "toolResult") return true;
     this.#thinkingLevel = thinkingLevelSetBy(entry) ?? this.#thinkingLevel;
     this.#model = modelSetBy(entry) ?? this.#model;
     return true;
@@ -161,14 +163,16 @@ export class PathProjection {
     return { sourceEntry: asSessionEntry(entry), messages: this.#messages.slice(from, end) };
   }
 
-  #add(entry: AnySessionEntry, edit: ContextEditEntry | undefined): void {
+  /** Adds an entry that is no compaction; returns its message if that is added as it is stored. */
+  #add(entry: AnySessionEntry, edit: ContextEditEntry | undefined): AgentMessage | undefined {
     const message = edit === undefined ? getStoredMessage(entry) : undefined;
     if (message === undefined) {
       this.#addMessages(entry, this.#project(entry, edit));
-      return;
+      return undefined;
     }
     this.#selected.push(entry);
     this.#ends.push(this.#messages.push(message));
+    return message;
   }
 
   #addMessages(entry: AnySessionEntry, messages: readonly AgentMessage[]): void {

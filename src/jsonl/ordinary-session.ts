@@ -2,10 +2,10 @@ import type { UnknownEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
-import type { JsonRecord } from "../schema/json.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, findCommonAncestor, getDepth, NONE } from "../tree/entry-tree.ts";
-import { decodeText, parseRecord } from "./decode.ts";
+import { decodeText, parseJson } from "./decode.ts";
 import { USUAL_FRONT, USUAL_PLAIN, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 import { readHeader } from "./session-header.ts";
@@ -85,8 +85,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
     const lines = text.split("\n");
     // What follows the last line break must be nothing. Other line ends are for `LineIndex`.
     if (lines.pop() !== "" || text.includes("\r")) return undefined;
-    const header = parseRecord(lines[0] ?? "");
-    if (header === undefined || !isCurrentHeader(header)) return undefined;
+    const header = parseJson(lines[0] ?? "")?.value;
+    if (!isCurrentHeader(header)) return undefined;
     const ends = findLineEnds(lines, bytes, text.length);
     const session = new OrdinarySession(header, ends, findFirstKept(text));
     return (yield* session.#addAll(lines, stepBytes)) ? session : undefined;
@@ -379,7 +379,8 @@ function detached(text: string): string {
 }
 
 /** Tells whether a record is a header that needs no explanation. Headers of pi's version 4 have a `kind`. */
-function isCurrentHeader(record: JsonRecord): record is JsonRecord & SessionHeader {
+function isCurrentHeader(record: unknown): record is JsonRecord & SessionHeader {
+  if (!isJsonRecord(record)) return false;
   const { type, version, id, kind, timestamp, cwd, parentSession, branchedFrom } = record;
   return (
     type === "session" &&

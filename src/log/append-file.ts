@@ -51,6 +51,8 @@ export interface OpenToRead {
  */
 export class AppendFile {
   readonly path: string;
+  /** State of the file when it was first opened. */
+  opened: FileState | undefined;
   readonly #fs: FileSystem;
   readonly #keepsOpenFiles: boolean;
   #identity: FileIdentity | undefined;
@@ -256,8 +258,9 @@ export class AppendFile {
   /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */
   #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
+    this.opened ??= state;
     this.#identity ??= state;
-    return this.isSame(state);
+    return isSameFile(this.#identity, state);
   }
 
   /**
@@ -274,11 +277,13 @@ export class AppendFile {
     return isSafe || this.#isAtPath(fd) ? stats.size : undefined;
   }
 
-  /** Tells whether the path leads to the open file, and whether that has a size. */
-  isAtPathWith(size: number): boolean {
-    if (this.#fd === undefined) return false;
+  /**
+   * Tells whether the path leads to this file with a size; and, if the file is not open, with the time of a state that was seen.
+   */
+  isAtPathWith(size: number, seen: FileState | undefined): boolean {
     const stats = this.#fs.statSync(this.path, AT_PATH);
-    return stats !== undefined && Number(stats.size) === size && isSameFile(this.#identity, stats);
+    if (stats === undefined || Number(stats.size) !== size || !isSameFile(this.#identity, stats)) return false;
+    return this.isHeld || (seen?.size === size && seen.mtimeNs === stats.mtimeNs);
   }
 
   /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */

@@ -137,11 +137,11 @@ export class CurrentFile {
   }
 
   /** Tells whether the path leads to the file as it was left. Anything else is for `look`. */
-  isUnchanged(file: OpenFile): boolean {
+  isUnchanged(file: OpenFile, intent: Intent): boolean {
     try {
       return file.isUnchanged();
     } catch (error) {
-      throw fileError(this.#session.path, "write", error);
+      throw fileError(this.#session.path, intent, error);
     }
   }
 

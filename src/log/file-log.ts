@@ -224,7 +224,7 @@ export class FileLog implements SessionLog {
     if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
     // In the middle of others' writes the place of the line is found by the next look.
     if (!state.isAlone) this.#lookAfterWrite(now);
-    return state.index === this.index ? ordinal : this.#findFirst(lines);
+    return state.index === this.#current.knownIndex ? ordinal : this.#findFirst(lines);
   }
 
   /**
@@ -237,7 +237,7 @@ export class FileLog implements SessionLog {
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst >= BURST) return true;
     // What `look` cannot see either, it reports.
-    if (!this.#current.isUnchanged(file)) {
+    if (!this.#current.isUnchanged(file, "write")) {
       this.#polledBeforeAt = NEVER;
       return false;
     }
@@ -293,6 +293,8 @@ export class FileLog implements SessionLog {
 
   isReplaced(): boolean {
     const current = this.#current;
+    const { state } = current;
+    if (state.isWritten && state.index === current.knownIndex && current.isUnchanged(state, "read")) return false;
     return current.find(() => current.state.index !== current.knownIndex);
   }
 

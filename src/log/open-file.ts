@@ -16,6 +16,11 @@ import type { OldFile } from "./take-over.ts";
 /** Bytes up to which a file is read as text: see docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
+const NS_PER_MS = 1_000_000n;
+
+/** A change within so many milliseconds after another may leave the file with the same time. */
+const MTIME_STEP_MS = 3_000;
+
 /** What the path of an open file leads to now: the file as it was read, the file with more in it, another one, or nothing. */
 export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
 
@@ -104,6 +109,8 @@ export class OpenFile {
       if (!index.isRejected) index.end();
       const { path } = this.#file;
       if (total > 0 && index.header === undefined) throw notASession(path, { path }, sourceOfFile(fs, fd));
+      const { opened } = this.#file;
+      if (opened !== undefined && Date.now() - Number(opened.mtimeNs / NS_PER_MS) > MTIME_STEP_MS) this.#seen = opened;
       const known = small?.length === index.position ? small : undefined;
       this.#fingerprint = takeFingerprint(
         index,
@@ -169,10 +176,10 @@ export class OpenFile {
     return this.#file.openToRead();
   }
 
-  /** Tells whether the path leads to this file, which is open, with the length at which it was left. */
+  /** Tells whether the path leads to this file as it was left. False may only mean that this is not certain. */
   isUnchanged(): boolean {
     const { position, expectedEnd } = this.index;
-    return !this.#isStale && position === expectedEnd && this.#file.isAtPathWith(expectedEnd);
+    return !this.#isStale && position === expectedEnd && this.#file.isAtPathWith(expectedEnd, this.#seen);
   }
 
   /**
@@ -221,11 +228,23 @@ export class OpenFile {
 }
 
 /** Opens the file at a path and reads it; begins again if it is replaced meanwhile. */
-export function readFile(fs: FileSystem, path: string, options: FileLogOptions, intent: Intent): OpenFile {
-  const steps = readFileSteps(fs, path, options, intent);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  return step.value;
+export function readFile(
+  fs: FileSystem,
+  path: string,
+  { maxLineBytes }: FileLogOptions,
+  intent: Intent,
+): OpenFile {
+  try {
+    for (;;) {
+      const file = OpenFile.at(fs, path, maxLineBytes);
+      const steps = file.readSteps();
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      if (step.value) return file;
+    }
+  } catch (error) {
+    throw fileError(path, intent, error);
+  }
 }
 
 /** Does the same in steps, and yields the bytes read and the size of the file after each. */

@@ -24,11 +24,6 @@ export type AppendableMessage = Untimed<
   Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>
 >;
 
-/** Returns the message with a time: its own, or else the passed one, in Unix milliseconds. */
-export function timed(message: AppendableMessage, timestampMs: number): AgentMessage {
-  return hasTime(message) ? message : { ...message, timestamp: timestampMs };
-}
-
 function hasTime(message: AppendableMessage): message is AppendableMessage & AgentMessage {
   return message.timestamp !== undefined;
 }
@@ -39,11 +34,12 @@ export function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: E
   return { ...head, ...draft, ...head };
 }
 
-/** Does the same for a message. Nearly all entries are messages, and objects of one shape are fastest to make. */
+/** Does the same for a message, which also gets a time if it has none. Nearly all entries are messages, and objects of one shape are fastest to make. */
 export function stampedMessage(
   { id, parentId, timestampMs }: EntryHead,
-  message: AgentMessage,
+  given: AppendableMessage,
 ): AnySessionEntry {
+  const message: AgentMessage = hasTime(given) ? given : { ...given, timestamp: timestampMs };
   return { type: "message", id, parentId, timestamp: isoTime(timestampMs), message };
 }
 
@@ -75,9 +71,8 @@ export function isConversation(entry: AnySessionEntry): boolean {
  */
 export function prepared(
   made: AnySessionEntry,
-  beforePersist: ((entry: AnySessionEntry) => AnySessionEntry) | undefined,
+  beforePersist: (entry: AnySessionEntry) => AnySessionEntry,
 ): AnySessionEntry {
-  if (beforePersist === undefined) return made;
   const entry = beforePersist(made) ?? made;
   const isSame = entry.id === made.id && entry.parentId === made.parentId && entry.type === made.type;
   if (isSame) return entry;

@@ -10,7 +10,6 @@ import {
   prepared,
   stamped,
   stampedMessage,
-  timed,
 } from "./entry-draft.ts";
 
 /** May alter an entry before it is stored. */
@@ -74,11 +73,12 @@ export class EntryMaker {
   ofMessage(message: AppendableMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();
     const head = { type: "message", id: createEntryId(this.#isTaken), parentId, timestampMs };
-    return this.#made(head, stampedMessage(head, timed(message, timestampMs)));
+    return this.#made(head, stampedMessage(head, message));
   }
 
   #made(head: EntryHead, stamped: AnySessionEntry): MadeEntry {
-    const entry = prepared(stamped, this.#options.beforePersist);
+    const { beforePersist } = this.#options;
+    const entry = beforePersist === undefined ? stamped : prepared(stamped, beforePersist);
     if (!this.#keepsObjects()) return { entry, line: { head, text: encodeRecord(entry) } };
     let replaced: string | undefined;
     const text = encodeAnyRecord(entry, (what, path) => {

@@ -5,7 +5,6 @@ import type { SessionContext, SessionProjection } from "../context/session-conte
 import { foldSystemMessages } from "../context/system-message.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
-import { headerSettings } from "../jsonl/session-header.ts";
 import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
@@ -420,7 +419,7 @@ export class SessionManager {
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
   buildSessionProjection(): SessionProjection {
-    return this.#state.context().projection(headerSettings(this.#state.log.index.header));
+    return this.#state.context().projection(this.#state.fallback);
   }
 
   /**
@@ -429,7 +428,7 @@ export class SessionManager {
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
   buildSessionContext(): SessionContext {
-    return this.#state.context().context(headerSettings(this.#state.log.index.header));
+    return this.#state.context().context(this.#state.fallback);
   }
 
   /**

@@ -136,6 +136,7 @@ export function opening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,
 ): SessionOptions | Options {
+  if (given === undefined && cwdOverride === undefined) return {};
   const options = typeof given === "object" ? given : sessionOptions(given);
   assertOptions<SessionOptions>(options, SESSION_RULES);
   return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };

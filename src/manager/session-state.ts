@@ -1,9 +1,11 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
 import type { EntryPath } from "../context/entry-path.ts";
 import type { SelectionIssue } from "../context/select-entries.ts";
+import type { SettingsFallback } from "../context/session-context.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
+import { headerSettings } from "../jsonl/session-header.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
@@ -12,6 +14,7 @@ import { assertWritable } from "../log/writable.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
+import type { SessionHeader } from "../schema/header.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
 import {
@@ -30,13 +33,15 @@ import { SessionEvents } from "./session-events.ts";
  * All appends go through `append`; all moves of the leaf through `moveLeaf`.
  */
 export class SessionState {
-  readonly events = new SessionEvents();
   readonly options: MakerOptions;
   #log: SessionLog;
-  #cache: EntryCache;
+  /** What is derived from the log is made when it is asked for. */
+  #cache: EntryCache | undefined;
+  #events: SessionEvents | undefined;
   #labelsAndName: LabelsAndName | undefined;
-  readonly #maker: EntryMaker;
-  readonly #context = new ContextCache((digest) => this.#readBlob(digest));
+  #maker: EntryMaker | undefined;
+  #context: ContextCache | undefined;
+  #fallback: { readonly header: SessionHeader | undefined; readonly settings: SettingsFallback } | undefined;
   #leaf: number;
   /** Id of the leaf, cached because every append needs it; null before the first entry. */
   #leafId: string | null;
@@ -53,17 +58,12 @@ export class SessionState {
 
   constructor(log: SessionLog, options: MakerOptions) {
     const { beforePersist } = options;
-    this.options = { ...options, ...(beforePersist && { beforePersist: this.#guarded(beforePersist) }) };
-    this.#maker = new EntryMaker(
-      this.options,
-      (id) => this.tree.find(id) !== NONE,
-      () => this.#log.keepsObjects === true,
-    );
+    this.options = beforePersist ? { ...options, beforePersist: this.#guarded(beforePersist) } : options;
     this.#log = log;
-    this.#cache = new EntryCache(log);
-    this.#leaf = log.index.storedLeaf;
-    this.#leafId = this.idOf(this.#leaf);
-    this.#revision = log.index.revision;
+    const { index } = log;
+    this.#leaf = index.storedLeaf;
+    this.#leafId = this.#leaf === NONE ? null : index.tree.idAt(this.#leaf);
+    this.#revision = index.revision;
     this.#listen();
   }
 
@@ -77,7 +77,26 @@ export class SessionState {
 
   get cache(): EntryCache {
     this.#keepUp();
+    return this.#entries;
+  }
+
+  get events(): SessionEvents {
+    this.#events ??= new SessionEvents();
+    return this.#events;
+  }
+
+  get #entries(): EntryCache {
+    this.#cache ??= new EntryCache(this.#log);
     return this.#cache;
+  }
+
+  get #make(): EntryMaker {
+    this.#maker ??= new EntryMaker(
+      this.options,
+      (id) => this.tree.find(id) !== NONE,
+      () => this.#log.keepsObjects === true,
+    );
+    return this.#maker;
   }
 
   get labelsAndName(): LabelsAndName {
@@ -115,16 +134,26 @@ export class SessionState {
   /** Returns the context at the leaf; a live view. */
   context(): CachedContext {
     this.#keepUp();
+    this.#context ??= new ContextCache((digest) => this.#readBlob(digest));
     const context = this.#context.get(() => this.#path());
     if (context.issue !== undefined) this.#reportSelection(context.issue);
     return context;
   }
 
-  /** The path to the leaf, for which the tree is not needed. */
+  /** The settings of the header, which apply if the path to the leaf has none. */
+  get fallback(): SettingsFallback {
+    const { header } = this.#log.index;
+    if (this.#fallback === undefined || this.#fallback.header !== header) {
+      this.#fallback = { header, settings: headerSettings(header) };
+    }
+    return this.#fallback.settings;
+  }
+
+  /** The path to the leaf. */
   #path(): EntryPath {
     this.dropReplaced();
     const { tree } = this.#log.index;
-    return pathIn(tree, this.#cache, tree.path(this.#leaf));
+    return pathIn(tree, this.#entries, tree.path(this.#leaf));
   }
 
   /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
@@ -145,20 +174,20 @@ export class SessionState {
    */
   append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#maker.ofDraft(draft, this.idOf(parent)));
+    return this.#add(this.#make.ofDraft(draft, this.idOf(parent)));
   }
 
   /** Appends a chain of entries under a parent in one write and makes the last of them the leaf. */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], parent: number = this.#leaf): AnySessionEntry[] {
     this.assertWritable();
-    const made = this.#maker.ofDrafts(drafts, this.idOf(parent));
+    const made = this.#make.ofDrafts(drafts, this.idOf(parent));
     this.#write(
       made.map(({ line }) => line),
       made.some(({ entry }) => isConversation(entry)),
     );
     const ordinals = made.map(({ entry, line }) => {
       const ordinal = this.tree.find(entry.id);
-      this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+      this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
       return ordinal;
     });
     return made.map(({ entry }, i) => {
@@ -167,10 +196,10 @@ export class SessionState {
     });
   }
 
-  /** Appends a message under the leaf: the fast path, which nearly all entries take. */
+  /** Appends a message under the leaf. */
   appendMessage(message: AppendableMessage): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#maker.ofMessage(message, this.#leafId));
+    return this.#add(this.#make.ofMessage(message, this.#leafId));
   }
 
   /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
@@ -178,7 +207,7 @@ export class SessionState {
     this.assertWritable();
     if (expectedLeafId !== null) this.require(expectedLeafId);
     const log = this.#log;
-    const { entry, line } = this.#maker.ofDraft(draft, expectedLeafId);
+    const { entry, line } = this.#make.ofDraft(draft, expectedLeafId);
     this.#ownIds.add(entry.id);
     try {
       await log.appendIfLeaf(line, expectedLeafId, isConversation(entry));
@@ -195,11 +224,11 @@ export class SessionState {
     log.readLines([ordinal], (_, bytes) => {
       // Somebody else may have redacted it by now.
       if (new TextDecoder().decode(bytes) === line.text)
-        this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+        this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     });
-    const there = this.#cache.entryAt(ordinal);
+    const there = this.#entries.entryAt(ordinal);
     if (this.leafId === expectedLeafId) this.#advance(ordinal, there);
-    else this.events.emit("entry_appended", { entry: there });
+    else this.#events?.emit("entry_appended", { entry: there });
     return there;
   }
 
@@ -218,7 +247,7 @@ export class SessionState {
     this.assertWritable();
     const ids = new Set<string>();
     const isEmpty = () => ids.size === 0 && !isRecorded;
-    let made = this.#maker.ofDraft(record([]), this.#leafId);
+    let made = this.#make.ofDraft(record([]), this.#leafId);
     this.#ownIds.add(made.entry.id);
     const changeLine: LineChange = (line, head) => {
       const changed = change(line, head);
@@ -227,7 +256,7 @@ export class SessionState {
       return this.#preparedLine(changed, head);
     };
     const lines = () => {
-      made = this.#maker.again(made, record([...ids]));
+      made = this.#make.again(made, record([...ids]));
       return isEmpty() ? [] : [made.line];
     };
     try {
@@ -240,7 +269,7 @@ export class SessionState {
     const ordinal = this.tree.find(entry.id);
     // Written, but what stands there now could not be read: the next look does that.
     if (ordinal === NONE) return { record: entry, ids: [...ids] };
-    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+    this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return { record: entry, ids: [...ids] };
   }
@@ -259,7 +288,7 @@ export class SessionState {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
     this.#setLeaf(ordinal, this.idOf(ordinal));
-    this.#context.clear();
+    this.#context?.clear();
     this.#emitLeaf(previousLeafId);
   }
 
@@ -270,7 +299,7 @@ export class SessionState {
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
-    if (isCopy) cache.adopt(this.#cache, this.tree);
+    if (isCopy) cache.adopt(this.#entries, this.tree);
     this.#log.onChange = undefined;
     this.#log.onPersistence = undefined;
     this.#log.onRestored = undefined;
@@ -280,8 +309,8 @@ export class SessionState {
 
   /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD` */
   assertWritable(): void {
-    this.assertNotPreparing();
-    assertWritable(this.#log);
+    if (this.#isPreparing) this.assertNotPreparing();
+    if (this.#log.readOnlyReason !== undefined) assertWritable(this.#log);
   }
 
   /** Refuses to change the session while `beforePersist` runs. */
@@ -305,7 +334,7 @@ export class SessionState {
 
   #add({ entry, line }: MadeEntry): AnySessionEntry {
     const ordinal = this.#write([line], isConversation(entry));
-    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+    this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return entry;
   }
@@ -313,7 +342,7 @@ export class SessionState {
   #write(lines: readonly LogLine[], isLasting: boolean): number {
     try {
       const ordinal = this.#log.append(lines, isLasting);
-      if (!this.#log.isDegraded) this.#emitPersistence("ok");
+      if (this.#isDegraded && !this.#log.isDegraded) this.#emitPersistence("ok");
       return ordinal;
     } catch (error) {
       const isOfEntry = isSessionError(error, "ENTRY_INVALID");
@@ -326,22 +355,26 @@ export class SessionState {
     const isDegraded = state === "degraded";
     if (isDegraded === this.#isDegraded) return;
     this.#isDegraded = isDegraded;
-    this.events.emit("persistence_state", { state, ...(error && { error }) });
+    this.#events?.emit("persistence_state", { state, ...(error && { error }) });
   }
 
   #advance(ordinal: number, entry: AnySessionEntry): void {
     const previous = this.#leaf;
     const previousLeafId = this.#leafId;
-    this.#setLeaf(ordinal, entry.id);
-    if (this.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
-    else this.#context.clear();
-    if (this.events.has("entry_appended")) this.events.emit("entry_appended", { entry });
+    this.#leaf = ordinal;
+    this.#leafId = entry.id;
+    if (this.#context !== undefined) {
+      if (this.#log.index.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
+      else this.#context.clear();
+    }
+    if (this.#events === undefined) return;
+    if (this.#events.has("entry_appended")) this.#events.emit("entry_appended", { entry });
     this.#emitLeaf(previousLeafId);
   }
 
   #emitLeaf(previousLeafId: string | null): void {
-    if (this.leafId === previousLeafId || !this.events.has("leaf_changed")) return;
-    this.events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
+    if (this.leafId === previousLeafId || !this.#events?.has("leaf_changed")) return;
+    this.#events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
   }
 
   #setLeaf(ordinal: number, id: string | null): void {
@@ -354,8 +387,8 @@ export class SessionState {
     const { revision } = this.#log.index;
     if (revision === this.#revision) return;
     this.#revision = revision;
-    this.#cache.rehang();
-    this.#context.clear();
+    this.#entries.rehang();
+    this.#context?.clear();
   }
 
   #listen(): void {
@@ -367,18 +400,18 @@ export class SessionState {
   /** Reads what others appended; returns their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
-    if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));
+    if (change !== undefined) return this.#entries.entriesAt(this.#newIn(change));
     this.emitForeign();
     return [];
   }
 
   #emitRestored(ids: readonly string[]): void {
-    if (!this.events.has("entries_restored")) return;
-    this.events.emit("entries_restored", { entries: this.#entriesOf(ids) });
+    if (!this.#events?.has("entries_restored")) return;
+    this.#events?.emit("entries_restored", { entries: this.#entriesOf(ids) });
   }
 
   #entriesOf(ids: readonly string[]): AnySessionEntry[] {
-    return this.#cache.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
+    return this.#entries.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }
 
   #takeChange(change: LogChange): void {
@@ -391,12 +424,12 @@ export class SessionState {
 
   /** Emits others' entries; retries later if their bodies cannot be read now. */
   emitForeign(): void {
-    if (!this.events.has("foreign_entries")) this.#unemitted = [];
+    if (!this.#events?.has("foreign_entries")) this.#unemitted = [];
     if (this.#unemitted.length === 0) return;
     try {
       const entries = this.#entriesOf(this.#unemitted);
       this.#unemitted = [];
-      if (entries.length > 0) this.events.emit("foreign_entries", { entries });
+      if (entries.length > 0) this.#events?.emit("foreign_entries", { entries });
     } catch (error) {
       if (!isSessionError(error)) throw error;
     }
@@ -408,7 +441,7 @@ export class SessionState {
 
   #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
-    cache.adopt(this.#cache, before.tree);
+    if (this.#cache !== undefined) cache.adopt(this.#cache, before.tree);
     this.#use(this.#log, cache, placeIn(this.tree, before.tree, this.#leaf));
   }
 
@@ -417,7 +450,7 @@ export class SessionState {
     this.#log = log;
     this.#cache = cache;
     this.#labelsAndName = undefined;
-    this.#context.clear();
+    this.#context?.clear();
     this.#setLeaf(leaf, this.idOf(leaf));
     this.#revision = this.#log.index.revision;
     this.#listen();
@@ -433,7 +466,7 @@ export class SessionState {
   #newLabelsAndName(): LabelsAndName {
     return new LabelsAndName(
       this.#log.index,
-      (ordinal) => this.#cache.bodyAt(ordinal),
+      (ordinal) => this.#entries.bodyAt(ordinal),
       (ordinals) => this.fileOrder(ordinals),
       this.#log.index.header?.title,
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { StrongCache } from "../../src/log/strong-cache.ts";
+import { StrongCache } from "../../src/log/entry-cache.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import fc from "../support/fast-check.ts";
 
