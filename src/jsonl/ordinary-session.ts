@@ -4,13 +4,16 @@ import type { SessionHeader } from "../schema/header.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { type EntryTree, findCommonAncestor, getDepth, NONE } from "../tree/entry-tree.ts";
+import { type EntryTree, findCommonAncestor, NONE } from "../tree/entry-tree.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import { USUAL_FRONT, USUAL_PLAIN, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 import { readHeader } from "./session-header.ts";
 
 const LF = 0x0a;
+
+/** The one ASCII character that no printable text has, and that JSON does not escape. */
+const DELETE = "\x7f";
 
 /** Stands for a line that `LineIndex` must read. */
 const ODD = -1;
@@ -26,6 +29,9 @@ const SHORT_LINE = 1024;
 
 /** Engines keep substrings from this length on as a part of the whole text, which then stays in memory. */
 const SHORTEST_SLICE = 13;
+
+/** A front up to this length has no text that is too long for a head. */
+const MAX_SHORT_FRONT = 255;
 
 /** Entries up to which strings in arrays take less time than columns, and not much more memory. */
 const MAX_ENTRIES = 32_768;
@@ -60,11 +66,15 @@ export class OrdinarySession implements EntryTree, LineSpans {
   /** Whether the lines from here on are parsed at once: the first context needs nearly all of them. */
   #isParsing: boolean;
   #isMixed = false;
+  /** Whether all characters of the file are printable ASCII. */
+  #isPlain = false;
   readonly #types: string[] = [];
   readonly #ids: string[] = [];
   readonly #parents: number[] = [];
-  /** Texts of read entries, Unix milliseconds of own ones. */
-  readonly #times: (string | number)[] = [];
+  /** The times of read entries. */
+  readonly #times: string[] = [];
+  /** Those of own entries, which follow, in Unix milliseconds. */
+  readonly #ownTimes: number[] = [];
   readonly #knownTypes = new Set<string>();
   readonly #ordinals = new Map<unknown, number>([[null, NONE]]);
   /** The children of each entry, those of NONE first; made when they are asked for. */
@@ -87,8 +97,11 @@ export class OrdinarySession implements EntryTree, LineSpans {
     if (lines.pop() !== "" || text.includes("\r")) return undefined;
     const header = parseJson(lines[0] ?? "")?.value;
     if (!isCurrentHeader(header)) return undefined;
-    const ends = findLineEnds(lines, bytes, text.length);
+    // With as many characters as bytes, each is one byte.
+    const isAscii = text.length === bytes.length;
+    const ends = isAscii ? addUpLengths(lines) : findLineEnds(lines, bytes);
     const session = new OrdinarySession(header, ends, findFirstKept(text));
+    session.#isPlain = isAscii && !text.includes(DELETE);
     return (yield* session.#addAll(lines, stepBytes)) ? session : undefined;
   }
 
@@ -127,7 +140,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
     const size = this.#ids.length;
     if (parent === undefined || this.#ordinals.has(id) || size >= MAX_ENTRIES) return false;
     this.#lineEnds.push((this.#lineEnds[size] ?? 0) + length);
-    this.#push(type, id, parent, timestampMs);
+    this.#ownTimes.push(timestampMs);
+    this.#push(type, id, parent);
     return true;
   }
 
@@ -166,8 +180,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   timeAt(ordinal: number): number {
-    const time = this.#times[ordinal] ?? Number.NaN;
-    return typeof time === "string" ? Date.parse(time) : time;
+    const read = this.#times.length;
+    return ordinal < read ? Date.parse(this.#times[ordinal] ?? "") : (this.#ownTimes[ordinal - read] ?? Number.NaN);
   }
 
   headAt(ordinal: number): EntryHead {
@@ -198,9 +212,10 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   path(ordinal: number): Int32Array {
-    const path = new Int32Array(getDepth(this, ordinal));
-    for (let at = ordinal, i = path.length - 1; i >= 0; i--, at = this.parentAt(at)) path[i] = at;
-    return path;
+    const parents = this.#parents;
+    const path: number[] = [];
+    for (let at = ordinal; at !== NONE; at = parents[at] ?? NONE) path.push(at);
+    return Int32Array.from(path.reverse());
   }
 
   commonAncestor(a: number, b: number): number {
@@ -276,6 +291,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
       this.#lineEnds,
       this.#knownTypes,
     ];
+    const isPlain = this.#isPlain;
     let at = from;
     for (; at < lines.length; at++) {
       const line = lines[at] ?? "";
@@ -290,8 +306,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
         // If a field occurs twice, it depends on the rest of the line which one counts.
         if (USUAL_FRONT.test(line)) return ODD;
         this.#isMixed = true;
-      } else if (!USUAL_TYPES.has(type) || !USUAL_PLAIN.test(id) || !USUAL_PLAIN.test(timestamp)) {
-        this.#isMixed = true;
+      } else if (!USUAL_TYPES.has(type) || front.length > MAX_SHORT_FRONT || !isPlain) {
+        if (!isUsual(type, id, timestamp)) this.#isMixed = true;
       }
       const ordinal = ids.length;
       ordinals.set(id, ordinal);
@@ -322,7 +338,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
     }
     const parent = this.#ordinals.get(front[3] ?? null);
     if (parent === undefined || this.#ordinals.has(id)) return ODD;
-    this.#push(type, detached(id), parent, detached(front[4] ?? ""));
+    this.#times.push(detached(front[4] ?? ""));
+    this.#push(type, detached(id), parent);
     return at + 1;
   }
 
@@ -335,28 +352,34 @@ export class OrdinarySession implements EntryTree, LineSpans {
       this.parsed[ordinal] = record;
   }
 
-  #push(type: string, id: string, parent: number, time: string | number): void {
+  #push(type: string, id: string, parent: number): void {
     this.#ordinals.set(id, this.#ids.length);
     this.#types.push(type);
     this.#ids.push(id);
     this.#parents.push(parent);
-    this.#times.push(time);
     this.#knownTypes.add(type);
   }
 }
 
-/** Returns the byte offsets of the line breaks. */
-function findLineEnds(lines: readonly string[], bytes: Uint8Array, characters: number): number[] {
-  // With as many characters as bytes, each is one byte.
-  const isAscii = characters === bytes.length;
+/** Returns the byte offsets of the line breaks of lines in which each character is one byte. */
+function addUpLengths(lines: readonly string[]): number[] {
   const ends: number[] = [];
-  let offset = 0;
-  for (const line of lines) {
-    const end = isAscii ? offset + line.length : bytes.indexOf(LF, offset);
+  let end = -1;
+  for (let i = 0; i < lines.length; i++) {
+    end += (lines[i]?.length ?? 0) + 1;
     ends.push(end);
-    offset = end + 1;
   }
   return ends;
+}
+
+/** Returns the byte offsets of the line breaks of any lines. */
+function findLineEnds(lines: readonly string[], bytes: Uint8Array): number[] {
+  let offset = 0;
+  return lines.map(() => {
+    const end = bytes.indexOf(LF, offset);
+    offset = end + 1;
+    return end;
+  });
 }
 
 /** Returns the id of the first entry that the last compaction keeps; undefined if there is no compaction. */
@@ -376,6 +399,11 @@ function isWholeAfter(line: string, at: number): boolean {
 /** Returns a short text that is no part of a longer one. */
 function detached(text: string): string {
   return text.length < SHORTEST_SLICE ? text : ` ${text}`.slice(1);
+}
+
+/** Tells whether `EntryHeadReader` knows the spelling of a head that stands in front. */
+function isUsual(type: string, id: string, timestamp: string): boolean {
+  return USUAL_TYPES.has(type) && USUAL_PLAIN.test(id) && USUAL_PLAIN.test(timestamp);
 }
 
 /** Tells whether a record is a header that needs no explanation. Headers of pi's version 4 have a `kind`. */

@@ -48,6 +48,8 @@ export class EntryCache {
   #openedBytes = 0;
   readonly #strong = new StrongCache();
   readonly #weak = new WeakCache();
+  /** Whether an entry with a damaged body was made. */
+  #holdsDamaged = false;
   /** Entries that differ from their lines, since JSON cannot hold them: they are never read again. */
   readonly #live = new Map<number, AnySessionEntry>();
   /** Runs when the next entries leave the strong cache. */
@@ -75,6 +77,7 @@ export class EntryCache {
   /** Returns many entries, undefined in the place of each whose body is damaged. */
   bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
     const entries: (AnySessionEntry | undefined)[] = this.entriesAt(ordinals);
+    if (!this.#holdsDamaged) return entries;
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i];
       if (entry?.type === DAMAGED_TYPE && isDamaged(entry)) entries[i] = undefined;
@@ -90,9 +93,10 @@ export class EntryCache {
     const missing: number[] = [];
     /** The place of each that is missing. */
     const places: number[] = [];
+    const opened = this.#opened;
     for (let place = 0; place < ordinals.length; place++) {
       const ordinal = ordinals[place] ?? NONE;
-      const entry = this.#opened[ordinal] ?? this.#known(ordinal);
+      const entry = opened[ordinal] ?? this.#known(ordinal);
       entries.push(entry);
       if (entry !== undefined) continue;
       missing.push(ordinal);
@@ -256,6 +260,7 @@ export class EntryCache {
   #reportDamaged(head: EntryHead): AnySessionEntry {
     const { index } = this.#log;
     index.report(makeIssue("BODY_DAMAGED", index.spans.at(index.tree.find(head.id)), head.id));
+    this.#holdsDamaged = true;
     return damagedEntry(head);
   }
 }

@@ -6,7 +6,6 @@ import { Blocks } from "./blocks.ts";
 import { fingerprintOfHeader } from "./file-fingerprint.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { OpenFile } from "./open-file.ts";
-import { feedWhole } from "./read-session-file.ts";
 import type { LogLine, TakeLine } from "./session-log.ts";
 
 /** A session whose file does not exist yet: its lines are in memory. */
@@ -34,7 +33,8 @@ export class UnwrittenSession {
       readBytes: (...range) => (this.#isMade ? this.#file.readRange(...range) : this.#blocks.read(...range)),
       maxLineBytes,
     });
-    feedWhole(this.index, this.#blocks.join());
+    for (const _step of this.index.readWhole(this.#blocks.join()));
+    this.index.end();
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine): void {
