@@ -181,7 +181,9 @@ export class OrdinarySession implements EntryTree, LineSpans {
 
   timeAt(ordinal: number): number {
     const read = this.#times.length;
-    return ordinal < read ? Date.parse(this.#times[ordinal] ?? "") : (this.#ownTimes[ordinal - read] ?? Number.NaN);
+    return ordinal < read
+      ? Date.parse(this.#times[ordinal] ?? "")
+      : (this.#ownTimes[ordinal - read] ?? Number.NaN);
   }
 
   headAt(ordinal: number): EntryHead {

@@ -103,8 +103,9 @@ export class AppendFile {
 
   /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
   get isSuperseded(): boolean {
-    const fd = this.#fd;
-    return fd !== undefined && (this.#keepsOpenFiles || this.isRetired) && !this.#isAtPath(fd);
+    const fd = this.#descriptor?.fd ?? this.#reading;
+    if (fd === undefined) return false;
+    return (this.#keepsOpenFiles || looksRetired(this.#fs.fstatSync(fd))) && !this.#isAtPath(fd);
   }
 
   /** Returns the state of the open file, whatever its name is now. */
@@ -152,7 +153,8 @@ export class AppendFile {
    * @returns The size of the file then; undefined if another file is at the path: the lines must go there.
    */
   append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): number | undefined {
-    const fd = this.#open();
+    const descriptor = this.#descriptor;
+    const fd = descriptor?.isFresh === true && descriptor.fd !== undefined ? descriptor.fd : this.#open();
     if (fd === undefined) return undefined;
     this.#written = 0;
     try {
@@ -259,8 +261,9 @@ export class AppendFile {
   #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
     this.opened ??= state;
-    this.#identity ??= state;
-    return isSameFile(this.#identity, state);
+    if (this.#identity !== undefined) return isSameFile(this.#identity, state);
+    this.#identity = state;
+    return true;
   }
 
   /**
@@ -282,8 +285,10 @@ export class AppendFile {
    */
   isAtPathWith(size: number, seen: FileState | undefined): boolean {
     const stats = this.#fs.statSync(this.path, AT_PATH);
-    if (stats === undefined || Number(stats.size) !== size || !isSameFile(this.#identity, stats)) return false;
-    return this.isHeld || (seen?.size === size && seen.mtimeNs === stats.mtimeNs);
+    if (stats === undefined || Number(stats.size) !== size || !isSameFile(this.#identity, stats))
+      return false;
+    const isHeld = (this.#descriptor?.fd ?? this.#reading) !== undefined;
+    return isHeld || (seen?.size === size && seen.mtimeNs === stats.mtimeNs);
   }
 
   /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */

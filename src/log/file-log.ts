@@ -22,11 +22,11 @@ import { CurrentFile } from "./current-file.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import { assertAllRead, fileError, gone, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
-import { findRefusal, isReader } from "./file-succession.ts";
+import { findRefusal } from "./file-succession.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { type OpenFile, readFile, readFileSteps } from "./open-file.ts";
 import { readLinesOf } from "./read-lines.ts";
-import { exclusively, finishReplacement, isThere, replaceFile } from "./replace-file.ts";
+import { exclusively, finishReplacement, isHalfReplaced, isThere, replaceFile } from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
@@ -91,7 +91,7 @@ export class FileLog implements SessionLog {
     this.#fs = fs;
     this.#options = options;
     this.#lease = lease;
-    this.#isReader = isReader(options, lease);
+    this.#isReader = options.mode === "read-only" || lease?.isDenied === true;
     this.#isSynced = durability === "fsync";
     if (lease !== undefined) lease.onLoss = (error) => this.onPersistence?.("degraded", error);
     const write = (file: OpenFile, lines: readonly LogLine[]) =>
@@ -102,12 +102,15 @@ export class FileLog implements SessionLog {
 
   /** Opens a session file; undefined if it is missing or empty. */
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
-    if (!isThere(path, options.fs)) return undefined;
-    const { fs = realFileSystem } = options;
-    const lease = LeaseSlot.of(fs, path, options);
+    const { fs = realFileSystem, lease: wish = "none" } = options;
+    if (!isThere(path, fs)) return undefined;
+    const lease = wish === "none" ? undefined : LeaseSlot.of(fs, path, options);
     try {
       finishKilled(fs, path, options, lease);
-      return FileLog.#unlessEmpty(path, options, lease, readFile(fs, path, options, "read"));
+      const file = readFile(fs, path, options, "read");
+      if (file.index.position > 0) return new FileLog(path, options, lease, file);
+      lease?.release();
+      return undefined;
     } catch (error) {
       lease?.release();
       throw error;
@@ -135,22 +138,13 @@ export class FileLog implements SessionLog {
         refuseAborted(signal, `Loading ${path} was aborted; load it again.`);
         if (isDue) turnStart = monotonicMs();
       }
-      return FileLog.#unlessEmpty(path, options, lease, step.value);
+      if (step.value.index.position > 0) return new FileLog(path, options, lease, step.value);
+      lease?.release();
+      return undefined;
     } catch (error) {
       lease?.release();
       throw error;
     }
-  }
-
-  static #unlessEmpty(
-    path: string,
-    options: FileLogOptions,
-    lease: LeaseSlot | undefined,
-    file: OpenFile,
-  ): FileLog | undefined {
-    if (file.index.position > 0) return new FileLog(path, options, lease, file);
-    lease?.release();
-    return undefined;
   }
 
   /**
@@ -294,7 +288,8 @@ export class FileLog implements SessionLog {
   isReplaced(): boolean {
     const current = this.#current;
     const { state } = current;
-    if (state.isWritten && state.index === current.knownIndex && current.isUnchanged(state, "read")) return false;
+    if (state.isWritten && state.index === current.knownIndex && current.isUnchanged(state, "read"))
+      return false;
     return current.find(() => current.state.index !== current.knownIndex);
   }
 
@@ -459,9 +454,9 @@ function finishKilled(
   options: FileLogOptions,
   lease: LeaseSlot | undefined,
 ): void {
-  if (isReader(options, lease)) return;
+  if (options.mode === "read-only" || lease?.isDenied === true) return;
   try {
-    finishReplacement(fs, path, 0);
+    if (isHalfReplaced(fs, path)) finishReplacement(fs, path, 0);
   } catch (error) {
     throw fileError(path, "write", error);
   }

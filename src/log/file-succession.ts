@@ -29,7 +29,7 @@ interface FilesOfSession {
 }
 
 /** Tells whether a session only reads: as its opener has asked, or because another process has the lease. */
-export function isReader(options: FileLogOptions, lease: LeaseSlot | undefined): boolean {
+function isReader(options: FileLogOptions, lease: LeaseSlot | undefined): boolean {
   return options.mode === "read-only" || lease?.isDenied === true;
 }
 

@@ -110,7 +110,8 @@ export class OpenFile {
       const { path } = this.#file;
       if (total > 0 && index.header === undefined) throw notASession(path, { path }, sourceOfFile(fs, fd));
       const { opened } = this.#file;
-      if (opened !== undefined && Date.now() - Number(opened.mtimeNs / NS_PER_MS) > MTIME_STEP_MS) this.#seen = opened;
+      if (opened !== undefined && Date.now() - Number(opened.mtimeNs / NS_PER_MS) > MTIME_STEP_MS)
+        this.#seen = opened;
       const known = small?.length === index.position ? small : undefined;
       this.#fingerprint = takeFingerprint(
         index,

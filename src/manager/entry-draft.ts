@@ -1,7 +1,6 @@
 import type { AnySessionEntry, SessionEntryBase } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
-import type { EntryHead } from "../schema/head.ts";
-import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
 import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 
@@ -23,46 +22,6 @@ type Untimed<Message> = Message extends { timestamp: number }
 export type AppendableMessage = Untimed<
   Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>
 >;
-
-function hasTime(message: AppendableMessage): message is AppendableMessage & AgentMessage {
-  return message.timestamp !== undefined;
-}
-
-/** Puts a head in front of a draft's fields, and ignores the draft's own head. */
-export function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
-  const head = { type, id, parentId, timestamp: isoTime(timestampMs) };
-  return { ...head, ...draft, ...head };
-}
-
-/** Does the same for a message, which also gets a time if it has none. Nearly all entries are messages, and objects of one shape are fastest to make. */
-export function stampedMessage(
-  { id, parentId, timestampMs }: EntryHead,
-  given: AppendableMessage,
-): AnySessionEntry {
-  const message: AgentMessage = hasTime(given) ? given : { ...given, timestamp: timestampMs };
-  return { type: "message", id, parentId, timestamp: isoTime(timestampMs), message };
-}
-
-/** The last formatted time: in a burst, many entries have the same millisecond. */
-const lastTime = { ms: Number.NaN, text: "" };
-
-function isoTime(ms: number): string {
-  if (ms !== lastTime.ms) {
-    lastTime.text = new Date(ms).toISOString();
-    lastTime.ms = ms;
-  }
-  return lastTime.text;
-}
-
-/** Tells whether an entry begins a conversation. Before that, nothing need be on disk. */
-export function isConversation(entry: AnySessionEntry): boolean {
-  const message = "message" in entry ? entry.message : undefined;
-  return (
-    entry.type === "message" &&
-    isJsonRecord(message) &&
-    (message["role"] === "user" || message["role"] === "assistant")
-  );
-}
 
 /**
  * Passes an entry through the host's hook before it is stored.

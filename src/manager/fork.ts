@@ -15,7 +15,7 @@ import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { createEntryId } from "../schema/ids.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
-import { isConversation } from "./entry-draft.ts";
+import { isConversation } from "./entry-maker.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Copies the settings of a session's header, so that both have the same context; not of version 1, as pi does. */

@@ -40,7 +40,6 @@ import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   assertCwd,
-  coreOptions,
   type DerivedSessions,
   type LogSessionOptions,
   type NewSessionOptions,
@@ -101,7 +100,7 @@ export class SessionManager {
         "Sessions are not made with new. Use SessionManager.create(cwd), open(path) or inMemory().",
       );
     }
-    this.#state = new SessionState(log, coreOptions(options));
+    this.#state = new SessionState(log, options);
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
     this.#options = options;

@@ -15,7 +15,6 @@ import type { SessionHeader } from "../schema/header.ts";
 import { createSessionId } from "../schema/ids.ts";
 import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../schema/options.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import type { MakerOptions } from "./entry-maker.ts";
 
 /** Options to open or create a session, wherever pi takes the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
@@ -123,12 +122,6 @@ export function newHeader(cwd: string, now: number, options: NewSessionOptions =
 /** Returns the path of a new session's file. */
 export function newSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, sessionFileName(header.timestamp, header.id));
-}
-
-/** Returns the options for a session's state. */
-export function coreOptions(options: SessionOptions): MakerOptions {
-  const { now = Date.now, beforePersist } = options;
-  return { now, ...(beforePersist !== undefined && { beforePersist }) };
 }
 
 /** Returns the options to open a session, checked, with a working directory that overrides theirs. */

@@ -17,14 +17,14 @@ import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
+import { type AppendableMessage, type DraftMaker, type EntryDraft, prepared } from "./entry-draft.ts";
 import {
-  type AppendableMessage,
-  type DraftMaker,
-  type EntryDraft,
+  type BeforePersist,
+  EntryMaker,
   isConversation,
-  prepared,
-} from "./entry-draft.ts";
-import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
+  type MadeEntry,
+  type MakerOptions,
+} from "./entry-maker.ts";
 import { SessionEvents } from "./session-events.ts";
 
 /**
@@ -56,9 +56,8 @@ export class SessionState {
   /** Whether the host's `beforePersist` is running. */
   #isPreparing = false;
 
-  constructor(log: SessionLog, options: MakerOptions) {
-    const { beforePersist } = options;
-    this.options = beforePersist ? { ...options, beforePersist: this.#guarded(beforePersist) } : options;
+  constructor(log: SessionLog, { now = Date.now, beforePersist }: Partial<MakerOptions>) {
+    this.options = beforePersist ? { now, beforePersist: this.#guarded(beforePersist) } : { now };
     this.#log = log;
     const { index } = log;
     this.#leaf = index.storedLeaf;
@@ -93,7 +92,7 @@ export class SessionState {
   get #make(): EntryMaker {
     this.#maker ??= new EntryMaker(
       this.options,
-      (id) => this.tree.find(id) !== NONE,
+      (id) => this.#log.index.tree.find(id) !== NONE,
       () => this.#log.keepsObjects === true,
     );
     return this.#maker;
@@ -199,7 +198,7 @@ export class SessionState {
   /** Appends a message under the leaf. */
   appendMessage(message: AppendableMessage): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#make.ofMessage(message, this.#leafId));
+    return this.#add((this.#maker ?? this.#make).ofMessage(message, this.#leafId));
   }
 
   /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
@@ -334,7 +333,7 @@ export class SessionState {
 
   #add({ entry, line }: MadeEntry): AnySessionEntry {
     const ordinal = this.#write([line], isConversation(entry));
-    this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+    (this.#cache ?? this.#entries).remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return entry;
   }

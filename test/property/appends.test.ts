@@ -62,7 +62,10 @@ function take(one: Step, number: number, tested: Used, other: Used, path: string
     const { id } = other.session.getEntries()[0] ?? { id: "" };
     other.acknowledged.push(other.session.redact(id));
   } else if (one === "program appends") {
-    appendFileSync(path, `${endOf(path)}${lines(message(`p${number}`, session.getEntries()[0]?.id ?? null, text))}`);
+    appendFileSync(
+      path,
+      `${endOf(path)}${lines(message(`p${number}`, session.getEntries()[0]?.id ?? null, text))}`,
+    );
   } else if (one === "program tears") appendFileSync(path, `${endOf(path)}{"type":"torn ${number}`);
   else if (one === "program ends line") appendFileSync(path, "\n");
   else if (one === "program replaces") {
@@ -74,8 +77,7 @@ function take(one: Step, number: number, tested: Used, other: Used, path: string
 const endOf = (path: string) => (readFileSync(path, "utf8").endsWith("\n") ? "" : "\n");
 
 /** What a session says of its entries, in an order that does not depend on who has read what first. */
-const entriesOf = (session: SessionManager) =>
-  session.getEntries().sort((a, b) => (a.id < b.id ? -1 : 1));
+const entriesOf = (session: SessionManager) => session.getEntries().sort((a, b) => (a.id < b.id ? -1 : 1));
 
 test.each(SYSTEMS)("%s: whatever happens to its file, a session says what the file holds", (system) => {
   let failures = 0;
@@ -125,7 +127,9 @@ function compareWithFile(tested: Used, other: Used, path: string): void {
   other.session.refresh();
   expect(entriesOf(other.session)).toEqual(entriesOf(specified));
   for (const id of other.acknowledged) expect(ids.has(id), id).toBe(true);
-  expect(tested.session.buildSessionContext().messages).toEqual(contextAt(specified, tested.session.getLeafId()));
+  expect(tested.session.buildSessionContext().messages).toEqual(
+    contextAt(specified, tested.session.getLeafId()),
+  );
   for (const { own, told } of [tested, other]) {
     const all = [...own, ...told];
     expect(new Set(all).size).toBe(all.length);

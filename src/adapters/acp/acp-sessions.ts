@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { parseJson } from "../../jsonl/decode.ts";
-import { isConversation } from "../../manager/entry-draft.ts";
+import { isConversation } from "../../manager/entry-maker.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import { entryNotFound, isSessionError } from "../../schema/errors.ts";
 import { assertOptions, numberFrom } from "../../schema/options.ts";

@@ -1,6 +1,5 @@
 import { copyLines, wholeCopy } from "../../log/canonical-copy.ts";
 import { branchLines, planBranch } from "../../manager/fork.ts";
-import { coreOptions } from "../../manager/session-options.ts";
 import { SessionState } from "../../manager/session-state.ts";
 import type { ExportSource } from "./source.ts";
 
@@ -17,6 +16,6 @@ export function* jsonl({ session, leaf, isFull }: ExportSource): Generator<strin
     yield* copyLines(log, whole);
     return;
   }
-  const state = new SessionState(log, coreOptions({}));
+  const state = new SessionState(log, {});
   yield* branchLines(state, planBranch(state, leaf, whole.header));
 }
