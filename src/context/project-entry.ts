@@ -1,5 +1,5 @@
 import type { AnySessionEntry, ContextEditEntry } from "../schema/entry.ts";
-import type { JsonRecord } from "../schema/json.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type {
   AgentMessage,
   AssistantMessage,
@@ -67,18 +67,15 @@ export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefin
   return isAsStored(message) ? message : undefined;
 }
 
-/** Calls nothing: in a process that has just started, calls would take longer than the rest of a first context. */
 function isAsStored(message: unknown): message is AgentMessage {
-  if (typeof message !== "object" || message === null) return false;
-  if (!("role" in message && "content" in message)) return false;
+  if (!isJsonRecord(message)) return false;
   const { role, content } = message;
   if (role !== "user" && role !== "assistant" && role !== "toolResult") return false;
   if (!Array.isArray(content)) return typeof content === "string" && role !== "assistant";
   const blocks: readonly unknown[] = content;
   for (let i = 0; i < blocks.length; i++) {
     const block = blocks[i];
-    if (typeof block === "object" && block !== null && "type" in block && block.type === "image")
-      return false;
+    if (isJsonRecord(block) && block["type"] === "image") return false;
   }
   return true;
 }

@@ -18,6 +18,8 @@ import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 export interface SessionIndexOptions {
   /** Reads earlier bytes again; called only if two lines have the same id. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
+  /** Does the same as `decodeText`, if there is a faster way. */
+  readonly decode?: ((bytes: Uint8Array) => string) | undefined;
   /** Bytes; longer lines are an issue. Default 256 MiB. */
   readonly maxLineBytes?: number | undefined;
   /** The header of a file that has lost its own. */

@@ -129,9 +129,9 @@ export class SessionIndex {
       throw new TypeError("the index has read something already; use feed");
     let most = 0;
     // A line may be over the bound, which `feed` finds out.
-    const { header, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    const { header, decode, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
     if (bytes.length <= maxLineBytes && header === undefined) {
-      const steps = OrdinarySession.read(bytes, stepBytes);
+      const steps = OrdinarySession.read(bytes, stepBytes, decode);
       let step = steps.next();
       for (; !step.done; step = steps.next()) {
         most = step.value;

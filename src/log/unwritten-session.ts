@@ -3,9 +3,8 @@ import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { AppendFile } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { fingerprintOfHeader } from "./file-fingerprint.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
-import { OpenFile } from "./open-file.ts";
+import { type FileFingerprint, OpenFile } from "./open-file.ts";
 import type { LogLine, TakeLine } from "./session-log.ts";
 
 /** A session whose file does not exist yet: its lines are in memory. */
@@ -68,4 +67,9 @@ export class UnwrittenSession {
     this.index.confirmPending();
     return new OpenFile(this.#fs, this.#file, this.index, fingerprintOfHeader(bytes, this.index));
   }
+}
+
+/** Takes the fingerprint of a file that is made of these bytes: every session has a different header. */
+function fingerprintOfHeader(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
+  return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }

@@ -25,6 +25,7 @@ import {
   type MadeEntry,
   type MakerOptions,
 } from "./entry-maker.ts";
+import { findAdded, findPlace } from "./log-changes.ts";
 import { SessionEvents } from "./session-events.ts";
 
 /**
@@ -435,13 +436,13 @@ export class SessionState {
   }
 
   #newIn(change: LogChange): number[] {
-    return broughtBy(change, this.tree).filter((ordinal) => !this.#ownIds.has(this.tree.idAt(ordinal)));
+    return findAdded(change, this.tree).filter((ordinal) => !this.#ownIds.has(this.tree.idAt(ordinal)));
   }
 
   #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
     if (this.#cache !== undefined) cache.adopt(this.#cache, before.tree);
-    this.#use(this.#log, cache, placeIn(this.tree, before.tree, this.#leaf));
+    this.#use(this.#log, cache, findPlace(this.tree, before.tree, this.#leaf));
   }
 
   #use(log: SessionLog, cache: EntryCache, leaf: number): void {
@@ -491,22 +492,4 @@ function pathIn(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): Entr
     },
     indexOf: (id) => ordinals.lastIndexOf(heads.find(id)),
   };
-}
-
-/** Returns the ordinals of the entries that a change added. */
-function broughtBy(change: LogChange, tree: EntryTree): number[] {
-  const start = change.kind === "foreign" ? change.from : 0;
-  const ordinals = Array.from({ length: tree.size - start }, (_, i) => start + i);
-  if (change.kind === "foreign") return ordinals;
-  const { before } = change;
-  return ordinals.filter((ordinal) => before.tree.find(tree.idAt(ordinal)) === NONE);
-}
-
-/** Returns the ordinal of an entry in a tree that was read anew; if its line is gone, that of its nearest ancestor. */
-function placeIn(tree: EntryTree, before: EntryTree, leaf: number): number {
-  for (let at = leaf; at !== NONE; at = before.parentAt(at)) {
-    const now = tree.find(before.idAt(at));
-    if (now !== NONE) return now;
-  }
-  return NONE;
 }
