@@ -135,7 +135,7 @@ export function damagedEntry(head: EntryHead): UnknownEntry {
 }
 
 /** Tells whether a record has what its type requires. */
-export function hasBody({ type, message }: JsonRecord): boolean {
+function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
 
@@ -162,7 +162,7 @@ function hasHeadAt(
 }
 
 /** Tells whether a record has the ids of its head. */
-export function hasHead(
+function hasHead(
   record: JsonRecord,
   head: Pick<EntryHead, "id" | "parentId">,
 ): record is UnknownEntry {
