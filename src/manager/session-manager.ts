@@ -451,14 +451,13 @@ export class SessionManager {
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
   async pull(): Promise<SessionEntry[]> {
-    const entries: SessionEntry[] = [];
-    const forget = this.on("foreign_entries", (event) => entries.push(...event.entries.map(asSessionEntry)));
+    const { entries, end } = this.#state.collectForeign();
     try {
       await this.#state.log.pull();
     } finally {
-      forget();
+      end();
     }
-    return entries;
+    return asSessionEntries(entries);
   }
 
   /**
@@ -473,15 +472,14 @@ export class SessionManager {
   }
 
   async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
-    const pending: SessionEntry[] = [];
-    const forget = this.on("foreign_entries", ({ entries }) => pending.push(...entries.map(asSessionEntry)));
+    const foreign = this.#state.collectForeign();
     try {
       for await (const _ of this.#state.log.changes(end)) {
         this.#state.emitForeign();
-        yield* pending.splice(0);
+        yield* asSessionEntries(foreign.entries.splice(0));
       }
     } finally {
-      forget();
+      foreign.end();
     }
   }
 

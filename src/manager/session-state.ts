@@ -25,7 +25,7 @@ import {
   type MadeEntry,
   type MakerOptions,
 } from "./entry-maker.ts";
-import { findAdded, findPlace } from "./log-changes.ts";
+import { ForeignEntries, findAdded, findPlace } from "./log-changes.ts";
 import { SessionEvents } from "./session-events.ts";
 
 /**
@@ -51,9 +51,7 @@ export class SessionState {
   #isDegraded = false;
   /** Ids of own entries that arrive as a change of the log: those written by `rewrite` or `appendIfLeaf`. */
   readonly #ownIds = new Set<string>();
-  /** Ids of others' entries that were not emitted yet. */
-  #unemitted: string[] = [];
-
+  #foreign: ForeignEntries | undefined;
   /** Whether the host's `beforePersist` is running. */
   #isPreparing = false;
 
@@ -418,21 +416,20 @@ export class SessionState {
     if (change.kind === "reloaded") this.#reload(change.before);
     // Others' lines may precede known ones, and labels and names follow the order of the file.
     else this.#labelsAndName = undefined;
-    for (const ordinal of this.#newIn(change)) this.#unemitted.push(this.tree.idAt(ordinal));
+    this.#foreign ??= new ForeignEntries();
+    for (const ordinal of this.#newIn(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
-  /** Emits others' entries; retries later if their bodies cannot be read now. */
+  /** Tells others' entries to those that wait for them; again later if their bodies cannot be read now. */
   emitForeign(): void {
-    if (!this.#events?.has("foreign_entries")) this.#unemitted = [];
-    if (this.#unemitted.length === 0) return;
-    try {
-      const entries = this.#entriesOf(this.#unemitted);
-      this.#unemitted = [];
-      if (entries.length > 0) this.#events?.emit("foreign_entries", { entries });
-    } catch (error) {
-      if (!isSessionError(error)) throw error;
-    }
+    this.#foreign?.deliver((ids) => this.#entriesOf(ids), this.#events);
+  }
+
+  /** Collects others' entries as they are found, for a call that returns them, until `end`. */
+  collectForeign(): { readonly entries: AnySessionEntry[]; end(): void } {
+    this.#foreign ??= new ForeignEntries();
+    return this.#foreign.collect();
   }
 
   #newIn(change: LogChange): number[] {
