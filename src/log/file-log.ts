@@ -128,17 +128,21 @@ export class FileLog implements SessionLog {
     const lease = LeaseSlot.of(fs, path, options);
     try {
       finishKilled(fs, path, options, lease);
-      const steps = readFileSteps(fs, path, options, "read", LOAD_STEP_BYTES);
+      const read: { file?: OpenFile } = {};
+      const steps = function* () {
+        read.file = yield* readFileSteps(fs, path, options, "read", LOAD_STEP_BYTES);
+      };
       let turnStart = monotonicMs();
-      let step = steps.next();
-      for (; !step.done; step = steps.next()) {
-        onProgress?.(...step.value);
+      // A loop that is left by an error closes the file.
+      for (const progress of steps()) {
+        onProgress?.(...progress);
         const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
         if (isDue) await nextTurn();
         refuseAborted(signal, `Loading ${path} was aborted; load it again.`);
         if (isDue) turnStart = monotonicMs();
       }
-      if (step.value.index.position > 0) return new FileLog(path, options, lease, step.value);
+      const { file } = read;
+      if (file !== undefined && file.index.position > 0) return new FileLog(path, options, lease, file);
       lease?.release();
       return undefined;
     } catch (error) {

@@ -146,3 +146,22 @@ test("a mixture of lines of any files means the same, whichever reader takes it"
     { numRuns: 3000 },
   );
 });
+
+test("a session that becomes large means the same in columns, with its last lines unconfirmed", () => {
+  const bytes = ORDINARY[0] ?? new Uint8Array(0);
+  const [index, careful] = [indexOf(bytes), readAtOnce(bytes)];
+  for (const _step of index.readWhole(bytes));
+  const idOf = (i: number) => `${i.toString(16).padStart(7, "0")}z`;
+  for (const one of [index, careful]) {
+    for (let i = 0; i < 33_000; i++) {
+      const parentId = i === 0 ? "0000000b" : idOf(i - (i % 100 === 0 ? 50 : 1));
+      one.addPending({ type: "custom", id: idOf(i), parentId, timestampMs: i }, 60 + (i % 7), false);
+      if (i % 1000 === 0) one.confirmPending();
+    }
+  }
+  expect(index.isOrdinary).toBe(false);
+  expect(snapshotOf(index)).toEqual(snapshotOf(careful));
+  expect([index.position, index.expectedEnd]).toEqual([careful.position, careful.expectedEnd]);
+  for (const one of [index, careful]) one.confirmPending();
+  expect([index.position, index.expectedEnd]).toEqual([careful.position, careful.expectedEnd]);
+});
