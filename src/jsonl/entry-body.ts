@@ -162,10 +162,7 @@ function hasHeadAt(
 }
 
 /** Tells whether a record has the ids of its head. */
-function hasHead(
-  record: JsonRecord,
-  head: Pick<EntryHead, "id" | "parentId">,
-): record is UnknownEntry {
+function hasHead(record: JsonRecord, head: Pick<EntryHead, "id" | "parentId">): record is UnknownEntry {
   return (
     record["id"] === head.id &&
     record["parentId"] === head.parentId &&
