@@ -10,7 +10,7 @@ import { type BasesOf, nodeModules, quickStart } from "./test/tools/build-plugin
 const subpaths = Object.fromEntries(
   Object.keys(facts.exports)
     .filter((subpath) => !subpath.endsWith(".json"))
-    .map((subpath) => (subpath === "." ? "index" : subpath.slice("./".length)))
+    .map((subpath) => (subpath === "." ? "index" : subpath.slice(".//".length)))
     .map((name) => [name, `src/${name}.ts`]),
 );
 
@@ -21,7 +21,7 @@ const files = readdirSync("src", { recursive: true, encoding: "utf8" });
 const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name]));
 
 /** What the threads of an import run: no subpath, but a file that `history/import-threads` finds by its name. */
-const THREAD_PROGRAM = "src/history/import-worker.ts";
+const THREAD_PROGRAM = "src/interop/history/import-worker.ts";
 
 /** What runs in a browser: all of core, and what the root and the schemas share, which would be a chunk of its own. */
 const PURE_BASES = ["core.ts", "schema/problems.ts", "schema/message.ts", "schema/message-shapes.ts"];
@@ -112,7 +112,7 @@ const COMMAND_LINE: Options = {
   ...SHARED,
   config: false,
   silent: true,
-  entry: { bin: "src/cli/bin.ts" },
+  entry: { bin: "src/apps/cli/bin.ts" },
   esbuildPlugins: [quickStart(commandLineBases), nodeModules],
 };
 

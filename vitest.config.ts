@@ -17,20 +17,20 @@ const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", imp
  */
 const ONLY_FULL = [
   "test/adapters/{acp-agent,langgraph-validation}.test.ts",
-  "test/catalog/gram-filter.test.ts",
-  "test/cli/deep-data.test.ts",
+  "test/catalog/list/gram-filter.test.ts",
+  "test/apps/cli/deep-data.test.ts",
   "test/compat/corpus.test.ts",
   "test/contract/{api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,public-names}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
-  "test/fs/descriptors.test.ts",
+  "test/session/fs/descriptors.test.ts",
   "test/history/{corpus,hostile-sources,import-processes,import-threads,read-on,watch-sessions}.test.ts",
-  "test/jsonl/encode-deep.test.ts",
+  "test/core/jsonl/encode-deep.test.ts",
   "test/log/{entries-let-go,foreign-file,memory-after-reading,replace-file,weak-cache}.test.ts",
-  "test/mcp/clients.test.ts",
+  "test/apps/mcp/clients.test.ts",
   "test/postgres/**",
   "test/property/{reading-bodies,tree-scale}.test.ts",
-  "test/stores/wrong-stores.test.ts",
+  "test/stores/remote/wrong-stores.test.ts",
   "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
 ];
 
@@ -42,7 +42,7 @@ const ALONE = [
   "test/catalog/{forget-session,restore,trash}.test.ts",
   "test/cli/{completion,docs,foreign-files,import,prune,redact,restore,resume,rm,store,store-run}.test.ts",
   "test/history/import-{beside,second-day}.test.ts",
-  "test/postgres/listener.test.ts",
+  "test/stores/postgres/listener.test.ts",
   "test/redaction/*.test.ts",
 ];
 
@@ -56,15 +56,15 @@ const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**"];
 const ON_WINDOWS = [
   "test/{catalog,fault,fs,log,manager,merge}/**/*.test.ts",
   "test/history/{import-beside,import-second-day,kept-away,read-on,session-ids,watch-sessions}.test.ts",
-  "test/stores/file-store.test.ts",
+  "test/stores/file/file-store.test.ts",
 ];
 
 /** What says nothing about Windows there, or would take minutes: other systems' files, memory, and kills of child processes. */
 const NOT_ON_WINDOWS = [
   "test/catalog/{message-bytes,restore,search.property,summary.property,trash,trash-folders}.test.ts",
   "test/fault/{cut,full-disk,interleaving,interleaving-upgrades,kill,stress}.test.ts",
-  "test/fs/descriptors.test.ts",
-  "test/log/memory-after-reading.test.ts",
+  "test/session/fs/descriptors.test.ts",
+  "test/session/log/memory-after-reading.test.ts",
 ];
 
 /** What is tested in Firefox as well, where it is installed: opening, keys, search, hits and errors in long texts, folds, links, copies, pages in files and served, lists. */

@@ -11,18 +11,22 @@ export {
   deleteAcpSession,
   forkAcpSession,
   listAcpSessions,
-} from "./adapters/acp/acp-sessions.ts";
+} from "./interop/adapters/acp/acp-sessions.ts";
 export type {
   AcpContentBlock,
   AcpSessionInfo,
   AcpToolContent,
   AcpUpdate,
   AcpUpdateLike,
-} from "./adapters/acp/acp-types.ts";
-export { fromAcpPrompt } from "./adapters/acp/from-acp-prompt.ts";
-export { AcpRecorder, type ConvertedAcpUpdates, fromAcpUpdates } from "./adapters/acp/from-acp-updates.ts";
-export { type AcpReplayOptions, toAcpUpdates } from "./adapters/acp/to-acp-updates.ts";
-export { loadChat, type SaveChatOptions, type SavedChat, saveChat } from "./adapters/ai-sdk/chat.ts";
+} from "./interop/adapters/acp/acp-types.ts";
+export { fromAcpPrompt } from "./interop/adapters/acp/from-acp-prompt.ts";
+export {
+  AcpRecorder,
+  type ConvertedAcpUpdates,
+  fromAcpUpdates,
+} from "./interop/adapters/acp/from-acp-updates.ts";
+export { type AcpReplayOptions, toAcpUpdates } from "./interop/adapters/acp/to-acp-updates.ts";
+export { loadChat, type SaveChatOptions, type SavedChat, saveChat } from "./interop/adapters/ai-sdk/chat.ts";
 export {
   type ClaudeSessionStore,
   type ClaudeSessionStoreOptions,
@@ -30,13 +34,13 @@ export {
   claudeSessionStore,
   type FoldSessionSummary,
   type SummarizingClaudeSessionStore,
-} from "./adapters/claude-agent/claude-session-store.ts";
-export type { ClaudeRecord } from "./adapters/claude-agent/record-log.ts";
-export type { ClaudeSessionKey } from "./adapters/claude-agent/transcript-key.ts";
+} from "./interop/adapters/claude-agent/claude-session-store.ts";
+export type { ClaudeRecord } from "./interop/adapters/claude-agent/record-log.ts";
+export type { ClaudeSessionKey } from "./interop/adapters/claude-agent/transcript-key.ts";
 export {
   type AgentsHistoryMutation,
   type AgentsHistoryTransaction,
   type AgentsItem,
   OpenAIAgentsSession,
   type OpenAIAgentsSessionOptions,
-} from "./adapters/openai-agents/agents-session.ts";
+} from "./interop/adapters/openai-agents/agents-session.ts";

@@ -4,35 +4,44 @@
  * @module
  */
 
-export type { CatalogOptions } from "./catalog/catalog-run.ts";
-export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/collect-usage.ts";
-export type { SessionLineage } from "./catalog/descent.ts";
-export { type IterateOptions, iterateSessions } from "./catalog/list-sessions.ts";
-export { resolveSession } from "./catalog/resolve-session.ts";
-export { listTrashed, restoreSession, type TrashedSession, type TrashOptions } from "./catalog/restore.ts";
-export {
-  planRetention,
-  type RetentionCandidate,
-  type RetentionPlan,
-  type RetentionPolicy,
-} from "./catalog/retention.ts";
+export type { CatalogOptions } from "./catalog/list/catalog-run.ts";
+export type { SessionLineage } from "./catalog/list/lineage.ts";
+export { type IterateOptions, iterateSessions } from "./catalog/list/list-sessions.ts";
+export { resolveSession } from "./catalog/list/resolve-session.ts";
+export type { EntryHit } from "./catalog/query/entry-search.ts";
+export type { SearchFilters } from "./catalog/query/search-filters.ts";
+export type { QueryOptions } from "./catalog/query/search-query.ts";
+export type { TextMatch } from "./catalog/query/text-matcher.ts";
 export {
   type FileHit,
   type SearchHit,
   type SearchOptions,
   type SearchSessionOptions,
   searchSessions,
-} from "./catalog/search.ts";
-export type { FileRow, SessionRow } from "./catalog/session-row.ts";
-export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
-export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash.ts";
-export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage-groups.ts";
-export { type MergeFilesOptions, type MergeFilesResult, mergeSessions } from "./manager/merge-files.ts";
-export { type MergedContent, mergeSessionContents } from "./merge/merge-content.ts";
-export type { HeaderDifference } from "./merge/merge-headers.ts";
-export type { MergeConflict, MergeOptions, MergeReport } from "./merge/merge-plan.ts";
-export type { MergeSide } from "./merge/merge-source.ts";
-export type { EntryHit } from "./search/entry-search.ts";
-export type { SearchFilters } from "./search/search-filters.ts";
-export type { QueryOptions } from "./search/search-query.ts";
-export type { TextMatch } from "./search/text-matcher.ts";
+} from "./catalog/search/search.ts";
+export {
+  listTrashed,
+  restoreSession,
+  type TrashedSession,
+  type TrashOptions,
+} from "./catalog/trash/restore.ts";
+export {
+  planRetention,
+  type RetentionCandidate,
+  type RetentionPlan,
+  type RetentionPolicy,
+} from "./catalog/trash/retention.ts";
+export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash/trash.ts";
+export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/usage/collect-usage.ts";
+export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage/usage-groups.ts";
+export { type MergedContent, mergeSessionContents } from "./core/merge/merge-content.ts";
+export type { HeaderDifference } from "./core/merge/merge-headers.ts";
+export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
+export type { MergeSide } from "./core/merge/merge-source.ts";
+export type { FileRow, SessionRow } from "./session/files/session-row.ts";
+export type { SkippedFile, SkipReport } from "./session/files/skipped-files.ts";
+export {
+  type MergeFilesOptions,
+  type MergeFilesResult,
+  mergeSessions,
+} from "./session/manager/merge-files.ts";

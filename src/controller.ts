@@ -4,20 +4,23 @@
  * @module
  */
 
-export type { CompactCommandOptions, CompletedCompaction } from "./controller/compact.ts";
-export type { CompactIfNeededOptions, CompactIfNeededResult } from "./controller/compact-if-needed.ts";
-export type { BranchSummaryLimits } from "./controller/controller-host.ts";
-export type { ForkOptions, ForkResult } from "./controller/fork.ts";
+export type { ModelUsage, UsageTotals } from "./core/facts/usage-tally.ts";
+export type { CompactCommandOptions, CompletedCompaction } from "./session/controller/compact.ts";
+export type {
+  CompactIfNeededOptions,
+  CompactIfNeededResult,
+} from "./session/controller/compact-if-needed.ts";
+export type { BranchSummaryLimits } from "./session/controller/controller-host.ts";
+export type { ForkOptions, ForkResult } from "./session/controller/fork.ts";
 export type {
   CompactionReason,
   SessionHookEvents,
   SessionHookHandler,
   SessionHookResult,
   SessionHookResults,
-} from "./controller/hook-events.ts";
-export { SessionHooks, type SessionHooksOptions } from "./controller/hooks.ts";
-export type { NavigateTreeOptions, NavigateTreeResult } from "./controller/navigate.ts";
-export { SessionController, type SessionControllerOptions } from "./controller/session-controller.ts";
-export type { ContextUse, SessionStats, StatsOptions } from "./controller/stats.ts";
-export type { SwitchResult, SwitchSessionOptions } from "./controller/switch-session.ts";
-export type { ModelUsage, UsageTotals } from "./view/usage-tally.ts";
+} from "./session/controller/hook-events.ts";
+export { SessionHooks, type SessionHooksOptions } from "./session/controller/hooks.ts";
+export type { NavigateTreeOptions, NavigateTreeResult } from "./session/controller/navigate.ts";
+export { SessionController, type SessionControllerOptions } from "./session/controller/session-controller.ts";
+export type { ContextUse, SessionStats, StatsOptions } from "./session/controller/stats.ts";
+export type { SwitchResult, SwitchSessionOptions } from "./session/controller/switch-session.ts";

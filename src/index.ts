@@ -4,7 +4,6 @@
  * @module
  */
 
-export { mostRecentSession as findMostRecentSession } from "./catalog/find-session.ts";
 export {
   type BranchPreparation,
   type BranchSource,
@@ -15,21 +14,21 @@ export {
   generateBranchSummary,
   prepareBranchEntries,
   type WrittenBranchSummary,
-} from "./compaction/branch-summary.ts";
-export { compactWithoutModel } from "./compaction/compact-without-model.ts";
-export { type CutPointResult, findCutPoint, findTurnStartIndex } from "./compaction/cut-point.ts";
+} from "./core/compaction/branch-summary.ts";
+export { compactWithoutModel } from "./core/compaction/compact-without-model.ts";
+export { type CutPointResult, findCutPoint, findTurnStartIndex } from "./core/compaction/cut-point.ts";
 export {
   type BranchDiff,
   type BranchSide,
   diffBranches,
   type EntrySource,
-} from "./compaction/diff-branches.ts";
+} from "./core/compaction/diff-branches.ts";
 export {
   computeFileLists,
   type FileLists,
   type FileOperations,
   formatFileOperations,
-} from "./compaction/file-operations.ts";
+} from "./core/compaction/file-operations.ts";
 export {
   type CompactionPlan,
   type CompactionPreparation,
@@ -37,20 +36,20 @@ export {
   type PlanOptions,
   planCompaction,
   prepareCompaction,
-} from "./compaction/plan.ts";
-export type { Summarize, SummarizeReply, SummarizeRequest } from "./compaction/request-summary.ts";
+} from "./core/compaction/plan.ts";
+export type { Summarize, SummarizeReply, SummarizeRequest } from "./core/compaction/request-summary.ts";
 export {
   type CompactionLimits,
   type CompactionSettings,
   DEFAULT_COMPACTION_SETTINGS,
   settingsForModel,
-} from "./compaction/settings.ts";
+} from "./core/compaction/settings.ts";
 export {
   type CompactionDetails,
   type CompactionResult,
   type CompactOptions,
   compact,
-} from "./compaction/summarize.ts";
+} from "./core/compaction/summarize.ts";
 export {
   type ContextUsageEstimate,
   estimateContextTokens,
@@ -59,11 +58,11 @@ export {
   getLastAssistantUsage,
   shouldCompact,
   type TokenCounter,
-} from "./compaction/tokens.ts";
-export { serializeConversation } from "./compaction/transcript.ts";
-export { convertToLlm } from "./context/convert-to-llm.ts";
-export type { ModelChoice } from "./context/path-settings.ts";
-export { projectContextEntry, sessionEntryToContextMessages } from "./context/project-entry.ts";
+} from "./core/compaction/tokens.ts";
+export { serializeConversation } from "./core/compaction/transcript.ts";
+export { convertToLlm } from "./core/context/convert-to-llm.ts";
+export type { ModelChoice } from "./core/context/path-settings.ts";
+export { projectContextEntry, sessionEntryToContextMessages } from "./core/context/project-entry.ts";
 export {
   buildContextEntries,
   buildSessionContext,
@@ -72,32 +71,13 @@ export {
   type ProjectedSessionEntry,
   type SessionContext,
   type SessionProjection,
-} from "./context/session-context.ts";
-export { foldSystemMessages } from "./context/system-message.ts";
-export { repairToolPairs, type ToolPairRepair, type ToolPairsRepaired } from "./context/tool-pairs.ts";
-export { calculateContextTokens } from "./context/usage.ts";
-export { migrateSessionEntries } from "./jsonl/migrate.ts";
-export { parseSessionEntries } from "./jsonl/parse-records.ts";
-export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";
-export type { LoadOptions } from "./log/file-log-options.ts";
-export { loadEntriesFromFile } from "./log/read-session-file.ts";
-export { type RepairAction, type RepairReport, repairSession } from "./log/repair-session.ts";
-export { getDefaultSessionDir, type SessionPlaces } from "./log/session-paths.ts";
-export type { AppendableMessage, DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
-export {
-  defineEntryType,
-  type EntryType,
-  type StandardSchema,
-  type StateSession,
-} from "./manager/extension-state.ts";
-export type { SessionEventMap, SessionListener } from "./manager/session-events.ts";
-export type { SessionInfo, SessionListProgress } from "./manager/session-info.ts";
-export type { ReadonlySessionManager } from "./manager/session-manager.ts";
-export { type AppendOptions, SessionManager } from "./manager/session-manager.ts";
-export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
-export type { SessionTreeNode } from "./manager/session-tree.ts";
-export type { RedactTextOptions, SessionTextRedaction } from "./manager/text-redaction.ts";
-export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";
+} from "./core/context/session-context.ts";
+export { foldSystemMessages } from "./core/context/system-message.ts";
+export { repairToolPairs, type ToolPairRepair, type ToolPairsRepaired } from "./core/context/tool-pairs.ts";
+export { calculateContextTokens } from "./core/context/usage.ts";
+export { failureLine } from "./core/facts/failure-text.ts";
+export { type EntryOutcome, outcomeOf } from "./core/facts/outcome.ts";
+export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./core/format/content.ts";
 export {
   type AnySessionEntry,
   type BranchSummaryEntry,
@@ -117,12 +97,12 @@ export {
   type ThinkingLevelChangeEntry,
   type UnknownEntry,
   type UsageEntry,
-} from "./schema/entry.ts";
-export { isSessionError, SessionError, type SessionErrorCode } from "./schema/errors.ts";
-export type { SessionHeader } from "./schema/header.ts";
-export { assertValidSessionId } from "./schema/ids.ts";
-export type { IssueCode, SessionIssue } from "./schema/issue.ts";
-export type { JsonObject, JsonValue } from "./schema/json.ts";
+} from "./core/format/entry.ts";
+export { isSessionError, SessionError, type SessionErrorCode } from "./core/format/errors.ts";
+export type { SessionHeader } from "./core/format/header.ts";
+export { assertValidSessionId } from "./core/format/ids.ts";
+export type { IssueCode, SessionIssue } from "./core/format/issue.ts";
+export type { JsonObject, JsonValue } from "./core/format/json.ts";
 export type {
   AgentMessage,
   AssistantMessage,
@@ -140,7 +120,27 @@ export type {
   ToolReference,
   ToolResultMessage,
   UserMessage,
-} from "./schema/message.ts";
-export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
-export { failureLine } from "./view/failure-text.ts";
-export { type EntryOutcome, outcomeOf } from "./view/outcome.ts";
+} from "./core/format/message.ts";
+export { CURRENT_SESSION_VERSION } from "./core/format/version.ts";
+export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
+export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
+export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
+export { mostRecentSession as findMostRecentSession } from "./session/files/find-session.ts";
+export type { LoadOptions } from "./session/log/file-log-options.ts";
+export { loadEntriesFromFile } from "./session/log/read-session-file.ts";
+export { type RepairAction, type RepairReport, repairSession } from "./session/log/repair-session.ts";
+export { getDefaultSessionDir, type SessionPlaces } from "./session/log/session-paths.ts";
+export type { AppendableMessage, DraftMaker, EntryDraft } from "./session/manager/entry-draft.ts";
+export {
+  defineEntryType,
+  type EntryType,
+  type StandardSchema,
+  type StateSession,
+} from "./session/manager/extension-state.ts";
+export type { SessionEventMap, SessionListener } from "./session/manager/session-events.ts";
+export type { SessionInfo, SessionListProgress } from "./session/manager/session-info.ts";
+export type { ReadonlySessionManager } from "./session/manager/session-manager.ts";
+export { type AppendOptions, SessionManager } from "./session/manager/session-manager.ts";
+export type { NewSessionOptions, SessionOptions } from "./session/manager/session-options.ts";
+export type { SessionTreeNode } from "./session/manager/session-tree.ts";
+export type { RedactTextOptions, SessionTextRedaction } from "./session/manager/text-redaction.ts";

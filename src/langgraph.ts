@@ -5,5 +5,8 @@
  * @module
  */
 
-export { SessionTreeChatHistory } from "./adapters/langgraph/session-tree-chat-history.ts";
-export { SessionTreeSaver, type SessionTreeSaverOptions } from "./adapters/langgraph/session-tree-saver.ts";
+export { SessionTreeChatHistory } from "./interop/adapters/langgraph/session-tree-chat-history.ts";
+export {
+  SessionTreeSaver,
+  type SessionTreeSaverOptions,
+} from "./interop/adapters/langgraph/session-tree-saver.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { RecallOptions } from "./mcp/recall-options.ts";
-export { addRecall, recallServer } from "./mcp/recall-server.ts";
-export type { HideSecrets } from "./recall/clean.ts";
-export { secretPatterns } from "./recall/secret-patterns.ts";
+export type { RecallOptions } from "./apps/mcp/recall-options.ts";
+export { addRecall, recallServer } from "./apps/mcp/recall-server.ts";
+export type { HideSecrets } from "./apps/recall/clean.ts";
+export { secretPatterns } from "./apps/recall/secret-patterns.ts";

@@ -6,17 +6,22 @@ export type {
   PostgresPool,
   PostgresQueries,
   PostgresResult,
-} from "./postgres/client.ts";
+} from "./stores/postgres/client.ts";
 export {
   type DeleteSessionsOptions,
   type DeleteTenantOptions,
   deleteSessionsBefore,
   deleteTenant,
-} from "./postgres/delete-sessions.ts";
-export { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./postgres/migrate.ts";
+} from "./stores/postgres/delete-sessions.ts";
+export {
+  type MigrateOptions,
+  type MigrationResult,
+  migrate,
+  migrationSql,
+} from "./stores/postgres/migrate.ts";
 export {
   type OpenPostgresOptions,
   openPostgresStore,
   type PostgresStoreOptions,
   postgresStore,
-} from "./postgres/open-postgres-store.ts";
+} from "./stores/postgres/open-postgres-store.ts";

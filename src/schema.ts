@@ -4,4 +4,4 @@
  * @module
  */
 
-export { type Validation, validateEntry, validateHeader } from "./schema/validate.ts";
+export { type Validation, validateEntry, validateHeader } from "./core/format/validate.ts";

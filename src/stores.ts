@@ -4,19 +4,17 @@
  * @module
  */
 
-export { type EntryFacts, factsAfter, type SessionFacts } from "./catalog/session-facts.ts";
-export { COMMUTING_TYPES, staleLeaf } from "./log/expected-leaf.ts";
 export {
   type RedactEverywhereOptions,
   type RedactedPlace,
   redactText,
   type StandingText,
   type TextRedaction,
-} from "./redaction/redact-text.ts";
-export type { PlaceKind } from "./redaction/text-places.ts";
-export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
-export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";
-export { selectSessions } from "./stores/select-sessions.ts";
+} from "./catalog/redaction/redact-text.ts";
+export type { PlaceKind } from "./catalog/redaction/text-places.ts";
+export { type EntryFacts, factsAfter, type SessionFacts } from "./core/facts/session-facts.ts";
+export { COMMUTING_TYPES, staleLeaf } from "./session/log/expected-leaf.ts";
+export { selectSessions } from "./stores/contract/select-sessions.ts";
 export type {
   Amendment,
   AppendCondition,
@@ -32,7 +30,7 @@ export type {
   NewLine,
   SessionBackend,
   StoredLine,
-} from "./stores/session-backend.ts";
+} from "./stores/contract/session-backend.ts";
 export type {
   CloseStoreOptions,
   CreateInStoreOptions,
@@ -42,6 +40,8 @@ export type {
   SearchInStoreOptions,
   SessionStore,
   StoreSupport,
-} from "./stores/session-store.ts";
-export { copySession } from "./stores/session-store.ts";
-export { sessionExists, sessionNotFound, writesLost } from "./stores/store-errors.ts";
+} from "./stores/contract/session-store.ts";
+export { copySession } from "./stores/contract/session-store.ts";
+export { sessionExists, sessionNotFound, writesLost } from "./stores/contract/store-errors.ts";
+export { type FileStoreOptions, fileStore } from "./stores/file/file-store.ts";
+export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote/remote-store.ts";

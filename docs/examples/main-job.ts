@@ -25,7 +25,7 @@ import {
   SessionManager,
   type ToolCall,
 } from "sessiontree";
-import { run as runCommandLine } from "../../src/cli/run.ts";
+import { run as runCommandLine } from "../../src/apps/cli/run.ts";
 
 const BUNDLED_SESSION = fileURLToPath(new URL("../../fixtures/v1/fix-the-totals.jsonl", import.meta.url));
 

@@ -10,10 +10,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { collectUsage } from "../../src/catalog/collect-usage.ts";
-import { fieldsOf, listOf, numberOf } from "../../src/context/entry-fields.ts";
-import { importSessions } from "../../src/history/import-sessions.ts";
-import { fileStore } from "../../src/stores/file-store.ts";
+import { collectUsage } from "../../src/catalog/usage/collect-usage.ts";
+import { fieldsOf, listOf, numberOf } from "../../src/core/context/entry-fields.ts";
+import { importSessions } from "../../src/interop/history/import-sessions.ts";
+import { fileStore } from "../../src/stores/file/file-store.ts";
 
 const { values } = parseArgs({
   options: {

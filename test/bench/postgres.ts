@@ -11,8 +11,8 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import { migrate, postgresStore } from "../../dist/postgres.js";
 import { copySession, fileStore, type SessionStore } from "../../dist/stores.js";
-import { sqlBlocks } from "../postgres/support/document-statements.ts";
 import { startServer } from "../postgres-server/support/server.ts";
+import { sqlBlocks } from "../stores/postgres/support/document-statements.ts";
 import { sessionFile } from "./data.ts";
 
 const { values } = parseArgs({

@@ -5,10 +5,10 @@
 import { parseArgs } from "node:util";
 import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { namesIn } from "../../src/postgres/names.ts";
-import { foundLinesSql, searchSql } from "../../src/postgres/queries.ts";
-import { sqlBlocks } from "../postgres/support/document-statements.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { namesIn } from "../../src/stores/postgres/names.ts";
+import { foundLinesSql, searchSql } from "../../src/stores/postgres/queries.ts";
+import { sqlBlocks } from "../stores/postgres/support/document-statements.ts";
 
 const { values } = parseArgs({ options: { sessions: { type: "string", default: "10000" } } });
 const sessions = Number(values.sessions);

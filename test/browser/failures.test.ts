@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { cli, temporaryFolder } from "../cli/support/cli.ts";
+import { cli, temporaryFolder } from "../apps/cli/support/cli.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { SessionWriter } from "./support/session-writer.ts";

@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cli, temporaryFolder } from "../cli/support/cli.ts";
-import { serve } from "../cli/support/served.ts";
-import { Scribe } from "../cli/support/sessions.ts";
+import { cli, temporaryFolder } from "../apps/cli/support/cli.ts";
+import { serve } from "../apps/cli/support/served.ts";
+import { Scribe } from "../apps/cli/support/sessions.ts";
 import { findingsOn } from "./support/axe.ts";
 import { usePages } from "./support/browser.ts";
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type ContextSize, contextSizeText } from "../../src/view/context-size.ts";
-import { cli, temporaryFolder } from "../cli/support/cli.ts";
+import { type ContextSize, contextSizeText } from "../../src/apps/text/context-size.ts";
+import { cli, temporaryFolder } from "../apps/cli/support/cli.ts";
 import { bigSession } from "./support/big-session.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";

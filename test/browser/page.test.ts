@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cli, temporaryFolder } from "../cli/support/cli.ts";
+import { cli, temporaryFolder } from "../apps/cli/support/cli.ts";
 import { bigSession, NEEDLE } from "./support/big-session.ts";
 import { IS_FIREFOX, type OpenedPage, useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";

@@ -9,7 +9,7 @@ import {
   SessionManager,
 } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { FileLog } from "../../src/log/file-log.ts";
+import { FileLog } from "../../src/session/log/file-log.ts";
 import { expectBranchedSession, expectForkedSession } from "./support/forks.ts";
 import { contextAt, contextsOfLeaves, textOf, Workshop } from "./support/sessions.ts";
 

@@ -12,8 +12,8 @@ import {
 } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import type { Expected } from "../../fixtures/support/expected.ts";
-import { fieldsOf } from "../../src/context/entry-fields.ts";
-import { parseJson } from "../../src/jsonl/decode.ts";
+import { fieldsOf } from "../../src/core/context/entry-fields.ts";
+import { parseJson } from "../../src/core/jsonl/decode.ts";
 import { expectBranchedSession, expectForkedSession } from "./support/forks.ts";
 import { contextAt, contextsOfLeaves, textOf, Workshop } from "./support/sessions.ts";
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { FileLog } from "../../src/log/file-log.ts";
+import { FileLog } from "../../src/session/log/file-log.ts";
 import { removeFolder } from "../support/remove-folder.ts";
 import { describeSessionLog } from "./session-log.ts";
 

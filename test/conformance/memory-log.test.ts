@@ -1,4 +1,4 @@
-import { MemoryLog } from "../../src/log/memory-log.ts";
+import { MemoryLog } from "../../src/session/log/memory-log.ts";
 import { describeSessionLog } from "./session-log.ts";
 
 describeSessionLog("MemoryLog", (content) => {

@@ -1,5 +1,5 @@
-import { MemoryBackend } from "../../src/stores/memory-backend.ts";
-import { RemoteLog } from "../../src/stores/remote-log.ts";
+import { MemoryBackend } from "../../src/stores/remote/memory-backend.ts";
+import { RemoteLog } from "../../src/stores/remote/remote-log.ts";
 import { describeSessionLog } from "./session-log.ts";
 
 const over = (content: string | Uint8Array) => RemoteLog.begin(new MemoryBackend(), [content]);

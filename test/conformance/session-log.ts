@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { LogChange, LogLine, SessionLog } from "../../src/log/session-log.ts";
-import type { EntryHead } from "../../src/schema/head.ts";
+import type { EntryHead } from "../../src/core/format/head.ts";
+import type { LogChange, LogLine, SessionLog } from "../../src/session/log/session-log.ts";
 
 /** A log together with the place behind it. */
 export interface LogUnderTest {

@@ -54,8 +54,8 @@ test("every package has one home and a row in docs/architecture.md", () => {
 /** Checks files given as path → text, beside a file of each floor that they may import. */
 function check(files: Record<string, string>): string[] {
   const ground = {
-    "src/schema/errors.ts": "export const a = 1;\n",
-    "src/schema/entry.ts": "export interface Entry {}\n",
+    "src/core/format/errors.ts": "export const a = 1;\n",
+    "src/core/format/entry.ts": "export interface Entry {}\n",
     "src/tree/path.ts": "export const path = 1;\n",
     "src/context/path.ts": "export const path = 1;\n",
     "src/log/log.ts": "export const log = 1;\n",
@@ -87,11 +87,11 @@ const breaches: [rule: string, path: string, text: string, fault: RegExp][] = [
   ],
   ["data of elsewhere", "src/jsonl/a.ts", 'import t from "../cli/t.json";\nuse(t);', /no file of src/],
   ["out of src", "src/jsonl/a.ts", 'import { t } from "../../test/t.ts";\nuse(t);', /no file of src/],
-  ["computed", "src/cli/run.ts", "export const load = (name: string) => import(name);", /computed/],
+  ["computed", "src/apps/cli/run.ts", "export const load = (name: string) => import(name);", /computed/],
   ["no home", "src/tree/a.ts", 'import _ from "lodash/fp";\nuse(_);', /imports lodash, which has no home/],
   [
     "itself",
-    "src/cli/run.ts",
+    "src/apps/cli/run.ts",
     'import { x } from "sessiontree";\nuse(x);',
     /imports sessiontree, which has no/,
   ],

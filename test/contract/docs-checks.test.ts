@@ -160,11 +160,11 @@ describe("a program that runs", () => {
 });
 
 test("files that a document names, but that are not there, are found", () => {
-  const files = new Set(["src", "src/log", "src/log/file-log.ts", "test", "test/a.test.ts"]);
+  const files = new Set(["src", "src/log", "src/session/log/file-log.ts", "test", "test/a.test.ts"]);
   const exists = (path: string) => files.has(path.replace(/\/$/, ""));
   const isRoom = (folder: string) => exists(folder) || exists(`src/${folder}`);
   const text =
-    "`log/file-log`, `src/log/file-log.ts`, `log/`, `test/a.test.ts`, `other/x` and `text/html`\n`log/gone`, `test/b.test.ts`";
+    "`log/file-log`, `src/session/log/file-log.ts`, `log/`, `test/a.test.ts`, `other/x` and `text/html`\n`log/gone`, `test/b.test.ts`";
   expect(missingPaths("a.md", text, isRoom, exists)).toEqual([
     "a.md:2 names log/gone, which is not there",
     "a.md:2 names test/b.test.ts, which is not there",

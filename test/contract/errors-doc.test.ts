@@ -7,8 +7,8 @@ function codesOf(path: string, type: string): string[] {
   return readStringUnion(parse(path, readText(path)), type);
 }
 
-const errorCodes = codesOf("src/schema/errors.ts", "SessionErrorCode");
-const issueCodes = codesOf("src/schema/issue.ts", "IssueCode");
+const errorCodes = codesOf("src/core/format/errors.ts", "SessionErrorCode");
+const issueCodes = codesOf("src/core/format/issue.ts", "IssueCode");
 
 test("every code has its heading in docs/errors.md, and every heading its code", () => {
   expect(compareCodes([errorCodes, issueCodes], readText("docs/errors.md"))).toEqual([]);

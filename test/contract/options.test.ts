@@ -21,8 +21,8 @@ import {
 import { SessionController } from "sessiontree/controller";
 import { fileStore, remoteStore } from "sessiontree/stores";
 import { afterAll, describe, expect, test } from "vitest";
-import { listSessions } from "../../src/catalog/list-sessions.ts";
-import { MemoryBackend } from "../../src/stores/memory-backend.ts";
+import { listSessions } from "../../src/catalog/list/list-sessions.ts";
+import { MemoryBackend } from "../../src/stores/remote/memory-backend.ts";
 import { user } from "../fault/support/sessions.ts";
 import { removeFolder } from "../support/remove-folder.ts";
 

@@ -59,7 +59,7 @@ test("the licence is the one that package.json names", () => {
 });
 
 test("the command starts with the line that makes it a program", () => {
-  expect(readText("src/cli/bin.ts").split("\n")[0]).toBe("#!/usr/bin/env node");
+  expect(readText("src/apps/cli/bin.ts").split("\n")[0]).toBe("#!/usr/bin/env node");
 });
 
 test("package-lock.json installs on every platform, from whatever registry one has", () => {

@@ -1,8 +1,8 @@
 import nodeFs, { readFileSync, writeFileSync } from "node:fs";
 import { SessionManager, type SessionOptions } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { FileLog } from "../../src/log/file-log.ts";
-import { logLineOf } from "../../src/log/log-lines.ts";
+import { FileLog } from "../../src/session/log/file-log.ts";
+import { logLineOf } from "../../src/session/log/log-lines.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { place, sandbox } from "./support/sandbox.ts";
 import { header, lines, message, onDisk, textsOf, user } from "./support/sessions.ts";

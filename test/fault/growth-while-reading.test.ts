@@ -1,7 +1,7 @@
 import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { FileLog } from "../../src/log/file-log.ts";
+import { FileLog } from "../../src/session/log/file-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
-import { migrate, SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
-import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { compareWithMemory } from "../postgres/support/compare-backends.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../postgres/support/lines.ts";
+import { migrate, SCHEMA_VERSION, schemaVersion } from "../../src/stores/postgres/migrate.ts";
+import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
+import { compareWithMemory } from "../stores/postgres/support/compare-backends.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../stores/postgres/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();

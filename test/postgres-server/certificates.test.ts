@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { openPostgresStore, postgresStore } from "../../src/postgres/open-postgres-store.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster({ ssl: "on" });

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test, vi } from "vitest";
-import { SessionManager } from "../../src/manager/session-manager.ts";
-import { SCHEMA_VERSION } from "../../src/postgres/migrate.ts";
+import { SessionManager } from "../../src/session/manager/session-manager.ts";
+import { SCHEMA_VERSION } from "../../src/stores/postgres/migrate.ts";
 import { cluster } from "./support/cluster.ts";
 
-const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
+const BIN = fileURLToPath(new URL("../../src/apps/cli/bin.ts", import.meta.url));
 const TSX = import.meta.resolve("tsx");
 
 const place = cluster();

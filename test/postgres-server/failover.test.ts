@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { SessionManager } from "../../src/manager/session-manager.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { openPostgresStore, postgresStore } from "../../src/postgres/open-postgres-store.ts";
-import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import type { SessionStore } from "../../src/stores/session-store.ts";
+import type { SessionManager } from "../../src/session/manager/session-manager.ts";
+import type { SessionStore } from "../../src/stores/contract/session-store.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
+import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { cluster } from "./support/cluster.ts";
 import { startProxy, type TcpProxy } from "./support/proxy.ts";
 import type { Server } from "./support/server.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { SessionManager } from "../../src/manager/session-manager.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { openPostgresStore, postgresStore } from "../../src/postgres/open-postgres-store.ts";
-import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { isSessionError } from "../../src/schema/errors.ts";
+import { isSessionError } from "../../src/core/format/errors.ts";
+import type { SessionManager } from "../../src/session/manager/session-manager.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
+import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { cluster } from "./support/cluster.ts";
 import { startProxy, type TcpProxy } from "./support/proxy.ts";
 import { expectSound, numbers, readEntries } from "./support/session-checks.ts";

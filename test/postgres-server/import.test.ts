@@ -2,9 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { run } from "../../src/cli/run.ts";
-import { openPostgresStore } from "../../src/postgres/open-postgres-store.ts";
-import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { run } from "../../src/apps/cli/run.ts";
+import { openPostgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
+import {
+  call,
+  linesOf,
+  part,
+  result,
+  SESSION_ID,
+  text,
+  user,
+} from "../interop/import/support/claude-records.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();

@@ -1,6 +1,6 @@
 import { migrate, postgresStore } from "sessiontree/postgres";
-import { validateSaver } from "../adapters/support/langgraph-validation.ts";
-import { testOtherProcesses } from "../adapters/support/other-processes.ts";
+import { validateSaver } from "../interop/adapters/support/langgraph-validation.ts";
+import { testOtherProcesses } from "../interop/adapters/support/other-processes.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster({ max_connections: "400" });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
+import { isSessionError } from "../../src/core/format/errors.ts";
+import { SCHEMA_VERSION, schemaVersion } from "../../src/stores/postgres/migrate.ts";
 import {
   isPostgresUrl,
   openPostgresStore,
   postgresMigrationSql,
-} from "../../src/postgres/open-postgres-store.ts";
-import { isSessionError } from "../../src/schema/errors.ts";
+} from "../../src/stores/postgres/open-postgres-store.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();

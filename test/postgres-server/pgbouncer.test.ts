@@ -1,10 +1,10 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { postgresStore } from "../../src/postgres/open-postgres-store.ts";
-import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../postgres/support/lines.ts";
-import { postgresSuite } from "../postgres/support/suite.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
+import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../stores/postgres/support/lines.ts";
+import { postgresSuite } from "../stores/postgres/support/suite.ts";
 import { cluster } from "./support/cluster.ts";
 import { missingPgBouncer, type PgBouncer, startPgBouncer } from "./support/pgbouncer.ts";
 

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { beforeAll, expect, test } from "vitest";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { postgresStore } from "../../src/postgres/open-postgres-store.ts";
-import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
+import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { cluster } from "./support/cluster.ts";
 import { expectSound, readEntries } from "./support/session-checks.ts";
 

@@ -1,10 +1,10 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { openPostgresStore, postgresStore } from "../../src/postgres/open-postgres-store.ts";
-import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
+import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { all } from "../../src/stores/suite/kit.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../postgres/support/lines.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../stores/postgres/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();

@@ -1,6 +1,6 @@
 import { beforeAll, describe } from "vitest";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { postgresSuite } from "../postgres/support/suite.ts";
+import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { postgresSuite } from "../stores/postgres/support/suite.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster({ max_connections: "400" });

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { isSessionError, SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
-import { MemoryLog } from "../../src/log/memory-log.ts";
-import { sessionOverLog } from "../../src/manager/session-manager.ts";
+import { MemoryLog } from "../../src/session/log/memory-log.ts";
+import { sessionOverLog } from "../../src/session/manager/session-manager.ts";
 import { type Fault, faultyFs } from "../fault/support/faulty-fs.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message, NOW, user } from "../fault/support/sessions.ts";

@@ -1,18 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
-import { prepareBranchEntries } from "../../src/compaction/branch-summary.ts";
-import { findCutPoint } from "../../src/compaction/cut-point.ts";
-import { DEFAULT_COMPACTION_SETTINGS } from "../../src/compaction/settings.ts";
-import { estimateTokens } from "../../src/compaction/tokens.ts";
-import { serializeConversation, shortenText } from "../../src/compaction/transcript.ts";
-import { convertToLlm } from "../../src/context/convert-to-llm.ts";
-import { findLeafPath } from "../../src/context/leaf-path.ts";
-import { sessionEntryToContextMessages } from "../../src/context/project-entry.ts";
-import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import type { AgentMessage } from "../../src/schema/message.ts";
-import { compactAndCheck, conversationOf, pairsIn, project, TURN_STARTS } from "../compaction/accounting.ts";
-import { malformed } from "../compaction/builders.ts";
-import { anyChapter, Conversation, plainChapter } from "../compaction/conversations.ts";
+import { prepareBranchEntries } from "../../src/core/compaction/branch-summary.ts";
+import { findCutPoint } from "../../src/core/compaction/cut-point.ts";
+import { DEFAULT_COMPACTION_SETTINGS } from "../../src/core/compaction/settings.ts";
+import { estimateTokens } from "../../src/core/compaction/tokens.ts";
+import { serializeConversation, shortenText } from "../../src/core/compaction/transcript.ts";
+import { convertToLlm } from "../../src/core/context/convert-to-llm.ts";
+import { findLeafPath } from "../../src/core/context/leaf-path.ts";
+import { sessionEntryToContextMessages } from "../../src/core/context/project-entry.ts";
+import type { AnySessionEntry } from "../../src/core/format/entry.ts";
+import type { AgentMessage } from "../../src/core/format/message.ts";
+import {
+  compactAndCheck,
+  conversationOf,
+  pairsIn,
+  project,
+  TURN_STARTS,
+} from "../core/compaction/accounting.ts";
+import { malformed } from "../core/compaction/builders.ts";
+import { anyChapter, Conversation, plainChapter } from "../core/compaction/conversations.ts";
 import fc from "../support/fast-check.ts";
 import { leastOf } from "../support/share.ts";
 

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { ContextCache } from "../../src/context/context-cache.ts";
-import { convertToLlm } from "../../src/context/convert-to-llm.ts";
-import { entryPathOf } from "../../src/context/entry-path.ts";
-import { findLeafPath } from "../../src/context/leaf-path.ts";
-import { projectContextEntry, sessionEntryToContextMessages } from "../../src/context/project-entry.ts";
+import { ContextCache } from "../../src/core/context/context-cache.ts";
+import { convertToLlm } from "../../src/core/context/convert-to-llm.ts";
+import { entryPathOf } from "../../src/core/context/entry-path.ts";
+import { findLeafPath } from "../../src/core/context/leaf-path.ts";
+import { projectContextEntry, sessionEntryToContextMessages } from "../../src/core/context/project-entry.ts";
 import {
   buildContextEntries,
   buildSessionContext,
   buildSessionProjection,
   projectPath,
-} from "../../src/context/session-context.ts";
-import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import { call, Line, result, system, watchedPath } from "../context/support/entries.ts";
-import { pairFaults } from "../context/support/pairs.ts";
+} from "../../src/core/context/session-context.ts";
+import type { AnySessionEntry } from "../../src/core/format/entry.ts";
+import { call, Line, result, system, watchedPath } from "../core/context/support/entries.ts";
+import { pairFaults } from "../core/context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
 import { assistant, user } from "../support/messages.ts";
 

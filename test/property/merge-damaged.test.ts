@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { readSession } from "../../src/jsonl/read-session.ts";
-import { mergeSessionContents } from "../../src/merge/merge-content.ts";
+import { readSession } from "../../src/core/jsonl/read-session.ts";
+import { mergeSessionContents } from "../../src/core/merge/merge-content.ts";
 import fc from "../support/fast-check.ts";
 
 const HEADER =

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readSession } from "../../src/jsonl/read-session.ts";
-import { mergeSessionContents } from "../../src/merge/merge-content.ts";
-import { REDACTION_CUSTOM_TYPE } from "../../src/schema/redaction.ts";
-import { fileOf, said } from "../merge/support/lines.ts";
+import { REDACTION_CUSTOM_TYPE } from "../../src/core/format/redaction.ts";
+import { readSession } from "../../src/core/jsonl/read-session.ts";
+import { mergeSessionContents } from "../../src/core/merge/merge-content.ts";
+import { fileOf, said } from "../core/merge/support/lines.ts";
 import fc from "../support/fast-check.ts";
 import { shareOf } from "../support/share.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type ReadSessionResult, readSession } from "../../src/jsonl/read-session.ts";
-import { mergeSessionContents } from "../../src/merge/merge-content.ts";
-import { isSessionError } from "../../src/schema/errors.ts";
+import { isSessionError } from "../../src/core/format/errors.ts";
+import { type ReadSessionResult, readSession } from "../../src/core/jsonl/read-session.ts";
+import { mergeSessionContents } from "../../src/core/merge/merge-content.ts";
 import fc from "../support/fast-check.ts";
 import { leastOf } from "../support/share.ts";
 import { sessionFile } from "./support/session-files.ts";

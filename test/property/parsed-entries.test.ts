@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { decodeText, parseRecord } from "../../src/jsonl/decode.ts";
-import { decodeEntry, entryAt } from "../../src/jsonl/entry-body.ts";
+import { decodeText, parseRecord } from "../../src/core/jsonl/decode.ts";
+import { decodeEntry, entryAt } from "../../src/core/jsonl/entry-body.ts";
 import fc from "../support/fast-check.ts";
 import { sessionFile } from "./support/session-files.ts";
 import { readAtOnce } from "./support/snapshots.ts";

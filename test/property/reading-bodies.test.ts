@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { encodeRecord } from "../../src/jsonl/encode.ts";
-import { currentLine, DAMAGED_CUSTOM_TYPE, decodeEntry } from "../../src/jsonl/entry-body.ts";
-import { migrateSessionEntries } from "../../src/jsonl/migrate.ts";
-import { parseSessionEntries } from "../../src/jsonl/parse-records.ts";
-import { readSession } from "../../src/jsonl/read-session.ts";
-import type { SessionIndex } from "../../src/jsonl/session-index.ts";
-import type { IssueCode } from "../../src/schema/issue.ts";
+import type { IssueCode } from "../../src/core/format/issue.ts";
+import { encodeRecord } from "../../src/core/jsonl/encode.ts";
+import { currentLine, DAMAGED_CUSTOM_TYPE, decodeEntry } from "../../src/core/jsonl/entry-body.ts";
+import { migrateSessionEntries } from "../../src/core/jsonl/migrate.ts";
+import { parseSessionEntries } from "../../src/core/jsonl/parse-records.ts";
+import { readSession } from "../../src/core/jsonl/read-session.ts";
+import type { SessionIndex } from "../../src/core/jsonl/session-index.ts";
 import fc from "../support/fast-check.ts";
 import { orderlyFile, sessionFile } from "./support/session-files.ts";
 import { readAtOnce, readBodies } from "./support/snapshots.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { SessionIndex } from "../../src/jsonl/session-index.ts";
-import { codes, entryLine, links, read, sessionOf } from "../jsonl/support/files.ts";
-import { type OwnEntry, OwnFile, placesById } from "../jsonl/support/own-file.ts";
+import type { SessionIndex } from "../../src/core/jsonl/session-index.ts";
+import { codes, entryLine, links, read, sessionOf } from "../core/jsonl/support/files.ts";
+import { type OwnEntry, OwnFile, placesById } from "../core/jsonl/support/own-file.ts";
 import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 

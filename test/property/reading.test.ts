@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { entryAt } from "../../src/jsonl/entry-body.ts";
-import { readSession } from "../../src/jsonl/read-session.ts";
-import type { SessionIndex } from "../../src/jsonl/session-index.ts";
-import { NONE } from "../../src/tree/entry-tree.ts";
+import { entryAt } from "../../src/core/jsonl/entry-body.ts";
+import { readSession } from "../../src/core/jsonl/read-session.ts";
+import type { SessionIndex } from "../../src/core/jsonl/session-index.ts";
+import { NONE } from "../../src/core/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
 import { leastOf } from "../support/share.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";

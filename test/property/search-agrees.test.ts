@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listSessions } from "../../src/catalog/list-sessions.ts";
-import { type SearchOptions, searchSessions } from "../../src/catalog/search.ts";
-import { memoryStore } from "../../src/stores/remote-store.ts";
+import { listSessions } from "../../src/catalog/list/list-sessions.ts";
+import { type SearchOptions, searchSessions } from "../../src/catalog/search/search.ts";
+import { memoryStore } from "../../src/stores/remote/remote-store.ts";
 import { cut } from "../../src/stores/suite/kit.ts";
 import { all, put } from "../catalog/support/sessions.ts";
 import fc from "../support/fast-check.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { repairToolPairs } from "../../src/context/tool-pairs.ts";
-import type { AgentMessage, AssistantMessage, Message } from "../../src/schema/message.ts";
-import { call, result, system } from "../context/support/entries.ts";
-import { hasFailed, pairFaults } from "../context/support/pairs.ts";
+import { repairToolPairs } from "../../src/core/context/tool-pairs.ts";
+import type { AgentMessage, AssistantMessage, Message } from "../../src/core/format/message.ts";
+import { call, result, system } from "../core/context/support/entries.ts";
+import { hasFailed, pairFaults } from "../core/context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
 import { assistant, user } from "../support/messages.ts";
 

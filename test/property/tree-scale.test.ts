@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SessionIndex } from "../../src/jsonl/session-index.ts";
-import { NONE } from "../../src/tree/entry-tree.ts";
+import { SessionIndex } from "../../src/core/jsonl/session-index.ts";
+import { NONE } from "../../src/core/tree/entry-tree.ts";
 import { shareOf } from "../support/share.ts";
 import { join } from "./support/session-files.ts";
 

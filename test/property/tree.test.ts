@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readSession } from "../../src/jsonl/read-session.ts";
-import { type EntryTree, NONE } from "../../src/tree/entry-tree.ts";
-import { LabelsAndName } from "../../src/tree/labels-and-name.ts";
+import { readSession } from "../../src/core/jsonl/read-session.ts";
+import { type EntryTree, NONE } from "../../src/core/tree/entry-tree.ts";
+import { LabelsAndName } from "../../src/core/tree/labels-and-name.ts";
 import fc from "../support/fast-check.ts";
 import { readAtOnce, snapshotOf } from "./support/snapshots.ts";
 

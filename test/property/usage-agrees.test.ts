@@ -2,11 +2,11 @@ import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { collectUsage } from "../../src/catalog/collect-usage.ts";
-import { collectStats } from "../../src/controller/stats.ts";
-import { SessionManager } from "../../src/manager/session-manager.ts";
-import { isSessionError } from "../../src/schema/errors.ts";
-import { modelName } from "../../src/view/usage.ts";
+import { collectUsage } from "../../src/catalog/usage/collect-usage.ts";
+import { modelName } from "../../src/core/facts/usage.ts";
+import { isSessionError } from "../../src/core/format/errors.ts";
+import { collectStats } from "../../src/session/controller/stats.ts";
+import { SessionManager } from "../../src/session/manager/session-manager.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));

@@ -15,7 +15,7 @@ export async function buildProgram(): Promise<void> {
   // Another run of the same checkout may be using the one that is there.
   const temporary = `${PROGRAM}.${process.pid}.tmp`;
   await build({
-    entryPoints: [root("src/cli/bin.ts")],
+    entryPoints: [root("src/apps/cli/bin.ts")],
     outfile: temporary,
     bundle: true,
     platform: "node",

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { hasErrorCode } from "../../src/fs/file-system.ts";
+import { hasErrorCode } from "../../src/session/fs/file-system.ts";
 import { IS_WINDOWS } from "./platform.ts";
 
 /** Removes a folder of a test. Windows refuses that while a session in it is open: the folder stays among temporary files. */

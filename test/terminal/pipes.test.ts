@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { temporaryFolder } from "../cli/support/cli.ts";
-import { Scribe } from "../cli/support/sessions.ts";
+import { temporaryFolder } from "../apps/cli/support/cli.ts";
+import { Scribe } from "../apps/cli/support/sessions.ts";
 import { SESSIONTREE, TmuxTerminal } from "./support/tmux.ts";
 
 /** A project with a session whose first message is longer than a line. */

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
-import { SessionView } from "../../src/manager/session-view.ts";
-import { temporaryFolder } from "../cli/support/cli.ts";
-import { Scribe } from "../cli/support/sessions.ts";
+import { SessionView } from "../../src/session/manager/session-view.ts";
+import { temporaryFolder } from "../apps/cli/support/cli.ts";
+import { Scribe } from "../apps/cli/support/sessions.ts";
 import { quoted, SESSIONTREE, type TerminalSettings, TmuxTerminal } from "./support/tmux.ts";
 
 const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;

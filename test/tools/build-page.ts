@@ -10,7 +10,7 @@ import { build } from "esbuild";
 /** The name of the package that a file belongs to. */
 const PACKAGE = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/;
 
-const PAGE = fileURLToPath(new URL("../../src/page/", import.meta.url));
+const PAGE = fileURLToPath(new URL("../../src/apps/page/", import.meta.url));
 
 /** Where the command line looks for the page when it runs from the sources. */
 export const SOURCES_FOLDER = fileURLToPath(

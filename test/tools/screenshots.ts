@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
-import { htmlPage } from "../../src/cli/page/html-page.ts";
+import { htmlPage } from "../../src/apps/cli/page/html-page.ts";
 import { launchChromium } from "../browser/support/chromium.ts";
 import { buildPage, SOURCES_FOLDER } from "./build-page.ts";
 

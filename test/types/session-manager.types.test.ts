@@ -1,7 +1,7 @@
 import { type ReadonlySessionManager, type SessionEntry, SessionManager } from "sessiontree";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { defineEntryType, type StateSession } from "../../src/manager/extension-state.ts";
+import { defineEntryType, type StateSession } from "../../src/session/manager/extension-state.ts";
 import type { MutuallyAssignable } from "./support/equal.ts";
 import type * as Pi from "./support/pi-types.ts";
 

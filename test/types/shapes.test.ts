@@ -1,10 +1,10 @@
 import { expectTypeOf, test } from "vitest";
-import type { ToolCall } from "../../src/schema/content.ts";
-import type * as entry from "../../src/schema/entry.ts";
-import { sessionEntry, sessionHeader } from "../../src/schema/entry-shapes.ts";
-import type { SessionHeader } from "../../src/schema/header.ts";
-import type { JsonValue } from "../../src/schema/json.ts";
-import { agentMessage, type KnownMessage } from "../../src/schema/message-shapes.ts";
+import type { ToolCall } from "../../src/core/format/content.ts";
+import type * as entry from "../../src/core/format/entry.ts";
+import { sessionEntry, sessionHeader } from "../../src/core/format/entry-shapes.ts";
+import type { SessionHeader } from "../../src/core/format/header.ts";
+import type { JsonValue } from "../../src/core/format/json.ts";
+import { agentMessage, type KnownMessage } from "../../src/core/format/message-shapes.ts";
 import {
   boolean,
   json,
@@ -19,7 +19,7 @@ import {
   string,
   variants,
   words,
-} from "../../src/schema/shape.ts";
+} from "../../src/core/format/shape.ts";
 
 // Everything here fails in the compiler (`npm run types`), not at run time; test/schema tries the shapes on data.
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { SessionFacts } from "../../catalog/session-facts.ts";
-import { newEntryLine } from "../line-codec.ts";
-import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../session-backend.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
+import { newEntryLine } from "../remote/line-codec.ts";
 import {
   CWD,
   entryText,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { memoryStore } from "../remote-store.ts";
-import { copySession, type SessionStore } from "../session-store.ts";
+import { copySession, type SessionStore } from "../contract/session-store.ts";
+import { memoryStore } from "../remote/remote-store.ts";
 import {
   all,
   cut,

@@ -1,4 +1,4 @@
-import type { AppendReceipt, SessionBackend } from "../session-backend.ts";
+import type { AppendReceipt, SessionBackend } from "../contract/session-backend.ts";
 import type { StoreFaults } from "./kit.ts";
 
 /** A backend whose calls go wrong when they are told to. */

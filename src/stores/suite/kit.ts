@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { SessionManager } from "../../manager/session-manager.ts";
-import { isSessionError, type SessionErrorCode } from "../../schema/errors.ts";
-import type { UserMessage } from "../../schema/message.ts";
-import type { SessionBackend } from "../session-backend.ts";
-import type { SessionStore } from "../session-store.ts";
+import { isSessionError, type SessionErrorCode } from "../../core/format/errors.ts";
+import type { UserMessage } from "../../core/format/message.ts";
+import type { SessionManager } from "../../session/manager/session-manager.ts";
+import type { SessionBackend } from "../contract/session-backend.ts";
+import type { SessionStore } from "../contract/session-store.ts";
 
 /** Lets calls to the place behind a store go wrong, as a network does. */
 export interface StoreFaults {

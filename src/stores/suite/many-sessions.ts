@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { SessionRow } from "../../catalog/session-row.ts";
-import type { ListInStoreOptions, SessionStore } from "../session-store.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
+import type { ListInStoreOptions, SessionStore } from "../contract/session-store.ts";
 import { all, CWD, failsWith, idsOf, START_MS, type SuiteTest, say, stored, testWith, user } from "./kit.ts";
 
 const test = testWith();

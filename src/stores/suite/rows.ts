@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { SessionStore } from "../session-store.ts";
-import { collectStoreUsage } from "../store-usage.ts";
+import type { SessionStore } from "../contract/session-store.ts";
+import { collectStoreUsage } from "../contract/store-usage.ts";
 import {
   all,
   CWD,

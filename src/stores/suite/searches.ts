@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { IMPORT_CUSTOM_TYPE } from "../../schema/import-origin.ts";
-import type { SearchInStoreOptions, SessionStore } from "../session-store.ts";
+import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
+import type { SearchInStoreOptions, SessionStore } from "../contract/session-store.ts";
 import { all, CWD, cut, headerText, START_MS, type SuiteTest, testWith } from "./kit.ts";
 
 const test = testWith();

@@ -1,4 +1,4 @@
-import type { SessionStore } from "../session-store.ts";
+import type { SessionStore } from "../contract/session-store.ts";
 import { BACKEND_CONTRACT } from "./backend-contract.ts";
 import { BYTES } from "./bytes.ts";
 import { FAULTS } from "./faults.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { SessionManager } from "../../manager/session-manager.ts";
-import { isSessionError } from "../../schema/errors.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import type { SessionManager } from "../../session/manager/session-manager.ts";
 import {
   all,
   CWD,

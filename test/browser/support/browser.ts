@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { htmlPage } from "../../../src/cli/page/html-page.ts";
+import { htmlPage } from "../../../src/apps/cli/page/html-page.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { launchChromium } from "./chromium.ts";
 import { launchFirefox } from "./firefox.ts";

@@ -1,7 +1,7 @@
-import type { SessionFacts } from "../../../src/catalog/session-facts.ts";
-import { readSession } from "../../../src/jsonl/read-session.ts";
-import { SessionIndex } from "../../../src/jsonl/session-index.ts";
-import type { IssueCode } from "../../../src/schema/issue.ts";
+import type { SessionFacts } from "../../../src/core/facts/session-facts.ts";
+import type { IssueCode } from "../../../src/core/format/issue.ts";
+import { readSession } from "../../../src/core/jsonl/read-session.ts";
+import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
 
 /** What a list says of a session, in the plainest way: every line is parsed, and every entry looked at. */
 export interface Expected {

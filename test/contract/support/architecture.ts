@@ -23,20 +23,20 @@ export const FLOORS: readonly (readonly string[])[] = [
 ];
 
 /** Files that import a package by its path, which no bundler can follow: bundled, the package fails. */
-const LOADING_BY_PATH: readonly string[] = ["src/catalog/trash.ts"];
+const LOADING_BY_PATH: readonly string[] = ["src/catalog/trash/trash.ts"];
 
 /** Every package that the library runs on, and the only places (beginnings of paths) that import it. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  nanoid: ["src/schema/ids.ts"],
-  uuid: ["src/schema/ids.ts"],
-  zod: ["src/schema/zod-schema.ts"],
+  nanoid: ["src/core/format/ids.ts"],
+  uuid: ["src/core/format/ids.ts"],
+  zod: ["src/core/format/zod-schema.ts"],
   "write-file-atomic": ["src/fs/"],
-  trash: ["src/catalog/trash.ts"],
+  trash: ["src/catalog/trash/trash.ts"],
   commander: ["src/cli/"],
   picocolors: ["src/cli/"],
   "string-width": ["src/cli/"],
   fuzzysort: ["src/cli/picker/"],
-  pg: ["src/postgres/open-postgres-store.ts"],
+  pg: ["src/stores/postgres/open-postgres-store.ts"],
   "@langchain/core": ["src/adapters/langgraph/"],
   "@langchain/langgraph-checkpoint": ["src/adapters/langgraph/"],
   "@modelcontextprotocol/server": ["src/mcp/"],

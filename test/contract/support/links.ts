@@ -52,7 +52,7 @@ export function checkReferences(
   });
 }
 
-/** What the sources may be named without, where a document speaks of files: `log/file-log` is src/log/file-log.ts. */
+/** What the sources may be named without, where a document speaks of files: `log/file-log` is src/session/log/file-log.ts. */
 const COMPLETIONS = ["", ".ts", ".tsx"];
 
 /**

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { SessionBackend } from "../../../src/stores/session-backend.ts";
+import type { SessionBackend } from "../../../src/stores/contract/session-backend.ts";
 
 /** An entry as its line tells of it. */
 export interface ReadEntry {

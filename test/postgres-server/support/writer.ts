@@ -4,7 +4,7 @@
  * It says that it is ready, and begins when its input ends.
  */
 import { once } from "node:events";
-import { openPostgresStore } from "../../../src/postgres/open-postgres-store.ts";
+import { openPostgresStore } from "../../../src/stores/postgres/open-postgres-store.ts";
 
 const [url = "", id = "", name = "", count = "0"] = process.argv.slice(2);
 const store = await openPostgresStore(url, { maxConnections: 2 });

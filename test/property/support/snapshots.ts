@@ -1,7 +1,7 @@
-import { decodeEntry } from "../../../src/jsonl/entry-body.ts";
-import { makeIssue } from "../../../src/jsonl/issue-log.ts";
-import { SessionIndex } from "../../../src/jsonl/session-index.ts";
-import { NONE } from "../../../src/tree/entry-tree.ts";
+import { decodeEntry } from "../../../src/core/jsonl/entry-body.ts";
+import { makeIssue } from "../../../src/core/jsonl/issue-log.ts";
+import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
+import { NONE } from "../../../src/core/tree/entry-tree.ts";
 
 /** An index over bytes that are in memory. */
 export function indexOf(bytes: Uint8Array): SessionIndex {

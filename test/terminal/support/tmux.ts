@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished, vi } from "vitest";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
-const BIN = fileURLToPath(new URL("../../../src/cli/bin.ts", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../src/apps/cli/bin.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 /** What a shell takes for the program. */

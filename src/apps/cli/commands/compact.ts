@@ -1,0 +1,201 @@
+import { compactWithoutModel } from "../../../core/compaction/compact-without-model.ts";
+import { computeFileLists } from "../../../core/compaction/file-operations.ts";
+import {
+  type CompactionPreparation,
+  type CompactionSkipReason,
+  planCompaction,
+} from "../../../core/compaction/plan.ts";
+import { DEFAULT_COMPACTION_SETTINGS } from "../../../core/compaction/settings.ts";
+import { estimateAll, estimateProjectedContextTokens } from "../../../core/compaction/tokens.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { type SessionManager, sessionOverLog } from "../../../session/manager/session-manager.ts";
+import { countKinds, kindOf, kindOfMessage } from "../../text/entry-kind.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { changeSession, type SessionLocation } from "../named-session.ts";
+import type { Output } from "../output.ts";
+import { argument, flag, numberOption } from "../parameters.ts";
+import { column, truncate } from "../text/width.ts";
+import { paintOf } from "../view/color.ts";
+import { excerptLine } from "../view/excerpt-line.ts";
+
+const SESSION = argument("<session>", "the session");
+const KEEP = numberOption(
+  "--keep <tokens>",
+  `how much of the newest messages stays as it is (${DEFAULT_COMPACTION_SETTINGS.keepRecentTokens} unless given)`,
+);
+const DRY_RUN = flag("--dry-run", "explain the plan, and do nothing");
+
+/** So many files are named; --json names all. */
+const MOST_FILES = 12;
+
+const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
+  empty: "the context holds no messages",
+  justCompacted: "the last entry is a compaction",
+  noCutPoint: "the context cannot be cut without tearing a tool result from its call",
+  nothingToSummarize: "all that is not summarised yet is recent; a smaller --keep leaves less of it",
+};
+
+interface Portion {
+  readonly messages: readonly AgentMessage[];
+  /** An estimate. */
+  readonly tokens: number;
+}
+
+interface ExplainedPlan {
+  readonly preparation: CompactionPreparation;
+  readonly cutEntry: SessionEntry | undefined;
+  readonly summarised: Portion;
+  readonly turnPrefix: Portion;
+  readonly kept: Portion;
+  /** Whether a provider has counted the context, or most of it. */
+  readonly isCounted: boolean;
+}
+
+interface Compacted {
+  readonly entry: string;
+  readonly summary: string;
+  /** An estimate of the context now. */
+  readonly tokensAfter: number;
+}
+
+/** `sessiontree compact`: explains what a compaction would do, and can do it without a model. */
+export const command: Command = {
+  details: `Shows where the context is cut, what is summarised and what is kept. Without --dry-run it appends a summary made without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it says why.`,
+  parameters: [SESSION, KEEP, DRY_RUN],
+  examples: [
+    ["compact @last --dry-run", "explain the plan"],
+    ["compact session.jsonl --keep 8000", "keep about 8,000 tokens, summarise the rest"],
+    ["compact session.jsonl --dry-run --json", "the plan with all files, as JSON"],
+  ],
+  run: async (call) => {
+    const named = await call.findSession(call.get(SESSION));
+    const { location } = named;
+    const { log } = await named.read();
+    if (call.get(DRY_RUN)) compactSession(call, location, sessionOverLog(log, {}));
+    else await changeSession(named, (session) => compactSession(call, location, session));
+  },
+};
+
+function compactSession(call: CommandCall, { json: where }: SessionLocation, session: SessionManager): void {
+  const { out, json, get } = call;
+  const isDryRun = get(DRY_RUN);
+  const keepRecentTokens = get(KEEP) ?? DEFAULT_COMPACTION_SETTINGS.keepRecentTokens;
+  const plan = planCompaction(session.getBranch(), { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
+  const location = { id: session.getSessionId(), ...where };
+  if (plan.kind === "skip") {
+    if (json) out.json({ ...location, isDryRun, skipped: plan.reason });
+    else out.prose(`Nothing to compact: ${SKIPPED[plan.reason]}.`);
+    return;
+  }
+  const explained = explainPlan(session, plan.preparation);
+  const compacted = isDryRun ? undefined : append(session, plan.preparation);
+  if (json) out.json({ ...location, isDryRun, ...planJson(explained), ...(compacted && { compacted }) });
+  else writePlan(explained, compacted, out);
+}
+
+function explainPlan(session: SessionManager, preparation: CompactionPreparation): ExplainedPlan {
+  const { firstKeptEntryId, messagesToSummarize, turnPrefixMessages } = preparation;
+  const projection = session.buildSessionProjection();
+  const { entries } = projection;
+  const cut = entries.findIndex(({ sourceEntry: { id } }) => id === firstKeptEntryId);
+  const kept = entries.slice(cut).flatMap(({ messages }) => messages.filter(({ role }) => role !== "system"));
+  return {
+    preparation,
+    cutEntry: entries[cut]?.sourceEntry,
+    summarised: portionOf(messagesToSummarize),
+    turnPrefix: portionOf(turnPrefixMessages),
+    kept: portionOf(kept),
+    isCounted: estimateProjectedContextTokens(projection, session.getBranch()).usageTokens > 0,
+  };
+}
+
+function portionOf(messages: readonly AgentMessage[]): Portion {
+  return { messages, tokens: estimateAll(messages) };
+}
+
+function append(session: SessionManager, preparation: CompactionPreparation): Compacted {
+  const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
+  const entry = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
+  return { entry, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
+}
+
+function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan): object {
+  const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, isSplitTurn, wouldShrink } = preparation;
+  return {
+    tokensBefore,
+    estimatedTokensAfter,
+    wouldShrink,
+    firstKeptEntryId,
+    isSplitTurn,
+    updatesSummary: preparation.previousSummary !== undefined,
+    summarised: portionJson(summarised),
+    turnPrefix: portionJson(turnPrefix),
+    kept: portionJson(kept),
+    ...computeFileLists(preparation.fileOps),
+  };
+}
+
+function portionJson({ messages, tokens }: Portion): object {
+  const byRole = new Map<string, number>();
+  for (const { role } of messages) byRole.set(role, (byRole.get(role) ?? 0) + 1);
+  return { messageCount: messages.length, estimatedTokens: tokens, byRole: Object.fromEntries(byRole) };
+}
+
+function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: Output): void {
+  const { colours } = out;
+  const { preparation, cutEntry } = plan;
+  const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, fileOps } = preparation;
+  const before = `${counted(tokensBefore, "token")}${plan.isCounted ? " as the provider counted" : ""}`;
+  const after = count(compacted?.tokensAfter ?? estimatedTokensAfter);
+  out.prose(`Context: ${before} → about ${after}`, colours.bold);
+  out.line();
+  writePortions(plan, out);
+  out.line();
+  const kind = kindOf(cutEntry);
+  const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colours, kind.tone)(kind.word)];
+  out.line(excerptLine(facts, excerptOf(cutEntry), out));
+  if (preparation.isSplitTurn)
+    out.prose("The cut falls inside a turn; the beginning of that turn gets its own summary.");
+  if (preparation.previousSummary !== undefined) out.line("The previous summary is updated.");
+  if (!preparation.wouldShrink) {
+    out.prose("A summary would not be shorter than what it replaces.", colours.yellow);
+  }
+  const { readFiles, modifiedFiles } = computeFileLists(fileOps);
+  writeFiles("read", readFiles, out);
+  writeFiles("modified", modifiedFiles, out);
+  out.line();
+  if (compacted === undefined) out.line("Nothing was changed; this is the plan.");
+  else out.prose(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
+}
+
+function writePortions({ summarised, turnPrefix, kept }: ExplainedPlan, out: Output): void {
+  const { colours } = out;
+  const row = (name: string, messages: string, tokens: string) =>
+    `${column(name, 11)} ${messages.padStart(8)} ${tokens.padStart(10)}`;
+  const portions = [
+    ["summarised", summarised],
+    ["split turn", turnPrefix],
+    ["kept", kept],
+  ] as const;
+  out.line(colours.dim(row("", "messages", "tokens")));
+  for (const [name, { messages, tokens }] of portions) {
+    if (messages.length === 0) continue;
+    const facts = [row(name, count(messages.length), count(tokens))];
+    const { kinds } = countKinds({ kinds: messages.map(kindOfMessage), failures: new Set() });
+    out.line(excerptLine(facts, { text: kinds, isError: false }, out));
+  }
+}
+
+function writeFiles(what: string, files: readonly string[], out: Output): void {
+  const { colours, width } = out;
+  if (files.length === 0) return;
+  out.line();
+  out.line(colours.dim(`${counted(files.length, "file")} ${what}`));
+  const others = files.length - MOST_FILES;
+  for (const file of files.slice(0, MOST_FILES)) out.line(`  ${truncate(plainLine(file), width - 2)}`);
+  if (others > 0) out.line(colours.dim(`  and ${count(others)} more`));
+}

@@ -1,0 +1,198 @@
+import { estimateTokens } from "../../../core/compaction/tokens.ts";
+import { convertToLlm } from "../../../core/context/convert-to-llm.ts";
+import { type ModelChoice, modelSetBy } from "../../../core/context/path-settings.ts";
+import type { SessionProjection } from "../../../core/context/session-context.ts";
+import { repairToolPairs, type ToolPairRepair } from "../../../core/context/tool-pairs.ts";
+import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
+import { excerptOfMessage } from "../../../core/facts/excerpt.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { shortIdLength } from "../../../core/facts/short-id-length.ts";
+import { callOf } from "../../../core/facts/tool-calls.ts";
+import { answerText, usageOf } from "../../../core/facts/usage.ts";
+import type { UsageTotals } from "../../../core/facts/usage-tally.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { contextUsage } from "../../../session/controller/compact-if-needed.ts";
+import { type SessionManager, sessionOverLog } from "../../../session/manager/session-manager.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import { type ContextSize, contextSizeText, sizeBefore } from "../../text/context-size.ts";
+import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { flag, numberOption, textOption } from "../parameters.ts";
+import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { column, truncate, wrap } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+import { kindColumn } from "../view/color.ts";
+import { excerptLine } from "../view/excerpt-line.ts";
+import { longestOf, shortId } from "../view/short-ids.ts";
+
+const LEAF = textOption(
+  "--leaf <entry>",
+  "end at this entry instead of the leaf: its id or the beginning of it, or its label",
+);
+const BEFORE = textOption(
+  "--before <entry>",
+  "what the model had when it wrote this answer, or made the call whose result this is",
+);
+const TAIL = numberOption("--tail <number>", "only this many messages, the last ones");
+const LLM = flag(
+  "--llm",
+  "as a provider gets them: only roles it knows, no unfinished answers, every tool call with its result",
+);
+
+interface ContextLine {
+  readonly message: AgentMessage;
+  /** The entry that it comes from; undefined if it was made to repair a tool pair. */
+  readonly entryId: string | undefined;
+}
+
+/** What a context is, and what was done to make a valid request of it. */
+interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"> {
+  readonly lines: readonly ContextLine[];
+  /** How many messages there are, also those that are not shown. */
+  readonly count: number;
+  readonly repairs: readonly ToolPairRepair[] | undefined;
+  /** Ids of answers that no provider gets, because they failed or were aborted. */
+  readonly leftOut: readonly string[] | undefined;
+  /** Size of the context, as `stats` and the page tell it. */
+  readonly size: ContextSize;
+  /** Says before which answer the context stands, and what that used; undefined if it stands at an entry. */
+  readonly answer: string | undefined;
+}
+
+/** `sessiontree context`: shows what a model sees. */
+export const command: Command = {
+  details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone.
+
+Above them stands the size of the context, the number that stats and the page show. If a model counted it, as before an answer whose record tells its input, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
+
+--leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
+  parameters: [SESSION, LEAF, BEFORE, TAIL, LLM],
+  examples: [
+    ["context @last", "at the leaf"],
+    ["context session.jsonl --leaf 1a2b3c4d", "at another entry"],
+    [
+      "context session.jsonl --before 1a2b3c4d --tail 10",
+      "the end of what the model saw when it wrote an answer",
+    ],
+    ["context session.jsonl --llm --json", "the messages of a request, as JSON"],
+  ],
+  run: async (call) => {
+    const shown = await readContext(call);
+    if (call.json) writeJson(call, shown);
+    else writeLines(call, shown);
+  },
+};
+
+async function readContext(call: CommandCall): Promise<ShownContext> {
+  const view = await (await call.findSession(call.get(SESSION))).read();
+  const session = sessionOverLog(view.log, {});
+  const answer = moveTo(call, session, view);
+  const { entries, model, thinkingLevel } = session.buildSessionProjection();
+  const all = entries.flatMap(({ sourceEntry, messages }) =>
+    messages.map((message): ContextLine => ({ message, entryId: sourceEntry.id })),
+  );
+  const { lines, ...request } = call.get(LLM) ? asRequest(all) : { ...AS_STORED, lines: all };
+  return {
+    lines: lines.slice(-(call.get(TAIL) ?? lines.length)),
+    count: lines.length,
+    ...request,
+    // The path before an answer names the model of the answer before it.
+    model: answer?.model ?? model,
+    thinkingLevel,
+    size: sizeBefore(answer?.used, contextUsage(session)),
+    answer: answer?.text,
+  };
+}
+
+/** Nothing is done to the messages but for a request. */
+const AS_STORED = { repairs: undefined, leftOut: undefined };
+
+interface AskedAnswer {
+  readonly text: string;
+  /** The model that wrote it; undefined if it is no answer, or does not say. */
+  readonly model: ModelChoice | undefined;
+  /** What it used, if that is known. */
+  readonly used: UsageTotals | undefined;
+}
+
+/** Goes to the entry of which the call speaks; returns the answer before which that is, undefined if it is at an entry. */
+function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView): AskedAnswer | undefined {
+  const [leaf, before] = [get(LEAF), get(BEFORE)];
+  if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");
+  if (leaf === undefined && before === undefined) return undefined;
+  if (leaf !== undefined) session.branch(view.findEntry(leaf));
+  if (before === undefined) return undefined;
+  const named = view.tree.find(view.findEntry(before));
+  const ordinal = callOf(view, named)?.ordinal ?? named;
+  const parent = view.tree.parentAt(ordinal);
+  if (parent === NONE) session.resetLeaf();
+  else session.branch(view.tree.idAt(parent));
+  const entry = view.entryAt(ordinal);
+  const used = answerText(entry);
+  const id = view.tree.idAt(ordinal);
+  const text = `before ${kindOf(entry).word} ${id}${used === "" ? "" : `: ${used}`}`;
+  return { text, model: entry && modelSetBy(entry), used: usageOf(entry) };
+}
+
+function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs" | "leftOut"> {
+  const sources = new Map<AgentMessage, string | undefined>();
+  const finished = lines.filter(({ message }) => !isUnfinished(message));
+  const converted = finished.flatMap(({ message, entryId }) => {
+    const messages = convertToLlm([message]);
+    for (const one of messages) sources.set(one, entryId);
+    return messages;
+  });
+  const { messages, repairs } = repairToolPairs(converted);
+  return {
+    lines: messages.map((message) => ({ message, entryId: sources.get(message) })),
+    repairs,
+    leftOut: lines.flatMap(({ message, entryId }) => (isUnfinished(message) ? (entryId ?? []) : [])),
+  };
+}
+
+function writeJson({ out }: CommandCall, shown: ShownContext): void {
+  const { model, thinkingLevel, lines, count: total, repairs, leftOut, size } = shown;
+  const { tokens, usageTokens, trailingTokens } = size;
+  const messages = lines.map(({ message }) => message);
+  // In the order of the messages; null for one that was made to repair a tool pair.
+  const entries = lines.map(({ entryId = null }) => entryId);
+  const context = { tokens, usageTokens, trailingTokens };
+  out.json({ model, thinkingLevel, context, total, messages, entries, repairs, leftOut });
+}
+
+function writeLines(
+  { out }: CommandCall,
+  { model, thinkingLevel, lines, count: total, repairs, leftOut, size, answer }: ShownContext,
+): void {
+  const { colours, width } = out;
+  const sizes = lines.map(({ message }) => estimateTokens(message));
+  const name = model === null ? "no model" : plainLine(`${model.provider}/${model.modelId}`);
+  out.line(truncate(`${name}, thinking ${plainLine(thinkingLevel)}`, width));
+  out.prose(`context: ${contextSizeText(size)}`);
+  if (answer !== undefined) for (const line of wrap(plainLine(answer), width)) out.line(line);
+  const which = lines.length < total ? `, of which these are the last ${count(lines.length)}` : "";
+  out.prose(`${counted(total, "message")}${which}; the tokens of each are estimated`);
+  if (lines.length > 0) out.line();
+  const ids = lines.map(({ entryId = "" }) => entryId);
+  const idLength = out.isLaidOut ? shortIdLength(ids) : longestOf(ids);
+  const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
+  lines.forEach(({ message, entryId = "-" }, i) => {
+    const facts = [
+      colours.dim(column(shortId(entryId, idLength), idLength)),
+      kindColumn(colours, kindOfMessage(message)),
+      colours.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
+    ];
+    out.line(excerptLine(facts, excerptOfMessage(message, !out.isLaidOut), out));
+  });
+  if (leftOut !== undefined && leftOut.length > 0) {
+    const answers = counted(leftOut.length, "unfinished answer");
+    out.line();
+    out.prose(`Left out: ${answers}, which no provider gets; --json lists them.`, colours.yellow);
+  }
+  if (repairs !== undefined && repairs.length > 0) {
+    out.line();
+    out.prose(`${counted(repairs.length, "repair")} of tool pairs; --json lists them.`, colours.yellow);
+  }
+}

@@ -1,0 +1,117 @@
+import { type BranchSide, diffBranches } from "../../../core/compaction/diff-branches.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { shortIdLength } from "../../../core/facts/short-id-length.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import { sessionOverLog } from "../../../session/manager/session-manager.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import { kindOf } from "../../text/entry-kind.ts";
+import { quoteForShell } from "../../text/shell-quoting.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { argument, optionalArgument } from "../parameters.ts";
+import { looksLikePath } from "../session-argument.ts";
+import { column, truncateStart } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+import { kindColumn } from "../view/color.ts";
+import { excerptLine } from "../view/excerpt-line.ts";
+import { idsOf, longestOf, shortId } from "../view/short-ids.ts";
+
+const SESSION = argument("<session>", "the session");
+const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
+const Y = optionalArgument("[entry-y]", "the end of the other; default: @leaf");
+
+/** `sessiontree diff`: shows what two branches of a session do not share. */
+export const command: Command = {
+  details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified.`,
+  parameters: [SESSION, X, Y],
+  examples: [
+    ["diff @last @leaf works", "where the session stands, and the entry that is labelled so"],
+    ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
+  ],
+  run: async (call) => {
+    const [name, end] = [call.get(SESSION), call.get(X)];
+    if (looksLikePath(end)) throw twoSessions(name, end);
+    const view = await (await call.findSession(name)).read();
+    const x = await firstEnd(call, view, name, end);
+    const y = view.findEntry(call.get(Y) ?? "@leaf");
+    const session = sessionOverLog(view.log, {});
+    const diff = diffBranches(session, x, y);
+    if (call.json) {
+      call.out.json({
+        commonAncestorId: diff.commonAncestorId,
+        x: { entry: x, ...diff.x },
+        y: { entry: y, ...diff.y },
+      });
+      return;
+    }
+    const length = call.out.isLaidOut ? shortIdLength(idsOf(view.tree)) : longestOf(idsOf(view.tree));
+    const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
+    if (ancestor === undefined) call.out.line("The branches have no entry in common.");
+    else {
+      call.out.line(call.out.colours.dim("The branches part after"));
+      writeEntries(call, [ancestor], " ", length);
+    }
+    writeSide(call, x, diff.x, "-", length);
+    writeSide(call, y, diff.y, "+", length);
+  },
+};
+
+/** @throws {UsageError} If it is no entry of the session, but another session. */
+async function firstEnd(call: CommandCall, view: SessionView, name: string, end: string): Promise<string> {
+  try {
+    return view.findEntry(end);
+  } catch (error) {
+    throw (await isSession(call, end)) ? twoSessions(name, end) : error;
+  }
+}
+
+async function isSession({ findSession }: CommandCall, name: string): Promise<boolean> {
+  try {
+    await (await findSession(name, "beginning")).read();
+    return true;
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    return error.code === "SESSION_AMBIGUOUS";
+  }
+}
+
+/** The error for a second session where an entry of the first is meant. */
+function twoSessions(...names: readonly string[]): UsageError {
+  const copies = names.map((one) => quoteForShell(plainLine(one))).join(" ");
+  return new UsageError(
+    `diff compares two branches of one session. To join two copies of one, run: sessiontree merge ${copies} -o merged.jsonl`,
+  );
+}
+
+function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | "+", length: number): void {
+  const { out } = call;
+  out.line();
+  const number = side.entries.length === 0 ? "nothing" : counted(side.entries.length, "entry", "entries");
+  const heading = `${mark} ${number} only on the branch to ${shortId(id, length)}`;
+  out.prose(heading, out.colours.bold);
+  writeEntries(call, side.entries, mark, length);
+  writeFiles(call, "read", side.readFiles);
+  writeFiles(call, "modified", side.modifiedFiles);
+}
+
+function writeEntries(
+  { out }: CommandCall,
+  entries: BranchSide["entries"],
+  mark: string,
+  length: number,
+): void {
+  for (const entry of entries) {
+    const word = kindColumn(out.colours, kindOf(entry));
+    const id = out.colours.dim(column(shortId(entry.id, length), length));
+    out.line(excerptLine([mark, id, word], excerptOf(entry, !out.isLaidOut), out));
+  }
+}
+
+/** Columns of "modified" and a gap. */
+const WHAT_WIDTH = 10;
+
+function writeFiles({ out }: CommandCall, what: string, files: readonly string[]): void {
+  for (const file of files)
+    out.line(`  ${column(what, WHAT_WIDTH)}${truncateStart(plainLine(file), out.width - WHAT_WIDTH - 2)}`);
+}

@@ -1,0 +1,112 @@
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainJson, plainLine } from "../../../core/facts/plain-text.ts";
+import { writeNewFile } from "../../../session/log/new-file.ts";
+import { SessionView } from "../../../session/manager/session-view.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
+import type { ExportSource } from "../export/source.ts";
+import type { NamedSession } from "../named-session.ts";
+import { flag, optionalArgument, textOption } from "../parameters.ts";
+import { newFilePath } from "../session-argument.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SESSION = optionalArgument("[session]", "the session");
+const LEAF = textOption(
+  "--leaf <entry>",
+  "end the branch at this entry instead of the leaf: an id or its beginning, or a label",
+);
+const FULL = flag("--full", "everything: all branches; in a drawing, every entry");
+const IMAGES = flag("--images", "embed images in the Markdown instead of a note");
+const FILE = textOption("-o, --output <file>", "write to this new file instead of stdout");
+
+/** `sessiontree export`: writes a session in another form. */
+export const command: Command = {
+  details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawings show the whole tree; a drawing joins entries in a straight line into one box unless --full is given.`,
+  parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
+  examples: [
+    ["export @last --markdown | less", "a transcript of the active branch"],
+    ["export @last --html page.html", "all branches as a page, to a new file"],
+    ["export @last --jsonl branch.jsonl", "the branch as a session of the same id"],
+    ["export session.jsonl --jsonl --full -o copy.jsonl", "the whole session"],
+    ["export session.jsonl --markdown --leaf 1a2b3c4d -o notes.md", "another branch, to a file"],
+    ["export session.jsonl --dot | dot -Tsvg -o tree.svg", "a picture of the tree, by Graphviz"],
+  ],
+  run: async (call) => {
+    const { findSession, io, json, out } = call;
+    const { format, file } = chosenFormat(call);
+    const path = file === undefined ? undefined : newFilePath(io.cwd, file);
+    const source = await readSource(await findSession(sessionName(call, format)), format, call);
+    if (path === undefined) writeOutput(call, format, source);
+    else {
+      writeNewFile({ path, pieces: format.render(source) });
+      const entries = entriesIn(path, format, source);
+      if (json) out.json({ path, format: format.name, entryCount: entries });
+      else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);
+    }
+  },
+};
+
+/** The format that was asked for, and the file to write; undefined for the output. */
+function chosenFormat({ get }: CommandCall): { format: ExportFormat; file: string | undefined } {
+  const chosen = EXPORT_FORMATS.filter(({ option }) => Boolean(get(option)));
+  const [format] = chosen;
+  const all = EXPORT_FORMATS.map(({ name }) => `--${name}`).join(", ");
+  if (format === undefined) throw new UsageError(`Choose a format: add one of ${all}.`);
+  if (chosen.length > 1) throw new UsageError(`Choose one format of ${all}.`);
+  const given = get(format.option);
+  const output = get(FILE);
+  if (typeof given === "string" && output !== undefined)
+    throw new UsageError(`Name one file, after --${format.name} or -o.`);
+  return { format, file: output ?? (typeof given === "string" ? given : undefined) };
+}
+
+/** @throws {UsageError} If it is missing, maybe because the format took it for the file to write. */
+function sessionName({ get }: CommandCall, { name, option }: ExportFormat): string {
+  const session = get(SESSION);
+  if (session !== undefined) return session;
+  const given = get(option);
+  throw new UsageError(
+    typeof given === "string"
+      ? `Name the session first: "sessiontree export ${given} --${name}"; the file to write follows --${name}`
+      : "Name the session to export, such as @last",
+  );
+}
+
+async function readSource(
+  named: NamedSession,
+  format: ExportFormat,
+  { get }: CommandCall,
+): Promise<ExportSource> {
+  const [leaf, isFull] = [get(LEAF), get(FULL)];
+  if (leaf !== undefined && (format.isWhole || (format.name === "jsonl" && isFull))) {
+    throw new UsageError("This exports all branches; leave out --leaf.");
+  }
+  const session = await named.read();
+  return {
+    session,
+    leaf: leaf === undefined ? session.leaf : session.tree.find(session.findEntry(leaf)),
+    isFull,
+    withImages: get(IMAGES),
+  };
+}
+
+function writeOutput({ io, json, out }: CommandCall, format: ExportFormat, source: ExportSource): void {
+  const isJson = format.name === "jsonl";
+  const texts = decoded(format.render(source));
+  if (json && !isJson) {
+    out.json({ format: format.name, text: [...texts].join("") });
+    return;
+  }
+  // In a terminal the lines of a session must not be commands to it; in a pipe they stay as they are.
+  for (const text of texts) out.text(isJson && io.stdout.isTTY ? plainJson(text) : text);
+}
+
+function* decoded(pieces: Iterable<string | Uint8Array>): Generator<string, void> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (const piece of pieces) yield typeof piece === "string" ? piece : decoder.decode(piece);
+}
+
+function entriesIn(path: string, { name, isWhole }: ExportFormat, { session, leaf }: ExportSource): number {
+  if (name === "jsonl") return SessionView.at(path).tree.size;
+  return isWhole ? session.tree.size : session.tree.path(leaf).length;
+}

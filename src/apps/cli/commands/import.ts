@@ -1,0 +1,290 @@
+import { existsSync } from "node:fs";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
+import { dateAndTime } from "../../../core/facts/times.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import { aboutForeign } from "../../../core/jsonl/not-a-session.ts";
+import { detectSourceOfFile } from "../../../interop/history/file-facts.ts";
+import {
+  type ImportSessionsOptions,
+  importSessions,
+  previewImport,
+  type SessionImport,
+} from "../../../interop/history/import-sessions.ts";
+import { findLost, keepLost } from "../../../interop/history/lost-sessions.ts";
+import { findOpenClaw } from "../../../interop/history/openclaw.ts";
+import { watchSessions } from "../../../interop/history/watch-sessions.ts";
+import type { DetectedSource } from "../../../interop/import/detect-source.ts";
+import { SOURCE_NAMES, type SourceName } from "../../../interop/import/imported-session.ts";
+import { fileStore } from "../../../stores/file/file-store.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { isPiped } from "../named-session.ts";
+import { OPENCLAW } from "../other-agent-folders.ts";
+import { choiceOption, flag, optionalList, textOption } from "../parameters.ts";
+import { withProgress } from "../progress.ts";
+import { pathOf, sessionScope } from "../session-argument.ts";
+import { issueJson } from "../session-json.ts";
+import { spanOf } from "../span-options.ts";
+import { column, widthOf } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+import { writeIndented } from "../view/issue-lines.ts";
+
+const PATHS = optionalList(
+  "[paths...]",
+  "files or folders to import, instead of where programs keep their sessions",
+);
+const ALL = flag("--all", "import everything it finds");
+const FROM = choiceOption(
+  "--from <source>",
+  `only sessions of this program: ${SOURCE_NAMES.join(", ")}`,
+  SOURCE_NAMES,
+);
+const PROJECT = textOption("--project <folder>", "only sessions of this working directory");
+const SINCE = textOption(
+  "--since <time>",
+  "only sessions used since a day (2026-11-22) or within a time (12h, 30d)",
+);
+const AGAIN = flag("--again", "also sessions that were deleted here");
+const FRESH = flag("--fresh", "anew, beside what was imported by an older version");
+const WATCH = flag("--watch", "stay, and import what changes, until interrupted");
+const HOOK = flag("--hook", "the session that an agent names on stdin, as agents call their hooks");
+const LOST = flag("--lost", "prompts of sessions that Claude Code has deleted; with --all, keeps them");
+const DRY_RUN = flag("--dry-run", "only say what would be done");
+
+/** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
+export const command: Command = {
+  details: `Without options: what is there, by program and project, and what would be done.
+What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
+The programs' own files are only read. --dir and --store say where sessions go.`,
+  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, WATCH, HOOK, LOST, DRY_RUN],
+  examples: [
+    ["import", "what is there"],
+    ["import --all", "import everything; run it daily, since Claude Code deletes after 30 days"],
+    ["import --from codex --since 30d", "what Codex wrote in the last month"],
+    ["import --watch", "everything, as soon as it is written"],
+    ["import --hook", "in the settings of an agent: its session, whenever it has answered"],
+    ["import --all --dry-run --json", "one JSON object for each session, and nothing written"],
+  ],
+  run: async (call) => {
+    const { get, json } = call;
+    const isChosen = [get(FROM), get(PROJECT), get(SINCE)].some((one) => one !== undefined);
+    const isAsked = isChosen || get(ALL) || get(AGAIN) || get(FRESH) || get(PATHS).length > 0;
+    const skipped: string[] = [];
+    const options = { ...queryOf(call), ...(await targetOf(call)), onSkipped: noteSkipped(call, skipped) };
+    checkPaths(call);
+    if (get(HOOK)) {
+      const { importFromHook } = await import("../import-hook.ts");
+      await importFromHook(call.io, options);
+      return EXIT_CODES.ok;
+    }
+    if (get(WATCH)) return watchSources(call, options);
+    if (get(LOST)) await showLost(call, options);
+    else if (!isAsked && !json) await showPreview(call, options);
+    else {
+      const how = { again: get(AGAIN), fresh: get(FRESH), dryRun: get(DRY_RUN) || !isAsked };
+      if (!(await runImport(call, { ...options, ...how }))) return EXIT_CODES.cancelled;
+    }
+    return skipped.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+  },
+};
+
+async function targetOf({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
+  if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
+  if (dir !== undefined) return { store: fileStore({ sessionDir: pathOf(io.cwd, dir) }) };
+  // Sessions that were imported where sessions are kept stay there.
+  const { sessionDir } = sessionScope({ io, dir }, true);
+  return sessionDir === undefined ? {} : { earlierDirs: [sessionDir] };
+}
+
+function queryOf(call: CommandCall): ImportSessionsOptions {
+  const { get, io } = call;
+  const paths = get(PATHS);
+  const source = get(FROM);
+  const project = get(PROJECT);
+  const { since } = spanOf(call, SINCE, undefined, false);
+  return {
+    env: io.env,
+    now: io.now,
+    ...(paths.length > 0 && { paths: paths.map((path) => pathOf(io.cwd, path)) }),
+    ...(source !== undefined && { sources: [source] }),
+    ...(project !== undefined && { project: pathOf(io.cwd, project) }),
+    ...(since !== undefined && { sinceMs: since.getTime() }),
+  };
+}
+
+function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, error: unknown) => void {
+  return (path, error) => {
+    skipped.push(path);
+    warn(`${path} was left out: ${error instanceof Error ? error.message : String(error)}`);
+  };
+}
+
+function checkPaths({ get, io }: CommandCall): void {
+  if (get(PATHS).some(isPiped))
+    throw new UsageError("import reads files; save standard input to one, and name that.");
+  for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
+    if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
+    if (!path.endsWith(".jsonl")) continue;
+    const source = detectSourceOfFile(path);
+    if (source === undefined || isImported(source)) continue;
+    const isOurs = source === "pi" || source === "oh-my-pi";
+    throw new UsageError(
+      isOurs
+        ? `${path} is a session of ${source}: it opens as it is; no import is needed.`
+        : aboutForeign(path, source),
+    );
+  }
+}
+
+function isImported(source: DetectedSource): source is SourceName {
+  return SOURCE_NAMES.some((name) => name === source);
+}
+
+async function showPreview(call: CommandCall, options: ImportSessionsOptions): Promise<void> {
+  const { out } = call;
+  const groups = await previewImport(options);
+  noteOpenClaw(call);
+  if (groups.length === 0) {
+    out.prose("No sessions of other programs were found.");
+    return;
+  }
+  const rows = groups.map(({ source, cwd, sessions, changed }) => [
+    source,
+    counted(sessions, "session"),
+    changed === 0 ? "up to date" : `${count(changed)} to import`,
+    plainLine(cwd === "" ? "(unknown project)" : cwd),
+  ]);
+  const widths = [0, 1, 2].map((place) => Math.max(...rows.map((row) => widthOf(row[place] ?? ""))));
+  for (const row of rows) {
+    const cells = row.map((cell, place) => column(cell, widths[place] ?? widthOf(cell)));
+    out.line(cells.join("  ").trimEnd());
+  }
+  if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
+}
+
+/** Lists sessions of which only prompts are left; with `--all`, keeps them. */
+async function showLost(
+  { get, json, out, note }: CommandCall,
+  options: ImportSessionsOptions,
+): Promise<void> {
+  const isKept = get(ALL) && !get(DRY_RUN);
+  const all = findLost(options);
+  for (const lost of all) {
+    const path = isKept ? await keepLost(lost, options) : null;
+    const { sessionId, startedAt, cwd, prompts, firstPrompt } = lost;
+    if (json)
+      out.json({ sourceId: sessionId, cwd, created: startedAt, prompts: prompts.length, firstPrompt, path });
+    else
+      out.line(
+        tabSeparated([sessionId, startedAt, counted(prompts.length, "prompt"), cwd, path ?? firstPrompt]),
+      );
+  }
+  if (all.length === 0) note("No prompts of deleted sessions were found.");
+  else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
+}
+
+/** Says what there is of a program whose sessions need no import. */
+function noteOpenClaw({ io, note, warn }: CommandCall): void {
+  const { sessions, archives, databases } = findOpenClaw(io.env);
+  if (sessions.length > 0)
+    note(
+      `${OPENCLAW}: ${counted(sessions.length, "session")}, which need no import; "sessiontree list --all --source ${OPENCLAW}" lists them.`,
+    );
+  for (const path of archives)
+    note(`${OPENCLAW}: ${plainLine(path)} is an archive, which a copy named *.jsonl opens.`);
+  for (const path of databases)
+    warn(
+      `${path} is a database of OpenClaw 2026.9 or later, which this version of sessiontree does not read: it reads the sessions of earlier ones.`,
+    );
+}
+
+/** How many sessions of a program became what, and how many issues they have. */
+const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty: 0, issues: 0 };
+
+type Tally = typeof NO_SESSIONS;
+
+/** Issues that are told to a person; the JSON has all. */
+const MOST_TOLD = 5;
+
+/** Imports, and tells what became of each session; false if that was interrupted. */
+async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
+  const { json, out, io, warn } = call;
+  const signal = io.untilInterrupted?.();
+  const tallies = new Map<SourceName, Tally>();
+  const told: [path: string, issue: string][] = [];
+  let isWhole = true;
+  try {
+    await withProgress(call, "Importing sessions", async (onProgress) => {
+      for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
+        if (json) out.json(importJson(one));
+        const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
+        tally[one.status]++;
+        tally.issues += one.issues.length;
+        for (const { line, code, message } of one.issues.slice(0, MOST_TOLD - told.length))
+          told.push([one.sourcePath ?? one.sourceId, `line ${line}: ${code}: ${message}`]);
+        tallies.set(one.source, tally);
+      }
+    });
+  } catch (error) {
+    if (!isSessionError(error, "ABORTED")) throw error;
+    isWhole = false;
+  }
+  if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, told, options.dryRun === true);
+  if (!isWhole) warn("The import was interrupted; run it again to continue.");
+  return isWhole;
+}
+
+/** Imports what changes, with a line for each change, until interrupted. */
+async function watchSources(call: CommandCall, options: ImportSessionsOptions): Promise<ExitCode> {
+  const { get, io, json, out, warn } = call;
+  if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
+    throw new UsageError("--watch goes with neither --again, --fresh nor --dry-run.");
+  const signal = io.untilInterrupted?.();
+  warn("Watching; an interrupt (Ctrl-C) ends it.");
+  for await (const one of watchSessions({ ...options, ...(signal && { signal }) })) {
+    if (json) out.json(importJson(one));
+    else out.line(changeLine(one, io.now()));
+    out.flush();
+  }
+  return EXIT_CODES.ok;
+}
+
+function changeLine({ source, id, path, status, issues }: SessionImport, nowMs: number): string {
+  const what = status === "gone" ? "gone, kept here" : status;
+  const parts = [dateAndTime(nowMs), source, what, plainLine(path ?? id)];
+  return [...parts, ...(issues.length > 0 ? [counted(issues.length, "issue")] : [])].join("  ");
+}
+
+function importJson(one: SessionImport): object {
+  const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
+  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(issueJson) };
+}
+
+function writeTallies(
+  { out }: CommandCall,
+  tallies: ReadonlyMap<SourceName, Tally>,
+  told: readonly (readonly [path: string, issue: string])[],
+  isDry: boolean,
+): void {
+  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
+  for (const [source, tally] of tallies) {
+    const parts = [
+      `${count(tally.new)} new`,
+      `${count(tally.grown)} grown`,
+      `${count(tally.unchanged)} unchanged`,
+      ...(tally.deleted > 0 ? [`${count(tally.deleted)} deleted here (--again imports them)`] : []),
+      ...(tally.gone > 0 ? [`${count(tally.gone)} gone there (kept here)`] : []),
+      ...(tally.empty > 0 ? [`${count(tally.empty)} without a message (left out)`] : []),
+      ...(tally.issues > 0 ? [counted(tally.issues, "issue")] : []),
+    ];
+    out.prose(`${source}: ${parts.join(", ")}`);
+  }
+  for (const [path, issue] of told) {
+    out.line(`  ${plainLine(path)}`);
+    writeIndented(issue, out);
+  }
+  const more = [...tallies.values()].reduce((sum, { issues }) => sum + issues, 0) - told.length;
+  if (more > 0) out.prose(`and ${counted(more, "other issue")}; --json tells all.`);
+  if (isDry && tallies.size > 0) out.line("Nothing was written.");
+}

@@ -1,0 +1,143 @@
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import type { LineSource } from "../../../core/jsonl/line-source.ts";
+import type { MergeConflict } from "../../../core/merge/merge-plan.ts";
+import type { MergeSide } from "../../../core/merge/merge-source.ts";
+import { type MergeFilesResult, mergeCopies } from "../../../session/manager/merge-files.ts";
+import type { Command, CommandCall } from "../command.ts";
+import type { NamedSession } from "../named-session.ts";
+import type { Output } from "../output.ts";
+import { argument, flag, textOption } from "../parameters.ts";
+import { newFilePath } from "../session-argument.ts";
+import { issueJson } from "../session-json.ts";
+import { wrap } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+import { writeFacts } from "../view/facts.ts";
+import { writeIndented, writeIssue } from "../view/issue-lines.ts";
+
+const FIRST = argument("<session-a>", "one copy of the session");
+const SECOND = argument("<session-b>", "the other copy");
+const OUTPUT = textOption("--output, -o <file>", "the new file for the merged session");
+const IN_PLACE = flag(
+  "--in-place",
+  "replace the first copy; keeps its old bytes unless the merge redacts some of them",
+);
+const ANY_ID = flag("--allow-different-ids", "merge them even if they are not copies of one session");
+
+/** `sessiontree merge`: makes one session of two copies that went different ways. */
+export const command: Command = {
+  details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result has every entry of both, and what they share once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies do not change.`,
+  parameters: [FIRST, SECOND, OUTPUT, IN_PLACE, ANY_ID],
+  examples: [
+    ["merge laptop.jsonl server.jsonl -o both.jsonl", "into a new file"],
+    ["merge session.jsonl session-conflict.jsonl --in-place", "into the first, with a backup"],
+  ],
+  run: async (call) => {
+    const { get, findKeptSession, findSession, io } = call;
+    const output = get(OUTPUT);
+    const isInPlace = get(IN_PLACE);
+    if ((output === undefined) !== isInPlace) {
+      throw new UsageError("Name the target: add either -o and a file, or --in-place.");
+    }
+    const allowDifferentIds = get(ANY_ID);
+    const a = await (isInPlace ? findKeptSession : findSession)(get(FIRST));
+    const b = await findSession(get(SECOND));
+    if (isInPlace && a.path === undefined) {
+      throw new UsageError("A session in a database cannot be replaced by a merge; add -o and a file.");
+    }
+    const target = output === undefined ? { inPlace: true as const } : { to: newFilePath(io.cwd, output) };
+    const result = mergeCopies(await copyOf(a), await copyOf(b), { ...target, allowDifferentIds });
+    if (call.json) call.out.json(resultJson(result));
+    else writeResult(call, result, a.location.text, b.location.text);
+  },
+};
+
+/** Returns the path of a copy, or its lines if it has no file. */
+async function copyOf(session: NamedSession): Promise<string | LineSource> {
+  return session.path ?? (await session.read()).log;
+}
+
+function resultJson({ sessionId, path, entries, conflicts, issues, ...result }: MergeFilesResult): object {
+  return {
+    id: sessionId,
+    path,
+    entryCount: entries,
+    ...result,
+    conflicts: conflicts.map(({ id, entries: now }) => ({
+      entry: id,
+      entries: now.map(({ id: entry, from }) => ({ entry, from })),
+    })),
+    issues: { a: issues.a.map(issueJson), b: issues.b.map(issueJson) },
+  };
+}
+
+function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {
+  const { path, backup, entries, onlyInA, onlyInB, inBoth, conflicts, headerDifferences, issues } = result;
+  const { unredacted } = result;
+  out.line(`${out.colours.green("Merged")}  ${plainLine(path)}`);
+  writeFacts(
+    [
+      ["entries", count(entries)],
+      ["in both", count(inBoth)],
+      ["only in a", `${count(onlyInA)}, ${a}`],
+      ["only in b", `${count(onlyInB)}, ${b}`],
+      ["original", backup ?? ""],
+    ],
+    out,
+  );
+  if (get(IN_PLACE) && unredacted.a.length > 0)
+    writeHeading(
+      `No backup was kept: it would hold the content of ${counted(unredacted.a.length, "redacted entry", "redacted entries")}.`,
+      out,
+    );
+  else writeUnredacted("a", unredacted.a, out);
+  writeUnredacted("b", unredacted.b, out);
+  writeConflicts(conflicts, out);
+  if (headerDifferences.length > 0) {
+    writeHeading("The headers differ:", out);
+    for (const { field, a: inA, b: inB, merged } of headerDifferences) {
+      writeIndented(`${field}: ${shown(inA)} in a, ${shown(inB)} in b; ${shown(merged)} was taken`, out);
+    }
+  }
+  writeIssues("a", issues.a, out);
+  writeIssues("b", issues.b, out);
+}
+
+function writeUnredacted(side: MergeSide, { length }: readonly string[], out: Output): void {
+  if (length === 0) return;
+  const entries = counted(length, "entry that is", "entries that are");
+  writeHeading(`${side} still holds the content of ${entries} redacted now; redact it there, too.`, out);
+}
+
+function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void {
+  if (conflicts.length === 0) return;
+  const number = counted(
+    conflicts.length,
+    "id stood for different entries",
+    "ids stood for different entries",
+  );
+  writeHeading(`${number}:`, out);
+  for (const { id, entries } of conflicts) {
+    out.line(`  ${plainLine(id)}`);
+    for (const one of entries) {
+      writeIndented(`${one.from === "both" ? "of both" : `of ${one.from}`}: ${one.id}`, out);
+    }
+  }
+}
+
+function writeIssues(side: MergeSide, issues: readonly SessionIssue[], out: Output): void {
+  if (issues.length === 0) return;
+  writeHeading(`${counted(issues.length, "issue")} in ${side}; lines that hold no entry stay there:`, out);
+  for (const issue of issues) writeIssue(issue, out);
+}
+
+function writeHeading(text: string, out: Output): void {
+  out.line();
+  for (const line of wrap(text, out.width)) out.line(out.colours.yellow(line));
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "nothing" : encodeParsed(value);
+}

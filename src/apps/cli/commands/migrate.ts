@@ -1,0 +1,68 @@
+import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
+import type { Command } from "../command.ts";
+import { confirm, YES } from "../confirm.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { flag, type Parameter } from "../parameters.ts";
+import { asUsage, UsageError } from "../usage-error.ts";
+
+const TO: Parameter<number | undefined> = {
+  kind: "option",
+  form: "--to <version>",
+  description: "a version other than the newest; 0 removes everything, sessions included",
+  parse: (given) => {
+    if (given === undefined) return undefined;
+    if (typeof given === "string" && /^\d{1,9}$/.test(given)) return Number(given);
+    throw new UsageError("--to <version> must be a whole number, 0 or more.");
+  },
+};
+
+const SQL = flag("--sql", "only print the statements that would be run");
+
+/** `sessiontree migrate`: makes the tables of a database, or changes them. */
+export const command: Command = {
+  details: `Sessions are kept in tables of their own schema. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
+  parameters: [TO, SQL, YES],
+  examples: [
+    ["migrate --store postgres://owner@db.example/agents", "the tables of this release"],
+    ["migrate --store postgres://owner@db.example/agents --to 0 --yes", "no tables, and no sessions"],
+    ["migrate --store postgres://reader@db.example/agents --sql", "for somebody else to run"],
+  ],
+  run: async (call) => {
+    const { get, io, json, out, stored } = call;
+    if (stored === undefined) {
+      throw new UsageError("Name the database: add --store and its address, or set SESSIONTREE_STORE.");
+    }
+    const to = get(TO);
+    const { address } = stored;
+    if (get(SQL)) {
+      for (const statement of await asUsage(() => stored.migrationSql(to))) {
+        if (json) out.json(statement);
+        // A pipe must get what the database is to get.
+        else out.line(io.stdout.isTTY ? plainText(statement) : statement);
+      }
+      return EXIT_CODES.ok;
+    }
+    if (to !== undefined && !(await confirm(call, question(to, address)))) {
+      call.warn("Nothing was changed.");
+      return EXIT_CODES.failed;
+    }
+    const result = await asUsage(() => stored.migrate(to));
+    if (json) out.json({ store: address, ...result });
+    else out.line(`${describe(result)} ${plainLine(address)}`);
+    return EXIT_CODES.ok;
+  },
+};
+
+function question(to: number, address: string): string {
+  return to === 0
+    ? `All sessions in ${plainLine(address)} will be deleted for good, with their tables.\nDelete them?`
+    : `Everything that versions after ${to} added to ${plainLine(address)} will be deleted.\nGo back to version ${to}?`;
+}
+
+function describe({ from, to }: { readonly from: number; readonly to: number }): string {
+  if (from === to) return to === 0 ? "There are no tables in" : `The tables already have version ${to}:`;
+  if (to === 0) return "Deleted all tables in";
+  return from === 0
+    ? `Created the tables of version ${to} in`
+    : `Changed tables from version ${from} to ${to} in`;
+}

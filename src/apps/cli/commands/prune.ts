@@ -1,0 +1,185 @@
+import { statSync } from "node:fs";
+import { summarizeSession } from "../../../catalog/list/file-summary.ts";
+import { listSessions } from "../../../catalog/list/list-sessions.ts";
+import { type KeepReason, planRetention, type RetentionCandidate } from "../../../catalog/trash/retention.ts";
+import { deleteSession } from "../../../catalog/trash/trash.ts";
+import { bytes, count, counted } from "../../../core/facts/number-text.ts";
+import { titleOf } from "../../../core/facts/session-title.ts";
+import { shortIdLength } from "../../../core/facts/short-id-length.ts";
+import { ago, parseDuration } from "../../../core/facts/times.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
+import { ifPresent } from "../../../session/fs/file-system.ts";
+import { isThere } from "../../../session/log/replace-file.ts";
+import { SessionView } from "../../../session/manager/session-view.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { confirm, YES } from "../confirm.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { knownSessions } from "../known-sessions.ts";
+import { flag, type Parameter } from "../parameters.ts";
+import { sessionScope } from "../session-argument.ts";
+import { sessionJson } from "../session-json.ts";
+import { column } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+import { textBehind } from "../view/excerpt-line.ts";
+import { shortId } from "../view/short-ids.ts";
+
+const OLDER_THAN: Parameter<number> = {
+  kind: "option",
+  form: "--older-than <time>",
+  description: "those not used for so long: 12h, 90d, 8w or 1y",
+  parse: (given) => {
+    if (given === undefined) throw new UsageError("Add --older-than and an age, such as 90d.");
+    const timeMs = typeof given === "string" ? parseDuration(given) : undefined;
+    if (timeMs !== undefined) return timeMs;
+    throw new UsageError("--older-than takes a number of hours, days, weeks or years: 12h, 90d, 8w, 1y.");
+  },
+};
+const KEEP_NAMED = flag("--keep-named", "keep sessions that have a name");
+const KEEP_LABELLED = flag("--keep-labelled", "keep sessions that have labels");
+const ALL = flag("--all", "sessions of all projects");
+const INCLUDE_PARENTS = flag("--include-parents", "also delete sessions that kept sessions were forked from");
+const DRY_RUN = flag("--dry-run", "only show the plan");
+const VERBOSE = flag("--verbose", "also show what is kept, and why");
+
+const AGE_WIDTH = 10;
+const SIZE_WIDTH = 9;
+
+interface Row extends FileRow, RetentionCandidate {
+  readonly size: number;
+}
+
+type Fate = KeepReason | "delete";
+
+/** `sessiontree prune`: puts sessions into the trash that were not used for long. */
+export const command: Command = {
+  details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age counts from the last message. A session is kept if any session forked from it is kept.`,
+  filesOnly:
+    '"sessiontree rm" deletes sessions from a database, and "sessiontree list --json" shows their times.',
+  parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELLED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],
+  examples: [
+    ["prune --older-than 90d --dry-run", "what would be deleted"],
+    ["prune --older-than 1y --all --keep-named --yes", "do it everywhere, but keep what has a name"],
+  ],
+  run: async (call) => {
+    const plan = await makePlan(call);
+    writePlan(call, plan);
+    const { toDelete } = plan;
+    if (call.get(DRY_RUN) || toDelete.length === 0) return EXIT_CODES.ok;
+    call.out.flush();
+    const question = `Put ${toDelete.length === 1 ? "it" : `these ${counted(toDelete.length, "session")}`} into the trash?`;
+    if (!(await confirm(call, question))) {
+      call.warn("Nothing was deleted.");
+      return EXIT_CODES.failed;
+    }
+    return carryOut(call, toDelete);
+  },
+};
+
+interface Plan {
+  readonly toDelete: readonly Row[];
+  readonly kept: readonly { readonly session: Row; readonly reason: KeepReason }[];
+}
+
+async function makePlan(call: CommandCall): Promise<Plan> {
+  const olderThanMs = call.get(OLDER_THAN);
+  const sessions = await listSessions(sessionScope(call, call.get(ALL)));
+  const paths = sessions.map(({ path }) => path);
+  const isMeant = new Set(paths);
+  const others = (await knownSessions(call, paths)).filter(({ path }) => !isMeant.has(path));
+  const now = call.io.now();
+  const policy = {
+    olderThanMs,
+    keepNamed: call.get(KEEP_NAMED),
+    includeParents: call.get(INCLUDE_PARENTS),
+  };
+  const rows = sessions.map(rowOf);
+  if (!call.get(KEEP_LABELLED)) return planRetention(rows, policy, now, others);
+  // To find labels a session is read, so that is done only for what would go without them.
+  const mayGo = new Set(planRetention(rows, { ...policy, includeParents: true }, now).toDelete);
+  const looked = rows.map((row) => (mayGo.has(row) ? { ...row, isLabelled: hasLabels(row.path) } : row));
+  return planRetention(looked, { ...policy, keepLabelled: true }, now, others);
+}
+
+function rowOf(session: FileRow): Row {
+  return { ...session, size: ifPresent(() => statSync(session.path))?.size ?? 0 };
+}
+
+/** One that cannot be read counts as labelled, and so stays. */
+function hasLabels(path: string): boolean {
+  try {
+    return SessionView.at(path).labels.size > 0;
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    return true;
+  }
+}
+
+/** Deletes one after the other; what is refused stays, and the others go on. What another process deletes needs no deletion. */
+async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCode> {
+  let done = 0;
+  const refusals: { readonly path: string; readonly message: string }[] = [];
+  for (const row of rows) {
+    const { path } = row;
+    try {
+      if (!(await isUnchanged(row))) {
+        refusals.push({ path, message: `${path} was changed meanwhile, and is left alone.` });
+        continue;
+      }
+      const { method } = await deleteSession(path);
+      if (call.json) call.out.json({ action: "deleted", id: row.id, path, method });
+      done++;
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+      refusals.push({ path, message: error.message });
+    }
+  }
+  const left = refusals.filter(({ path }) => isThere(path));
+  for (const { message } of left) call.warn(message);
+  if (!call.json) call.out.line(`${counted(done, "session")} moved to the trash.`);
+  return left.length === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+/** Whether a file is as the plan saw it: somebody may have gone on with the session while the question stood. */
+async function isUnchanged({ path, size, modified }: Row): Promise<boolean> {
+  if (ifPresent(() => statSync(path))?.size !== size) return false;
+  return (await summarizeSession(path))?.modified.getTime() === modified.getTime();
+}
+
+function writePlan(call: CommandCall, { toDelete, kept }: Plan): void {
+  const { json, out } = call;
+  const isVerbose = call.get(VERBOSE);
+  const rows: [row: Row, fate: Fate][] = toDelete.map((row) => [row, "delete"]);
+  if (isVerbose) rows.push(...kept.map(({ session, reason }): [Row, Fate] => [session, reason]));
+  if (json) {
+    for (const [row, fate] of rows) out.json(rowJson(row, fate));
+    return;
+  }
+  writeRows(call, rows);
+  const size = toDelete.reduce((sum, row) => sum + row.size, 0);
+  const freed = size === 0 ? "" : ` (${bytes(size)})`;
+  out.prose(`${counted(toDelete.length, "session")} to delete${freed}, ${count(kept.length)} to keep.`);
+}
+
+function rowJson({ size, ...row }: Row, fate: Fate): object {
+  const facts = { ...sessionJson(row), bytes: size };
+  return fate === "delete" ? { action: "delete", ...facts } : { action: "keep", reason: fate, ...facts };
+}
+
+/** One line for each session: what becomes of it where that differs, short id, age, size, name or first message. */
+function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): void {
+  const { out } = call;
+  const { colours } = out;
+  const now = call.io.now();
+  const idLength = shortIdLength(rows.map(([{ id }]) => id));
+  for (const [row, fate] of rows) {
+    const { id, name, modified, size } = row;
+    const facts = [
+      colours.dim(column(shortId(id, idLength), idLength)),
+      column(ago(modified.getTime(), now), AGE_WIDTH),
+      colours.dim(bytes(size).padStart(SIZE_WIDTH)),
+    ].join("  ");
+    const front = fate === "delete" ? facts : `${facts}  ${colours.green(`keep: ${fate}`)}`;
+    out.line(textBehind(front, titleOf(row), out, name === undefined ? String : colours.bold));
+  }
+}

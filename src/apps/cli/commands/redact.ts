@@ -1,0 +1,101 @@
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { REDACTED_TEXT } from "../../../core/format/redact-entry.ts";
+import { kindOf } from "../../text/entry-kind.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { confirm, YES } from "../confirm.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { leftoversOf } from "../leftover-files.ts";
+import { changeSession } from "../named-session.ts";
+import { flag, optionalArgument, textOption } from "../parameters.ts";
+import { truncate } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SESSION = optionalArgument("[session]", "the session; with --matching, default: all of this project");
+const ENTRY = optionalArgument(
+  "[entry]",
+  "the entry: its id or the beginning of it, its label, or @leaf; not with --matching",
+);
+const TEXT = textOption("--text <text>", 'the text to put in its place; default: "[redacted]"');
+const MATCHING = textOption("--matching <text>", "redact this text wherever it stands, instead of an entry");
+const REGEX = flag("--regex", "--matching is a regular expression");
+const ALL = flag("--all", "with --matching: in the sessions of all projects");
+const DRY_RUN = flag("--dry-run", "with --matching: only show where the text stands");
+
+/** How much of the content is shown, so that it is plain what goes. */
+const EXCERPT_WIDTH = 60;
+
+/** `sessiontree redact`: takes an entry's content, or a text, out of sessions for good. */
+export const command: Command = {
+  details: `The only command that rewrites history. Of an entry it removes the content: the entry keeps its id and place, a new entry records that, and the old bytes are not kept.
+
+With --matching, it replaces a text wherever it stands, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text stands and asks; then it counts where the text still stands, and says why. The exit code is 0 if it stands nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
+  parameters: [SESSION, ENTRY, TEXT, MATCHING, REGEX, ALL, DRY_RUN, YES],
+  examples: [
+    ["redact session.jsonl 1a2b3c4d", "asks before it does so"],
+    ["redact @last @leaf --text '(secret)' --yes", "does not ask, and leaves this text in its place"],
+    ["redact --matching hunter2 --all --dry-run", "where a text stands, in all projects"],
+    [
+      "redact @last --matching sk-[A-Za-z0-9]{20,} --regex",
+      "what looks like a key, in one session and its forks",
+    ],
+  ],
+  run: async (call) => {
+    const matching = call.get(MATCHING);
+    if (matching === undefined) return redactEntry(call);
+    if (call.get(ENTRY) !== undefined) throw new UsageError("Give an entry or --matching, not both.");
+    // Loaded only now: an entry is redacted without looking through everything.
+    const { redactMatching } = await import("../redact-matching.ts");
+    return redactMatching(call, {
+      matching,
+      isExpression: call.get(REGEX),
+      session: call.get(SESSION),
+      isAll: call.get(ALL),
+      isDryRun: call.get(DRY_RUN),
+      replacement: call.get(TEXT) ?? REDACTED_TEXT,
+    });
+  },
+};
+
+async function redactEntry(call: CommandCall): Promise<ExitCode> {
+  const [name, entryName] = [call.get(SESSION), call.get(ENTRY)];
+  if (name === undefined || entryName === undefined)
+    throw new UsageError("Name a session and an entry, or give --matching and a text.");
+  const only = [REGEX, ALL, DRY_RUN].find((one) => call.get(one));
+  if (only !== undefined) throw new UsageError(`${only.form} goes with --matching.`);
+  const named = await call.findSession(name);
+  const session = await named.read();
+  const entryId = session.findEntry(entryName);
+  const text = call.get(TEXT) ?? REDACTED_TEXT;
+  const entry = session.entryAt(session.tree.find(entryId));
+  const what = plainLine(`${kindOf(entry).word} ${entryId}`);
+  const said = truncate(excerptOf(entry).text, EXCERPT_WIDTH);
+  if (!(await confirm(call, `${what}: ${said}\nIts content will be gone for good. Redact it?`))) {
+    call.warn("Nothing was changed.");
+    return EXIT_CODES.failed;
+  }
+  const recordId = await changeSession(named, (opened) => opened.redact(entryId, text));
+  const leftovers = named.path === undefined ? [] : leftoversOf(named.path);
+  if (call.json) {
+    const facts = { entry: entryId, replacement: text, recordId, leftovers };
+    call.out.json({ id: session.header?.id, ...named.location.json, ...facts });
+  } else writeDone(call, what, text, recordId, leftovers);
+  return EXIT_CODES.ok;
+}
+
+function writeDone(
+  { out, note }: CommandCall,
+  what: string,
+  text: string,
+  recordId: string,
+  leftovers: readonly string[],
+): void {
+  const { colours } = out;
+  out.line(`Redacted ${what}: its content is now "${plainLine(text)}".`);
+  out.line(colours.dim(`Entry ${recordId} records it.`));
+  if (leftovers.length > 0) {
+    out.line(colours.yellow("\nThese may still contain the text; delete them if you do not need them:"));
+    for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
+  }
+  note("Other entries and sessions may repeat it: redact --matching and a text removes that everywhere.");
+}

@@ -1,0 +1,96 @@
+import { iterateSessions } from "../../../catalog/list/list-sessions.ts";
+import { searchSessions } from "../../../catalog/search/search.ts";
+import { deleteSession } from "../../../catalog/trash/trash.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { kindOfMessage } from "../../text/entry-kind.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { changeSession, fileSession } from "../named-session.ts";
+import { Output } from "../output.ts";
+import { flag, foreignWords } from "../parameters.ts";
+import { type ContentHit, pickSession } from "../picker/pick-session.ts";
+import { previewOf } from "../picker/preview.ts";
+import { runProgram, withPath } from "../picker/run-program.ts";
+import type { PickerScope } from "../picker/state.ts";
+import { sessionScope } from "../session-argument.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** More than anybody looks through; a longer text finds fewer. */
+const MOST_HITS = 500;
+
+const ALL = flag("--all", "start with the sessions of all projects");
+
+const COMMAND = foreignWords(
+  "[command...]",
+  "a program to run; the session's path replaces {} or is added at the end",
+);
+
+/** `sessiontree resume`: lets a person choose a session. */
+export const command: Command = {
+  details: `Type to filter by letters of the name or first message, or by words in these, the id or the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete moves the session to the trash; tab switches between this project and all; escape cancels with exit code 130.
+
+The picker is drawn on stderr, so that its choice can be read from stdout. If a program is run, its exit code is passed on.`,
+  filesOnly: '"sessiontree list" lists what is in a database, and "sessiontree copy" copies one to a folder.',
+  parameters: [COMMAND, ALL],
+  examples: [
+    ["resume", "choose, and print the path"],
+    ["resume -- less", "look at the file"],
+    ["resume --all -- my-agent --session {} --verbose", "continue it in an agent"],
+  ],
+  run: resume,
+};
+
+async function resume(call: CommandCall): Promise<ExitCode> {
+  const { dir, get, io } = call;
+  if (io.terminal === undefined) {
+    throw new UsageError(
+      'resume needs a terminal. "sessiontree list" lists sessions, and @last names the latest',
+    );
+  }
+  const chosen = await pickSession({
+    terminal: io.terminal,
+    colours: new Output(io.stderr, io.env).colours,
+    scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
+    nowMs: io.now,
+    find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
+    search: (query, scope, signal) => findContents(call, query, scope, signal),
+    preview: previewOf,
+    rename: (path, name) =>
+      changeSession(fileSession(path, io), (session) => session.appendSessionInfo(name)),
+    remove: (path) => deleteSession(path),
+  });
+  if (chosen === undefined) return EXIT_CODES.cancelled;
+  const command = get(COMMAND);
+  return command.length === 0 ? tell(call, chosen) : start(call, withPath(command, chosen.path));
+}
+
+/** Finds entries that hold a text, those of the latest sessions first. */
+async function* findContents(
+  call: CommandCall,
+  query: string,
+  scope: PickerScope,
+  signal: AbortSignal,
+): AsyncGenerator<ContentHit, void, undefined> {
+  const options = { ...sessionScope(call, scope !== "project"), signal, limit: MOST_HITS };
+  for await (const { session, role, snippet } of searchSessions(query, options)) {
+    const line = { word: kindOfMessage({ role }).word, text: plainLine(snippet) };
+    yield { path: session.path, line };
+  }
+}
+
+function tell(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
+  const { path, id, cwd } = chosen;
+  if (call.json) call.out.json({ id, path, cwd });
+  else call.out.path(path);
+  return EXIT_CODES.ok;
+}
+
+async function start({ io, warn }: CommandCall, command: readonly string[]): Promise<ExitCode> {
+  try {
+    return await runProgram(command, io.cwd);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    warn(`Cannot run ${command[0]}: ${error.message}. Check its name.`);
+    return EXIT_CODES.failed;
+  }
+}

@@ -1,0 +1,180 @@
+import { Descent } from "../../../catalog/list/lineage.ts";
+import { assertPlainFile } from "../../../catalog/trash/trash.ts";
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { type TitleFacts, titleOf } from "../../../core/facts/session-title.ts";
+import { ago } from "../../../core/facts/times.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import type { FileRow, SessionRow } from "../../../session/files/session-row.ts";
+import { isSystemError } from "../../../session/files/skipped-files.ts";
+import { fileError } from "../../../session/log/file-errors.ts";
+import { notASessionAt } from "../../../session/log/foreign-file.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { confirm, YES } from "../confirm.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { knownSessions } from "../known-sessions.ts";
+import { leftoversOf } from "../leftover-files.ts";
+import type { NamedSession } from "../named-session.ts";
+import { argumentList, flag } from "../parameters.ts";
+import { truncate } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SESSIONS = argumentList("<sessions...>", "the sessions");
+const PERMANENT = flag("--permanent", "delete them for good instead");
+const FORCE = flag("--force", "also files that are not sessions, and sessions that a process has leased");
+const ID_WIDTH = 36;
+const MOST_NAMED = 5;
+
+interface Candidate {
+  readonly session: NamedSession;
+  /** Undefined if it is no session, or cannot be read. */
+  readonly info: SessionRow | undefined;
+  readonly descendants: readonly FileRow[];
+}
+
+/** `sessiontree rm`: deletes sessions, in a way that can be undone. */
+export const command: Command = {
+  details: `On a terminal it asks first. Without a question, sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
+  parameters: [SESSIONS, PERMANENT, FORCE, YES],
+  examples: [
+    ["rm 1a2b3c4d", "into the trash"],
+    ["rm old.jsonl older.jsonl --permanent --yes", "for good, without asking"],
+  ],
+  run: async (call) => {
+    const candidates = await candidatesOf(call);
+    if (!(await isMeant(call, candidates))) {
+      call.warn("Nothing was deleted.");
+      return EXIT_CODES.failed;
+    }
+    let isDone = true;
+    for (const candidate of candidates) if (!(await deleteOne(call, candidate))) isDone = false;
+    return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;
+  },
+};
+
+/** Looks at everything before anything is done, so that a wrong name costs nothing. */
+async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
+  const found = await namedSessions(call);
+  const looked: Omit<Candidate, "descendants">[] = [];
+  for (const session of found) {
+    const { path } = session;
+    if (path !== undefined) assertPlainFile(path);
+    const info = await infoOf(session, call.get(FORCE));
+    if (path !== undefined && info === undefined && !call.get(FORCE)) throw notASessionAt(path);
+    looked.push({ session, info });
+  }
+  const paths = found.flatMap(({ path }) => path ?? []);
+  const going = looked.flatMap(({ session: { path }, info }) => (path && info ? { ...info, path } : []));
+  const known = paths.length === 0 ? [] : await knownSessions(call, paths);
+  const others = known.filter(({ path }) => going.every((one) => one.path !== path));
+  const descent = new Descent([...going, ...others]);
+  return looked.map(({ session, info }) => {
+    const own = going.filter(({ path }) => path === session.path);
+    return { session, info, descendants: descent.descendantsOf(own).filter((one) => others.includes(one)) };
+  });
+}
+
+/** Finds the sessions that are named, each once: all in files, or all in a database. */
+async function namedSessions({ findKeptSession, get, io }: CommandCall): Promise<NamedSession[]> {
+  const found = new Map<string, NamedSession>();
+  // What nobody is asked about is not found by a word of its name.
+  const match = get(YES) || io.ask === undefined ? "beginning" : "words";
+  for (const name of get(SESSIONS)) {
+    const session = await findKeptSession(name, match);
+    found.set(session.location.text, session);
+  }
+  const sessions = [...found.values()];
+  const file = sessions.find(({ path }) => path !== undefined);
+  if (file === undefined || sessions.every(({ path }) => path !== undefined)) return sessions;
+  throw new UsageError(`${file.location.text} is a file, and others are in the database; name them apart.`);
+}
+
+/** Returns what a list would say; undefined for what is no session or, if it goes all the same, cannot be read. */
+async function infoOf(session: NamedSession, isForced: boolean): Promise<SessionRow | undefined> {
+  try {
+    return await session.row();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    if (!isForced) throw fileError(session.location.text, "read", error);
+    return undefined;
+  }
+}
+
+/** What goes into the trash can come back, and needs no consent if there is nobody to ask. */
+async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Promise<boolean> {
+  const isInTrash = !call.get(PERMANENT) && candidates.every(({ session }) => session.path !== undefined);
+  if (isInTrash && call.io.ask === undefined) return true;
+  const lines = candidates.flatMap((candidate) => [
+    describe(call, candidate),
+    ...descentLines(call, candidate),
+  ]);
+  const what = candidates.length === 1 ? "it" : `these ${counted(candidates.length, "session")}`;
+  const { stored } = call;
+  const isStored = candidates.some(({ session }) => session.path === undefined);
+  const from = stored !== undefined && isStored ? ` from ${plainLine(stored.address)}` : "";
+  const question = isInTrash ? `Move ${what} to the trash?` : `Delete ${what}${from} for good?`;
+  return confirm(call, [...lines, question].join("\n"));
+}
+
+/** Deletes a session and says so; false if it stays. */
+async function deleteOne(call: CommandCall, candidate: Candidate): Promise<boolean> {
+  const { session } = candidate;
+  const force = call.get(FORCE);
+  try {
+    writeDeleted(call, candidate, await session.delete({ permanent: call.get(PERMANENT), force }));
+    return true;
+  } catch (error) {
+    if (!isSessionError(error) || error.code === "STORE_UNAVAILABLE") throw error;
+    call.warn(error.message);
+    const isTrashBroken = error.code === "WRITE_FAILED" && !call.get(PERMANENT) && !call.get(YES);
+    if (!isTrashBroken || session.path === undefined || call.io.ask === undefined) return false;
+  }
+  if (!(await confirm(call, "Delete it for good instead?"))) return false;
+  writeDeleted(call, candidate, await session.delete({ permanent: true, force }));
+  return true;
+}
+
+function writeDeleted(call: CommandCall, candidate: Candidate, method: "trash" | "permanent"): void {
+  const { out } = call;
+  const { info, descendants } = candidate;
+  const { location, path } = candidate.session;
+  const leftovers = path === undefined ? [] : leftoversOf(path);
+  if (call.json) {
+    const ids = descendants.map(({ id }) => id);
+    const beside = path === undefined ? {} : { descendants: ids, leftovers };
+    out.json({ ...(info && { id: info.id }), ...location.json, method, ...beside });
+    return;
+  }
+  const where = method === "trash" ? "In the trash" : "Deleted for good";
+  out.line(`${where}: ${plainLine(location.text)}`);
+  for (const line of descentLines(call, candidate)) out.line(line);
+  if (leftovers.length > 0) out.line("These backups are still beside it:");
+  for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
+}
+
+function describe({ out, io }: CommandCall, { session: { location, path }, info }: Candidate): string {
+  if (info === undefined) return `${plainLine(location.text)}\n  no session`;
+  const age = ago(info.modified.getTime(), io.now());
+  const facts = `${counted(info.messageCount, "message")}, last used ${age}`;
+  return [
+    sessionLine(info, out.width),
+    ...(path === undefined ? [] : [`  ${plainLine(path)}`]),
+    `  ${facts}`,
+  ].join("\n");
+}
+
+function descentLines({ out }: CommandCall, { descendants }: Candidate): string[] {
+  if (descendants.length === 0) return [];
+  const more = descendants.length - MOST_NAMED;
+  return [
+    descendants.length === 1
+      ? "1 session was forked from it and is kept:"
+      : `${counted(descendants.length, "session")} were forked from it and are kept:`,
+    ...descendants.slice(0, MOST_NAMED).map((one) => `  ${sessionLine(one, out.width - 2)}`),
+    ...(more > 0 ? [`  and ${counted(more, "other")}`] : []),
+  ];
+}
+
+function sessionLine(session: TitleFacts & { readonly id: string }, width: number): string {
+  return truncate(`${truncate(plainLine(session.id), ID_WIDTH)}  ${titleOf(session)}`, width);
+}

@@ -1,0 +1,392 @@
+import { SEARCHED_ROLES } from "../../../catalog/query/search-filters.ts";
+import { parseQuery } from "../../../catalog/query/search-query.ts";
+import {
+  type SearchHit,
+  type SearchSessionOptions,
+  searchLines,
+  searchSession,
+  searchSessions,
+} from "../../../catalog/search/search.ts";
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
+import { titleOf } from "../../../core/facts/session-title.ts";
+import { ago } from "../../../core/facts/times.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import { addTo } from "../../../core/format/group-by.ts";
+import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
+import { kindOfMessage } from "../../text/entry-kind.ts";
+import { quoteForShell } from "../../text/shell-quoting.ts";
+import { type Command, type CommandCall, PRETTY } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { NamedSession } from "../named-session.ts";
+import type { Output } from "../output.ts";
+import {
+  choiceOption,
+  choicesOption,
+  flag,
+  numberOption,
+  optionalArgument,
+  optionalList,
+  textOption,
+} from "../parameters.ts";
+import { failuresCommand, isSessionName, pathOf, sessionScope } from "../session-argument.ts";
+import { warnOfSkipped } from "../skipped-files.ts";
+import { spanOf } from "../span-options.ts";
+import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
+import { column, truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
+import { asUsage, UsageError } from "../usage-error.ts";
+import { kindColumn } from "../view/color.ts";
+import { LEAST_TEXT_WIDTH, textBehind } from "../view/excerpt-line.ts";
+import { shortId } from "../view/short-ids.ts";
+
+const TEXT = {
+  ...optionalArgument(
+    "[text]",
+    'words, in any order, or "a phrase" in quotes; optional with --failed, --tool and --path',
+  ),
+  parse: (given: unknown) => (typeof given === "string" ? given : undefined),
+};
+const SESSION = optionalList(
+  "[session...]",
+  "search only this session; words that name none are part of the text",
+);
+const FAILED = flag(
+  "--failed",
+  "only failures: failed tool calls, commands with an exit code other than 0, answers that ended in an error",
+);
+const ALL = flag("--all", "search the sessions of all projects");
+const REGEX = flag("--regex", "the text is a regular expression");
+const CASE = flag("--case", "match case");
+
+const ROLE = choicesOption(
+  "--role <roles>",
+  "only messages of these roles, separated by commas",
+  SEARCHED_ROLES,
+);
+const LIMIT = numberOption(
+  "--limit <number>",
+  "only this many hits; the first ones in the order that is asked for",
+);
+const SORT = choiceOption(
+  "--sort <order>",
+  '"score", the best first, or "latest"; default: score, without a text latest, as they are found in sessions as in "list"',
+  ["score", "latest"],
+);
+const SINCE = textOption(
+  "--since <time>",
+  "only entries since then: 2026-11-23, 7d; also 2026-11, 2026-11-23T12:00",
+);
+const UNTIL = textOption("--until <time>", "only entries until then; a month or a day is included");
+const PROJECT = textOption("--project <folder>", "search the sessions of the project in this folder");
+const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
+  ...SOURCE_NAMES,
+  "any",
+]);
+const TOOL = textOption("--tool <names>", "only calls and results of these tools, separated by commas");
+const PATH = textOption("--path <file>", "only calls that name this file or folder; and their results");
+const BRANCH = choiceOption(
+  "--branch <which>",
+  '"active" leaves out entries on branches that were left; default: any',
+  ["active", "any"],
+);
+
+/** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
+const ID_WIDTH = 8;
+const MOST_ID_WIDTH = 18;
+
+/** Hits that a terminal shows, unless it is told how many. */
+const MOST_SHOWN = 50;
+
+/** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
+const MOST_SEEN = 10;
+
+interface FoundEntry extends SearchHit {
+  readonly session: ListedRow;
+}
+
+/** `sessiontree search`: finds text in sessions. */
+export const command: Command = {
+  details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
+
+The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MOST_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
+
+--failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
+
+Roles are ${SEARCHED_ROLES.slice(0, -1).join(", ")} and ${SEARCHED_ROLES.at(-1)}.
+
+In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, path, and "left" if the entry is on a branch that was left. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
+  parameters: [
+    ...[TEXT, SESSION, FAILED, ALL, PROJECT, SOURCE, SINCE, UNTIL, ROLE, TOOL, PATH, BRANCH],
+    ...[REGEX, CASE, SORT, LIMIT, PRETTY],
+  ],
+  examples: [
+    ["search password", "in this project's sessions"],
+    ["search timeout error", "both words"],
+    ['search "login timeout" --all --since 30d', "both words, in all projects, in the last month"],
+    ["search --path src/login.ts --all", "which sessions touched this file"],
+    ["search password @last", "only in the latest session"],
+    ["search --failed @last", "what failed in the latest session"],
+    ["search timeout --failed --all", "failures in all projects that mention it"],
+    ["search TODO --case --role user,assistant --all", "only what was said, in all projects"],
+    ["search 'fix(es|ed)?_#\\d+' --regex --limit 5", "with a regular expression"],
+    ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
+  ],
+  run: search,
+};
+
+async function search(call: CommandCall): Promise<ExitCode> {
+  const { out, json, note } = call;
+  const { hits, ...asked } = await startSearch(call);
+  const isLaidOut = !json && out.isLaidOut;
+  const limit = limitOf(call);
+  let number = 0;
+  let first: FoundEntry | undefined;
+  let session: ListedRow | undefined;
+  let sessions = 0;
+  for await (const hit of isLaidOut && isRanked(call) ? bySession(hits) : hits) {
+    number++;
+    first ??= hit;
+    if (session?.id !== hit.session.id || session.path !== hit.session.path) {
+      session = hit.session;
+      sessions++;
+      if (isLaidOut) writeSession(call, session, sessions > 1);
+    }
+    if (json) out.json(hitJson(hit));
+    else if (isLaidOut) writeHit(hit, out);
+    else out.line(lineOf(hit));
+    // Whoever waits for the first hit sees it while the others are looked for.
+    out.flush();
+  }
+  if (first === undefined) {
+    writeNothing(call, asked);
+    return EXIT_CODES.failed;
+  }
+  if (isLaidOut)
+    out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
+  if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
+    note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
+  if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
+  return EXIT_CODES.ok;
+}
+
+/** Whether the best hits come first; without words none is better than another. */
+function isRanked(call: CommandCall): boolean {
+  return (call.get(SORT) ?? (readArguments(call).text === "" ? "latest" : "score")) === "score";
+}
+
+function limitOf(call: CommandCall): number | undefined {
+  const isCut = !call.json && call.out.isLaidOut && isRanked(call);
+  return call.get(LIMIT) ?? (isCut ? MOST_SHOWN : undefined);
+}
+
+/** Puts ranked hits of one session together, where its best is. */
+async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<FoundEntry, void, undefined> {
+  const sessions = new Map<string, FoundEntry[]>();
+  for await (const hit of hits) {
+    addTo(sessions, hit.session.path ?? hit.session.id, hit);
+  }
+  for (const found of sessions.values()) yield* found;
+}
+
+/** What is looked for, and in which session; in several if it has no name. */
+interface Asked {
+  readonly text: string;
+  readonly name: string | undefined;
+}
+
+/** Looks where the call says: into a session, into those of a database, or into files. */
+async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIterable<FoundEntry> }> {
+  const { get, stored } = call;
+  const { text: first, name } = readArguments(call);
+  if (name !== undefined && get(ALL)) throw new UsageError("Name one session, or give --all.");
+  const session = name === undefined ? undefined : await sessionOrWord(name, first, call);
+  const text = name === undefined || session !== undefined ? first : `${first} ${name}`;
+  if (text !== first)
+    call.note(`No session is called ${plainLine(name ?? "")}: looking for ${plainLine(text)}.`);
+  const options = searchOptions(call);
+  await asUsage(() => parseQuery(text, options));
+  if (session === undefined) {
+    const hits = stored === undefined ? searchFiles(call, text) : searchStored(call, stored, text);
+    return { text, name: undefined, hits };
+  }
+  // Also says what is wrong with a file that is missing, or no session.
+  const { location, path, read } = session;
+  const { log } = await read();
+  const hits = path === undefined ? searchLines(log, text, options) : searchSession(path, text, options);
+  return { text, name, hits: namedAs(location.json, hits) };
+}
+
+/** Finds the session that a word names; undefined if it is one more word of the text. */
+async function sessionOrWord(
+  word: string,
+  text: string,
+  { findSession }: CommandCall,
+): Promise<NamedSession | undefined> {
+  try {
+    // Of a text, words are no name of a session.
+    return await findSession(word, text === "" ? "words" : "beginning");
+  } catch (error) {
+    if (text === "" || isSessionName(word) || !isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Tells what is looked for, and in which session.
+ *
+ * Of several words behind the text, only the last can name a session, in a way in which nobody writes a word.
+ *
+ * @throws {UsageError} If nothing is looked for.
+ */
+function readArguments({ get }: Pick<CommandCall, "get">): Asked {
+  const words = get(SESSION);
+  const last = words.at(-1);
+  const isOneMore = last !== undefined && !isSessionName(last) && (words.length > 1 || get(ALL));
+  const name = isOneMore ? undefined : last;
+  const texts = [get(TEXT), ...(isOneMore ? words : words.slice(0, -1))];
+  const text = texts.some((one) => one !== undefined) ? texts.filter(Boolean).join(" ") : undefined;
+  if (!get(FAILED) && get(TOOL) === undefined && get(PATH) === undefined) {
+    if (text) return { text, name };
+    throw new UsageError(
+      "Say what to look for, or add --failed to find failures, --tool or --path to find calls of tools.",
+    );
+  }
+  // A session alone: what names one in a way in which nobody writes a text.
+  const isSession = name === undefined && text !== undefined && isSessionName(text);
+  return isSession ? { text: "", name: text } : { text: text ?? "", name };
+}
+
+/** Says of hits where their session is. */
+async function* namedAs(
+  location: Partial<ListedRow>,
+  hits: AsyncIterable<SearchHit>,
+): AsyncGenerator<FoundEntry, void, undefined> {
+  for await (const hit of hits) {
+    const { path: _, ...session } = hit.session;
+    yield { ...hit, session: { ...session, ...location } };
+  }
+}
+
+async function* searchStored(
+  call: CommandCall,
+  stored: StoredSessions,
+  text: string,
+): AsyncGenerator<FoundEntry, void, undefined> {
+  const cwd = projectOf(call) ?? (call.get(ALL) ? undefined : call.io.cwd);
+  const options = { ...searchOptions(call), ...(cwd !== undefined && { cwd }) };
+  for await (const { session, ...hit } of (await stored.store()).search(text, options))
+    yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
+}
+
+function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
+  const cwd = projectOf(call);
+  const isAll = call.get(ALL);
+  if (cwd !== undefined && isAll) throw new UsageError("Give --all or --project, not both.");
+  const scope = { ...sessionScope(call, isAll), ...(cwd !== undefined && { cwd }) };
+  return searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: !isRanked(call) });
+}
+
+function projectOf({ get, io }: CommandCall): string | undefined {
+  const project = get(PROJECT);
+  return project === undefined ? undefined : pathOf(io.cwd, project);
+}
+
+function searchOptions(call: CommandCall): SearchSessionOptions {
+  const { get } = call;
+  const limit = limitOf(call);
+  const [roles, path, source, branch] = [get(ROLE), get(PATH), get(SOURCE), get(BRANCH)];
+  const tools = get(TOOL)
+    ?.split(",")
+    .map((tool) => tool.trim());
+  return {
+    regex: get(REGEX),
+    caseSensitive: get(CASE),
+    failed: get(FAILED),
+    ranked: isRanked(call),
+    ...spanOf(call, SINCE, UNTIL, false),
+    ...(limit !== undefined && { limit }),
+    ...(roles !== undefined && { roles }),
+    ...(tools !== undefined && { tools }),
+    ...(path !== undefined && { path }),
+    ...(source !== undefined && { source }),
+    ...(branch !== undefined && { branch }),
+    onSkipped: warnOfSkipped(call),
+  };
+}
+
+function lineOf({ session, entryId, role, snippet, branch }: FoundEntry): string {
+  const path = session.path ?? session.store ?? "";
+  return tabSeparated([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
+}
+
+function hitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: FoundEntry): object {
+  return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
+}
+
+function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: boolean): void {
+  const { colours } = out;
+  const { id, modified } = session;
+  if (isFurther) out.line();
+  const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now())}`;
+  out.line(textBehind(colours.dim(front), titleOf(session), out, colours.bold));
+}
+
+function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {
+  const { colours, width } = out;
+  const id = shortId(entryId, MOST_ID_WIDTH);
+  const front = [
+    colours.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
+    kindColumn(colours, kindOfMessage({ role })),
+    ...(branch === "left" ? [colours.dim("left branch")] : []),
+  ].join(" ");
+  const room = width - widthOf(front) - 4;
+  const text = plainLine(snippet);
+  // What a failure says stands at its end: it is not cut to a line.
+  if (match.length === 0 && widthOf(text) > room) {
+    out.line(`  ${front.trimEnd()}`);
+    for (const line of wrap(text, width - 4)) out.line(`    ${line}`);
+  } else if (room >= LEAST_TEXT_WIDTH) out.line(`  ${front}  ${marked(snippet, match, room, out)}`.trimEnd());
+  else
+    out.line(`  ${front.trimEnd()}
+    ${marked(snippet, match, width - 4, out)}`);
+}
+
+/** A snippet that fits, with what was found in another colour, and in sight. */
+function marked(snippet: string, { start, length }: SearchHit["match"], width: number, out: Output): string {
+  const found = truncate(plainPart(snippet.slice(start, start + length)), width);
+  const before = plainPart(snippet.slice(0, start));
+  const after = plainPart(snippet.slice(start + length));
+  const room = width - widthOf(found);
+  const front = truncateStart(before, Math.max(Math.floor(room / 2), room - widthOf(after)));
+  return `${front}${out.colours.bold(out.colours.yellow(found))}${truncate(after, room - widthOf(front))}`;
+}
+
+/** Makes a part of a line harmless, and keeps the spaces at its ends. */
+function plainPart(text: string): string {
+  return plainLine(`.${text}.`).slice(1, -1);
+}
+
+/** Says how to read a failure in full, and how to see what led to it. */
+function writeNextSteps(
+  { dir, note }: CommandCall,
+  { session: { id, path = id }, entryId }: FoundEntry,
+  name = dir === undefined ? id : path,
+): void {
+  const [session, entry] = [quoteForShell(plainLine(name)), quoteForShell(plainLine(entryId))];
+  note(`The first one in full: sessiontree show ${session} ${entry}`);
+  note(`What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MOST_SEEN}`);
+  note(`What it had cost up to there: sessiontree stats ${session} --leaf ${entry}`);
+}
+
+function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): void {
+  const what = get(FAILED) ? "No failure" : "Nothing";
+  const of = text === "" ? "" : ` for ${plainLine(text)}`;
+  const isOfProject = dir === undefined && !get(ALL) && name === undefined;
+  note(`${what} found${of}${isOfProject ? " in the sessions of this project" : ""}.`);
+  if (get(FAILED) && text !== "" && name === undefined) {
+    const word = quoteForShell(plainLine(text));
+    note(`To look into a session of that name: ${failuresCommand(text)}`);
+    note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
+  }
+  if (isOfProject) note("Add --all to look into the sessions of all projects.");
+}

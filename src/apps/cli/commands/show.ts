@@ -1,0 +1,184 @@
+import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
+import { callText } from "../../../core/facts/excerpt.ts";
+import { bytes, count } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { timeRange } from "../../../core/facts/time-range.ts";
+import { dateAndTime, isoTime, span } from "../../../core/facts/times.ts";
+import { callOf, type LocatedEntry, nextAnswer, resultsOf } from "../../../core/facts/tool-calls.ts";
+import { answerText, usageTexts } from "../../../core/facts/usage.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import type { EntryTree } from "../../../core/tree/entry-tree.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import { countKinds, isFailure, kindOf, readKinds } from "../../text/entry-kind.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { locationFact, type SessionLocation } from "../named-session.ts";
+import { numberOption, optionalArgument } from "../parameters.ts";
+import { failuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { paintOf } from "../view/color.ts";
+import { detailsOf } from "../view/details.ts";
+import { type Facts, writeFacts } from "../view/facts.ts";
+
+const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
+const TAIL = numberOption(
+  "--tail <number>",
+  "this many entries in full: the last ones on the path to the entry, or to the leaf",
+);
+
+const MOST_CHILDREN = 8;
+
+/** `sessiontree show`: shows a session as a whole, or one entry in full. */
+export const command: Command = {
+  details: `An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
+  parameters: [SESSION, ENTRY, TAIL],
+  examples: [
+    ["show @last", "what kind of session this is, and what is in it"],
+    ["show session.jsonl @leaf", "the entry at the leaf"],
+    ["show @last --tail 3", "the last three entries in full"],
+    ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
+  ],
+  run: async (call) => {
+    const named = await call.findSession(call.get(SESSION));
+    const session = await named.read();
+    const [name, tail] = [call.get(ENTRY), call.get(TAIL)];
+    if (name === undefined && tail === undefined) return showSession(call, session, named.location);
+    const last = name === undefined ? session.leaf : session.tree.find(session.findEntry(name));
+    return showEntries(call, session, session.pathTo(last, tail ?? 1));
+  },
+};
+
+function showEntries(call: CommandCall, session: SessionView, ordinals: readonly number[]): ExitCode {
+  const codes = ordinals.map((ordinal, i) => {
+    if (i > 0 && !call.json) call.out.line("\n");
+    return showEntry(call, session, ordinal);
+  });
+  return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
+}
+
+function showSession(
+  { get, out, json }: CommandCall,
+  session: SessionView,
+  location: SessionLocation,
+): ExitCode {
+  const { name, header, version, size, tree, leaf, labels } = session;
+  const counts = countKinds(readKinds(session));
+  const [first, last] = timeRange(tree);
+  const branches = [...tree.leaves()].length;
+  const leafId = tree.size === 0 || leaf < 0 ? null : tree.idAt(leaf);
+  const named = [...labels].map(([entryId, { label }]) => ({ entry: entryId, label }));
+  const issues = session.issues.length;
+  if (json) {
+    const kinds = Object.fromEntries(counts.list().map(({ kind, number }) => [kind.word, number]));
+    out.json({
+      id: header?.id,
+      ...location.json,
+      name,
+      cwd: header?.cwd,
+      created: header?.timestamp,
+      parentSession: header?.parentSession,
+      version,
+      bytes: size,
+      entryCount: tree.size,
+      kinds,
+      branchCount: branches,
+      leafId,
+      labels: named,
+      failureCount: counts.failed,
+      issueCount: issues,
+    });
+    return EXIT_CODES.ok;
+  }
+  const facts: Facts = [
+    ["name", name ?? ""],
+    ["id", header?.id ?? ""],
+    locationFact(location),
+    ["size", `${bytes(size)}, version ${version}`],
+    ["project", header?.cwd ?? ""],
+    ["created", dateAndTime(Date.parse(header?.timestamp ?? ""))],
+    ["entries", [count(tree.size), counts.kinds].filter(Boolean).join(": ")],
+    ["time", span(first, last)],
+    ["branches", count(branches)],
+    ["forked from", header?.parentSession ?? ""],
+    ["leaf", leafId ?? ""],
+    ["labels", named.map(({ entry, label }) => `[${label}] on ${entry}`).join(", ")],
+    ["failures", counts.failed === 0 ? "" : `${count(counts.failed)}: ${failuresCommand(get(SESSION))}`],
+    ["issues", issues === 0 ? "" : `${count(issues)}: sessiontree verify tells more`],
+  ];
+  writeFacts(facts, out);
+  return EXIT_CODES.ok;
+}
+
+function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: number): ExitCode {
+  const { tree, labels, places } = session;
+  const id = tree.idAt(ordinal);
+  const entry = session.entryAt(ordinal);
+  const head = tree.headAt(ordinal);
+  if (json) {
+    const { timestampMs, ...named } = head;
+    out.json(entry ?? { ...named, timestamp: isoTime(timestampMs) || null, isDamaged: true });
+    return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
+  }
+  const { colours } = out;
+  const kind = kindOf(entry);
+  const details = detailsOf(entry);
+  const { line, offset } = places.at(ordinal);
+  out.line(`${paintOf(colours, kind.tone)(kind.word)}  ${plainLine(id)}`);
+  const facts: Facts = [
+    ["label", labels.get(id)?.label ?? ""],
+    ["parent", head.parentId ?? "none"],
+    ["children", childrenText(tree, ordinal)],
+    ["time", dateAndTime(head.timestampMs)],
+    ["place", `line ${line}, offset ${offset}`],
+    ...details.facts,
+    ...(entry === undefined ? [] : costFacts(session, { ordinal, entry })),
+  ];
+  writeFacts(facts, out);
+  for (const { title, text, isError } of details.blocks) {
+    out.line();
+    if (title !== "") out.line(colours.bold(title));
+    out.line(isError ? colours.red(text) : text);
+  }
+  return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
+}
+
+/** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */
+function costFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Facts {
+  const idAt = (at: number) => session.tree.idAt(at);
+  const call = callOf(session, ordinal);
+  const called: Facts =
+    call === undefined
+      ? []
+      : [
+          ["call", `${callText(call.name, call.input)}, in ${idAt(call.ordinal)}`],
+          ["called by", answerText(call.entry)],
+        ];
+  const next = isFollowedByAnswer(entry) ? nextAnswer(session, ordinal) : undefined;
+  const { tokens, cost } = usageTexts(entry);
+  const results = resultsOf(session, ordinal).map(
+    (result) => `${idAt(result.ordinal)}${isFailure(result.entry) ? " (failed)" : ""}`,
+  );
+  return [
+    ...called,
+    ["tokens", tokens],
+    ["cost", cost],
+    ["results", results.join(", ")],
+    [
+      "next answer",
+      next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
+    ],
+  ];
+}
+
+/** Tells whether a model reacts to an entry with its next answer: to a result, a command that it sees, and a failure. */
+function isFollowedByAnswer(entry: AnySessionEntry): boolean {
+  const { role, excludeFromContext } = messageFieldsOf(entry);
+  if (role === "bashExecution") return excludeFromContext !== true;
+  return role === "toolResult" || isFailure(entry);
+}
+
+function childrenText(tree: EntryTree, ordinal: number): string {
+  const children = [...tree.children(ordinal)];
+  const named = children.slice(0, MOST_CHILDREN).map((child) => tree.idAt(child));
+  const others = children.length - named.length;
+  return [...named, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
+}

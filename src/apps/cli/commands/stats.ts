@@ -1,0 +1,183 @@
+import type { ContextUsageEstimate } from "../../../core/compaction/tokens.ts";
+import { count, counted, dollars } from "../../../core/facts/number-text.ts";
+import { ago, dateAndTime } from "../../../core/facts/times.ts";
+import { modelName, tokensIn, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
+import type { ModelUsage, UsageTotals } from "../../../core/facts/usage-tally.ts";
+import { contextUsage } from "../../../session/controller/compact-if-needed.ts";
+import { collectStats, type SessionStats } from "../../../session/controller/stats.ts";
+import { sessionOverLog } from "../../../session/manager/session-manager.ts";
+import { contextSizeText } from "../../text/context-size.ts";
+import { kindOfMessage } from "../../text/entry-kind.ts";
+import type { Command } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { locationFact, type SessionLocation } from "../named-session.ts";
+import type { Output } from "../output.ts";
+import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
+import { LATEST } from "../session-argument.ts";
+import { ACROSS_PARAMETERS, isAcross, writeUsageAcross } from "../usage-across.ts";
+import { UsageError } from "../usage-error.ts";
+import { writeFacts } from "../view/facts.ts";
+import { type UsageRow, writeUsageTable } from "../view/usage-table.ts";
+
+const SESSION = optionalArgument("[session]", `the session; default: ${LATEST}`);
+const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
+const INHERITED = flag("--inherited", "also count what a fork inherited from its parent");
+const WINDOW = numberOption(
+  "--window <tokens>",
+  "size of the model's context window, to show how full it is",
+);
+
+/** So many tools are named; --json names all. */
+const MOST_TOOLS = 12;
+
+/** `sessiontree stats`: counts messages, tool calls, tokens and cost, of one session or across many. */
+export const command: Command = {
+  details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.
+
+With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. "cost" is what records state, "estimated" what prices say of calls without a stated cost (from --prices, or from the package @pydantic/genai-prices if it is installed), "unpriced" counts the tokens for which neither is known. A dash stands for what is not known. A session's row includes its subagents, which stand below it.`,
+  parameters: [SESSION, LEAF, INHERITED, WINDOW, ...ACROSS_PARAMETERS],
+  examples: [
+    ["stats @last", "the totals of the latest session"],
+    ["stats @last --leaf 1a2b3c4d", "what the session had cost up to an entry"],
+    ["stats session.jsonl --window 200000", "also how full the context is"],
+    ["stats session.jsonl --json", "all numbers, as JSON"],
+    ["stats --all --since 2026-11 --by model", "what was spent since the beginning of a month, on what"],
+    ["stats --all --by session --sort cost --limit 5", "the most expensive sessions"],
+  ],
+  run: async (call) => {
+    const { findSession, get, io, json, out } = call;
+    if (isAcross(call)) {
+      const single =
+        [get(SESSION), get(LEAF), get(WINDOW)].some((one) => one !== undefined) || get(INHERITED);
+      if (single)
+        throw new UsageError("Name one session, or count across sessions with --all, --project or --by.");
+      return writeUsageAcross(call);
+    }
+    const named = await findSession(get(SESSION) ?? LATEST);
+    const view = await named.read();
+    const session = sessionOverLog(view.log, {});
+    const leaf = get(LEAF);
+    if (leaf !== undefined) session.branch(view.findEntry(leaf));
+    const nowMs = io.now();
+    const stats = collectStats(
+      { session, counter: undefined, nowMs, isInherited: undefined },
+      { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
+    );
+    const { location } = named;
+    const size = contextUsage(session);
+    const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
+    const shown: ShownStats = { ...stats, location, leafId, size };
+    if (json) out.json(statsJson(shown));
+    else writeStats(shown, nowMs, out);
+    return EXIT_CODES.ok;
+  },
+};
+
+interface ShownStats extends SessionStats {
+  readonly location: SessionLocation;
+  /** The entry whose path was counted; undefined if all branches were. */
+  readonly leafId: string | undefined;
+  /** Size of the context, as `context` and the page tell it. */
+  readonly size: ContextUsageEstimate;
+}
+
+function statsJson({ location, leafId, size, ...stats }: ShownStats): object {
+  const { sessionId, sessionName, sessionFile: _, createdAt, entries, inherited, context, ...counts } = stats;
+  const { contextWindow } = context;
+  const { tokens, usageTokens, trailingTokens } = size;
+  const percent = contextWindow ? (tokens / contextWindow) * 100 : null;
+  return {
+    id: sessionId,
+    ...location.json,
+    name: sessionName,
+    created: createdAt,
+    leafId,
+    entryCount: entries,
+    ...counts,
+    inherited: { entryCount: inherited.entries, usage: inherited.usage },
+    context: { tokens, usageTokens, trailingTokens, contextWindow, percent },
+  };
+}
+
+function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
+  const { createdAt, location, usage, cacheHitRate, messages, toolCalls } = stats;
+  const createdMs = createdAt?.getTime() ?? Number.NaN;
+  const created = dateAndTime(createdMs);
+  const age = ago(createdMs, nowMs);
+  const byRole = Object.entries(messages.byRole).sort(([, a], [, b]) => b - a);
+  writeFacts(
+    [
+      ["name", stats.sessionName ?? ""],
+      ["id", stats.sessionId],
+      locationFact(location),
+      ["created", created.startsWith(age) ? created : `${created}, ${age}`],
+      [
+        "entries",
+        stats.leafId === undefined
+          ? count(stats.entries)
+          : `${count(stats.entries)} on the path to ${stats.leafId}`,
+      ],
+      [
+        "messages",
+        listText(
+          messages.total,
+          byRole.map(([role, number]) => roleText(role, number)),
+        ),
+      ],
+      ["tool calls", toolText(toolCalls)],
+      ["inherited", inheritedText(stats)],
+      ["context", contextText(stats)],
+      ["cache", cacheHitRate === null ? "" : `served ${percent(cacheHitRate * 100)} of all input`],
+    ],
+    out,
+  );
+  if (usage.count === 0 && usage.cost === null) out.line("\nNo usage is recorded.");
+  else writeUsage(stats.byModel, usage, out);
+}
+
+function listText(total: number, parts: readonly string[]): string {
+  return total === 0 ? "none" : `${count(total)}: ${parts.join(", ")}`;
+}
+
+function roleText(role: string, number: number): string {
+  const { word, many } = kindOfMessage({ role });
+  return counted(number, word, many);
+}
+
+function toolText({ total, failed, byName }: SessionStats["toolCalls"]): string {
+  const tools = Object.entries(byName).sort(([, a], [, b]) => b - a);
+  const named = tools.slice(0, MOST_TOOLS).map(([name, number]) => `${name} ${count(number)}`);
+  const others = tools.length - named.length;
+  const text = listText(total, others > 0 ? [...named, counted(others, "other tool")] : named);
+  return failed > 0 ? `${text}; ${count(failed)} failed` : text;
+}
+
+function inheritedText({ parentSession, inherited: { entries, usage } }: SessionStats): string {
+  if (entries === 0) return parentSession === undefined ? "" : "nothing";
+  return `${counted(entries, "entry", "entries")}, ${counted(usage.totalTokens, "token")}, ${dollars(usage.cost)}`;
+}
+
+function contextText({ size, context: { contextWindow } }: ShownStats): string {
+  const text = contextSizeText(size);
+  if (contextWindow === null) return text;
+  return `${text}; ${percent((size.tokens / contextWindow) * 100)} of ${count(contextWindow)}`;
+}
+
+/** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
+function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
+  const rows = models.map(
+    (model): UsageRow => ({ name: modelName(model) || UNKNOWN_MODEL, numbers: usageCells(model) }),
+  );
+  if (models.length > 1) rows.push({ name: "total", numbers: usageCells(total), isTotal: true });
+  out.line();
+  writeUsageTable(["", "all input", "cache read", "written", "output", "cost"], rows, out);
+}
+
+function usageCells(usage: UsageTotals): string[] {
+  const { output, cacheRead, cacheWrite, cost } = usage;
+  return [...[tokensIn(usage), cacheRead, cacheWrite, output].map(count), dollars(cost)];
+}
+
+function percent(part: number): string {
+  return `${part.toFixed(part < 10 ? 1 : 0)} %`;
+}

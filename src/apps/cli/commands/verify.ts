@@ -1,0 +1,159 @@
+import { blobDigests } from "../../../core/context/blob-images.ts";
+import { fieldsOf, messageFieldsOf } from "../../../core/context/entry-fields.ts";
+import { makeAncestorTest } from "../../../core/facts/ancestry.ts";
+import { bytes, counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { isSessionError } from "../../../core/format/errors.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { storedMessageProblems } from "../../../core/format/message-check.ts";
+import { validateEntry } from "../../../core/format/validate.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { realFileSystem } from "../../../session/fs/file-system.ts";
+import { readBlobImage } from "../../../session/log/blob-images.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { failureLines } from "../failure-lines.ts";
+import type { NamedSession, SessionLocation } from "../named-session.ts";
+import type { Output } from "../output.ts";
+import { flag, optionalList } from "../parameters.ts";
+import { LATEST } from "../session-argument.ts";
+import { issueJson } from "../session-json.ts";
+import { writeIndented, writeIssue } from "../view/issue-lines.ts";
+
+const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: ${LATEST}`);
+const SCHEMA = flag("--schema", "also warn about entries that differ from the documented format");
+
+/** A difference from the documented format: worth knowing, and no damage. */
+interface Warning {
+  readonly line: number;
+  readonly offset: number;
+  readonly entry: string;
+  readonly problems: readonly string[];
+}
+
+interface Verdict {
+  readonly session: SessionView;
+  readonly location: SessionLocation;
+  readonly issues: readonly SessionIssue[];
+  readonly warnings: readonly Warning[];
+}
+
+/** `sessiontree verify`: reads everything in session files and reports what is wrong. */
+export const command: Command = {
+  details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session.`,
+  parameters: [SESSIONS, SCHEMA],
+  examples: [
+    ["verify session.jsonl", "one file"],
+    ["verify *.jsonl --json", "many files, one JSON object each"],
+    ["verify @last --schema", "also what differs from the documented format"],
+  ],
+  run: async (call) => {
+    let exitCode: ExitCode = EXIT_CODES.ok;
+    const names = call.get(SESSIONS);
+    for (const name of names.length > 0 ? names : [LATEST]) {
+      if (!(await verifyOne(call, name))) exitCode = EXIT_CODES.failed;
+    }
+    return exitCode;
+  },
+};
+
+/** Checks one file; one that is no session does not keep the others from being checked. */
+async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
+  const { out, json } = call;
+  try {
+    const verdict = await inspectSession(call, await call.findSession(name));
+    if (json) out.json(verdictJson(verdict));
+    else writeVerdict(verdict, out);
+    return verdict.issues.length === 0;
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    const { code, message } = error;
+    const [what, ...sessions] = failureLines(error);
+    if (json) out.json({ wanted: name, ok: false, error: { code, message } });
+    else out.line([`${out.colours.red("ERROR")}  ${code}  ${what}`, ...sessions].join("\n"));
+    return false;
+  }
+}
+
+async function inspectSession({ get }: CommandCall, named: NamedSession): Promise<Verdict> {
+  const withSchema = get(SCHEMA);
+  const { location } = named;
+  const session = await named.read();
+  const { tree, places } = session;
+  const warnings: Warning[] = [];
+  const compactions: [number, AnySessionEntry][] = [];
+  session.readEntries(tree.ordinals(), (ordinal, entry) => {
+    if (entry?.type === "compaction") compactions.push([ordinal, entry]);
+    if (entry?.type === "message") checkMessage(session, ordinal, entry);
+    if (entry !== undefined) checkImages(session, ordinal, entry);
+    const validation = withSchema && entry !== undefined ? validateEntry(entry) : undefined;
+    if (validation === undefined || validation.ok) return;
+    const { line, offset } = places.at(ordinal);
+    warnings.push({ line, offset, entry: tree.idAt(ordinal), problems: validation.problems });
+  });
+  if (compactions.length > 0) checkCompactions(session, compactions);
+  return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
+}
+
+/** Reports a message of another SDK, which was stored as if it were one of this format. */
+function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
+  const problems = storedMessageProblems(messageFieldsOf(entry));
+  if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
+}
+
+/** Reports images that lie beside the sessions of oh-my-pi, and are not there. */
+function checkImages(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
+  const { path } = session;
+  const { message, content } = fieldsOf(entry);
+  for (const digest of [...blobDigests(fieldsOf(message)["content"]), ...blobDigests(content)]) {
+    const isThere = path !== undefined && digest !== undefined && readBlobImage(realFileSystem, path, digest);
+    if (!isThere) session.report("IMAGE_MISSING", ordinal, digest ?? "(its name is damaged)");
+  }
+}
+
+/** Reports compactions whose first kept entry is not on their path. */
+function checkCompactions(session: SessionView, compactions: readonly [number, AnySessionEntry][]): void {
+  const isAncestor = makeAncestorTest(session.tree);
+  for (const [ordinal, entry] of compactions) {
+    const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(entry);
+    if (keptId === "") continue;
+    // Another writer's form brings the kept messages along.
+    if ((keptId === undefined || keptId === null) && Array.isArray(retainedTail)) continue;
+    const kept = typeof keptId === "string" ? session.tree.find(keptId) : NONE;
+    if (kept === NONE || !isAncestor(kept, ordinal)) {
+      session.report("KEPT_ENTRY_MISSING", ordinal, String(keptId));
+    }
+  }
+}
+
+function verdictJson({ location, session, issues, warnings }: Verdict): object {
+  const { header, version, size, tree } = session;
+  return {
+    id: header?.id,
+    ...location.json,
+    ok: issues.length === 0,
+    version,
+    bytes: size,
+    entryCount: tree.size,
+    issues: issues.map(issueJson),
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+function writeVerdict({ location, session, issues, warnings }: Verdict, out: Output): void {
+  const { colours } = out;
+  const { tree, version, size } = session;
+  const place = plainLine(location.text);
+  const facts = `${counted(tree.size, "entry", "entries")}, version ${version}, ${bytes(size)}`;
+  if (issues.length === 0) out.line(`${colours.green("OK")}  ${place}  (${facts})`);
+  else out.line(`${colours.red(counted(issues.length, "issue"))}  ${place}  (${facts})`);
+  for (const issue of issues) writeIssue(issue, out);
+  for (const { line, offset, entry, problems } of warnings) {
+    out.line(
+      `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entry.slice(0, 40))}`,
+    );
+    for (const problem of problems) writeIndented(problem, out);
+  }
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { counted } from "../../../core/facts/number-text.ts";
+import { isSessionError, SessionError } from "../../../core/format/errors.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { TEMPORARY_FOLDER_PREFIX } from "../../../session/fs/temporary-files.ts";
+import { writeNewFile } from "../../../session/log/new-file.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { writePageAt } from "../export/page-file.ts";
+import { otherFolders } from "../other-agent-folders.ts";
+import { PageServer, type ServedIndex } from "../page/page-server.ts";
+import { sessionPage } from "../page/session-page.ts";
+import { flag, optionalArgument, textOption } from "../parameters.ts";
+import { PRICES, pricesOf } from "../prices.ts";
+import { LATEST, newFilePath, pathOf, sessionScope } from "../session-argument.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");
+const ALL = flag("--all", "list the sessions of all projects to choose from");
+const LIVE = flag("--live", "follow a session that is being written, until interrupted");
+const LEAF = textOption("--leaf <entry>", "open at this entry: its id or the beginning of it, or its label");
+const FILE = textOption("-o, --output <file>", "write to this new file instead of a temporary one");
+const FORCE = flag("--force", "replace the page that -o names");
+// An option whose name begins with "no-" is true unless it is given.
+const OPEN = flag("--no-open", "do not open a browser, only print where the page is");
+
+/** `sessiontree view`: shows a session as a page in the browser. */
+export const command: Command = {
+  details: `Writes one HTML file that holds everything and loads nothing: the tree, every branch,
+what the model sees at any entry, search, and what was used. Without a terminal it is
+only written, and its path printed. A file that is there already is not
+replaced, and with --force only if it is a page.
+
+With --live, and of a folder or with --all, pages come from a server that only this
+machine can reach, at an address that nobody can guess. It ends with the command.`,
+  parameters: [SESSION, ALL, LIVE, LEAF, PRICES, FILE, FORCE, OPEN],
+  examples: [
+    ["view @last", "the latest session of this project"],
+    ["view @last --live", "what an agent is doing"],
+    ["view --all", "a list of all sessions, with search and what they cost"],
+    ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
+  ],
+  run: async (call) => {
+    if (call.get(FORCE) && call.get(FILE) === undefined)
+      throw new UsageError("--force replaces a file; name it with -o.");
+    const index = indexOf(call);
+    if (index !== undefined) await serve(call, new PageServer(index), (server) => server.indexUrl);
+    else if (call.get(PRICES) !== undefined)
+      throw new UsageError("--prices is for a list of sessions: name a folder, or give --all.");
+    else if (call.get(LIVE)) await serveSession(call);
+    else await writePage(call);
+  },
+};
+
+/** The sessions of which a list was asked for; undefined if it was one session. */
+function indexOf(call: CommandCall): ServedIndex | undefined {
+  const { get, io, stored } = call;
+  const name = get(SESSION);
+  const folder = name === undefined ? undefined : pathOf(io.cwd, name);
+  const isFolder =
+    folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder && !get(ALL)) return undefined;
+  if (get(ALL) && name !== undefined) throw new UsageError("Name a session, or give --all, not both.");
+  if (stored !== undefined)
+    throw new UsageError("A list shows sessions in files; name one session of the database.");
+  if (get(FILE) !== undefined)
+    throw new UsageError("A list of sessions is not written to a file; leave out -o.");
+  if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
+  if (isFolder) return { scope: { sessionDir: folder }, name: folder, ...pricesOf(call) };
+  const scope = { ...sessionScope(call, true), otherDirs: otherFolders(call) };
+  return { scope, name: scope.sessionDir ?? "all projects", ...pricesOf(call) };
+}
+
+async function serveSession(call: CommandCall): Promise<void> {
+  const { findKeptSession, get } = call;
+  if (get(FILE) !== undefined) throw new UsageError("--live writes no file; leave out -o.");
+  const { path, read } = await findKeptSession(get(SESSION) ?? LATEST);
+  if (path === undefined)
+    throw new UsageError('--live follows files; "sessiontree watch" follows a database.');
+  const session = await read();
+  const wanted = get(LEAF);
+  const hash = wanted === undefined ? "" : `#${new URLSearchParams({ end: session.findEntry(wanted) })}`;
+  await serve(call, new PageServer(undefined), (server) => `${server.urlOf(path)}${hash}`);
+}
+
+/** Serves pages, and shows the one at an address, until the command is interrupted. */
+async function serve(
+  call: CommandCall,
+  server: PageServer,
+  urlOf: (server: PageServer) => string,
+): Promise<void> {
+  const { io, json, out, warn } = call;
+  const interrupted = io.untilInterrupted?.();
+  let door: string | undefined;
+  await server.start();
+  try {
+    const url = urlOf(server);
+    if (json) out.json({ url });
+    else out.line(url);
+    out.flush();
+    warn("Serving until an interrupt (Ctrl-C).");
+    door = call.get(OPEN) && io.open !== undefined ? doorTo(url) : undefined;
+    if (door !== undefined) await openPage(call, door);
+    await new Promise<void>((resolve) => {
+      if (interrupted?.aborted) resolve();
+      else interrupted?.addEventListener("abort", () => resolve(), { once: true });
+    });
+  } finally {
+    await server.stop();
+    if (door !== undefined) rmSync(dirname(door), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Writes a page that leads to an address, in a folder that only its owner can enter: with the address itself among the
+ * arguments of a browser, everybody on the machine could read the token in it.
+ */
+function doorTo(url: string): string {
+  const path = temporaryPath("live");
+  writeNewPage(
+    path,
+    `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><title>sessiontree</title>\n`,
+  );
+  return path;
+}
+
+async function writePage(call: CommandCall): Promise<void> {
+  const { findSession, get, io, json, note, out } = call;
+  const output = get(FILE);
+  const file = output === undefined ? undefined : newFilePath(io.cwd, output);
+  const session = await (await findSession(get(SESSION) ?? LATEST)).read();
+  const wanted = get(LEAF);
+  const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
+  const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
+  const path = file ?? temporaryPath(session.fileName);
+  if (get(FORCE)) writePageAt(path, [page]);
+  else writeNewPage(path, page);
+  const entries = session.tree.size;
+  if (json) out.json({ path, entryCount: entries });
+  else {
+    out.path(path);
+    note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
+  }
+  await openPage(call, path);
+}
+
+/** @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`. */
+function writeNewPage(path: string, page: string): void {
+  try {
+    writeNewFile({ path, pieces: [page] });
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+    const message = `${path} exists already; choose another path, or replace the page with --force.`;
+    throw new SessionError(error.code, message, { details: error.details });
+  }
+}
+
+/** A place in a folder of its own, which only its owner can enter. */
+function temporaryPath(fileName: string): string {
+  const name = fileName.replace(/\.jsonl$/, "");
+  return join(mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER_PREFIX)), `${name}.html`);
+}
+
+async function openPage({ get, io, warn }: CommandCall, target: string): Promise<void> {
+  if (!get(OPEN) || io.open === undefined) return;
+  if (!(await io.open(target)))
+    warn("Cannot find a program to open the page with; open it in a browser yourself.");
+}

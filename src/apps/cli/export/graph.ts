@@ -1,0 +1,106 @@
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { findTrunk } from "../../../core/facts/trunk.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import { countKinds, type KindCount, kindOf, readKinds, type Tone } from "../../text/entry-kind.ts";
+import { chooseAll, chooseRows } from "../../text/row-choice.ts";
+import { treeRows } from "../../text/tree-rows.ts";
+import { truncate } from "../text/width.ts";
+import { shortId } from "../view/short-ids.ts";
+import { type ExportSource, numberedEntries } from "./source.ts";
+
+/** A tree of boxes: each stands for an entry, or for several in a line. */
+export interface TreeGraph {
+  readonly nodes: Iterable<GraphNode>;
+  /** Box and box below it, by name. */
+  readonly edges: readonly (readonly [from: string, to: string])[];
+}
+
+/** A box of a drawing. */
+export interface GraphNode {
+  readonly name: string;
+  readonly tone: Tone | "run";
+  /** One or two harmless lines. */
+  readonly lines: readonly string[];
+  /** Whether the session stands here. */
+  readonly isLeaf: boolean;
+}
+
+/** Colours of boxes that can be read on light and dark. */
+export const LOOKS: {
+  readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
+} = {
+  user: { fill: "#cfe8fc", stroke: "#1c6ea4" },
+  assistant: { fill: "#d9f2d9", stroke: "#2e7d32" },
+  tool: { fill: "#eeeeee", stroke: "#999999" },
+  command: { fill: "#fff4cc", stroke: "#b38600" },
+  summary: { fill: "#ecd9f5", stroke: "#7b1fa2" },
+  quiet: { fill: "#f7f7f7", stroke: "#bbbbbb" },
+  damaged: { fill: "#fbd5d5", stroke: "#c62828" },
+  run: { fill: "#ffffff", stroke: "#999999" },
+};
+
+const LINE_WIDTH = 48;
+const ID_LENGTH = 18;
+
+/**
+ * Makes the boxes and lines of a session's tree.
+ *
+ * Entries in a straight line share one box, except for both ends of branches, labels, compactions, summaries, damage and
+ * the leaf; with `isFull` every entry has its own.
+ *
+ * @remarks Cost: O(session); the boxes are made as they are asked for.
+ */
+export function treeGraph({ session, leaf, isFull }: ExportSource): TreeGraph {
+  const { tree } = session;
+  const read = readKinds(session);
+  const trunk = findTrunk(tree, leaf);
+  const marks = { tree, leaf, kinds: read.kinds, labelled: session.labelled() };
+  const isDrawn = isFull ? chooseAll(tree) : chooseRows(marks, trunk);
+  const runs = new Map<number, KindCount>();
+  /** The first entry of the box of each entry. */
+  const heads = Int32Array.from(tree.ordinals());
+  for (const row of treeRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
+    if (row.kind !== "run") continue;
+    const [head = NONE] = row.ordinals;
+    runs.set(head, countKinds(read, row.ordinals));
+    for (const ordinal of row.ordinals) heads[ordinal] = head;
+  }
+  const boxes = heads.filter((head, ordinal) => head === ordinal);
+  const edges = Array.from(boxes, (ordinal): [number, number] => [tree.parentAt(ordinal), ordinal])
+    .filter(([parent]) => parent !== NONE)
+    .map(([parent, ordinal]): [string, string] => [nameOf(heads[parent] ?? parent), nameOf(ordinal)]);
+  return { nodes: nodesOf(session, leaf, boxes, runs), edges };
+}
+
+function nameOf(ordinal: number): string {
+  return `n${ordinal}`;
+}
+
+function* nodesOf(
+  session: SessionView,
+  leaf: number,
+  boxes: Int32Array,
+  runs: ReadonlyMap<number, KindCount>,
+): Generator<GraphNode, void> {
+  for (const { ordinal, entry } of numberedEntries(session, boxes)) {
+    const name = nameOf(ordinal);
+    const run = runs.get(ordinal);
+    if (run !== undefined) {
+      yield { name, tone: "run", lines: [truncate(String(run), LINE_WIDTH)], isLeaf: false };
+      continue;
+    }
+    const { word, tone } = kindOf(entry);
+    const id = session.tree.idAt(ordinal);
+    const label = session.labels.get(id)?.label;
+    const mark = label === undefined ? "" : ` [${plainLine(label)}]`;
+    const lines = [`${word} ${shortId(id, ID_LENGTH)}${mark}`, excerptOf(entry).text];
+    yield {
+      name,
+      tone,
+      lines: lines.map((line) => truncate(line, LINE_WIDTH)).filter(Boolean),
+      isLeaf: ordinal === leaf,
+    };
+  }
+}

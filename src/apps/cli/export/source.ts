@@ -1,0 +1,30 @@
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+
+/** What is exported, and how: a session that was read, and what the caller wants of it. */
+export interface ExportSource {
+  readonly session: SessionView;
+  /** Ordinal of the entry at which the branch ends, or NONE. */
+  readonly leaf: number;
+  /** Whether everything is wanted: all branches, or every entry of a drawing. */
+  readonly isFull: boolean;
+  readonly withImages: boolean;
+}
+
+/** An entry and its ordinal; without the entry if its body is damaged. */
+export interface NumberedEntry {
+  readonly ordinal: number;
+  readonly entry: AnySessionEntry | undefined;
+}
+
+const BATCH = 64;
+
+/** Yields entries with their bodies, in the order of the ordinals, a few at a time, which takes little memory. */
+export function* numberedEntries(session: SessionView, ordinals: Int32Array): Generator<NumberedEntry, void> {
+  for (let start = 0; start < ordinals.length; start += BATCH) {
+    const batch: NumberedEntry[] = [];
+    const wanted = ordinals.subarray(start, start + BATCH);
+    session.readEntries(wanted, (ordinal, entry) => batch.push({ ordinal, entry }));
+    yield* batch;
+  }
+}

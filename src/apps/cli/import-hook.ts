@@ -1,0 +1,75 @@
+import { text } from "node:stream/consumers";
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { parseJson } from "../../core/jsonl/decode.ts";
+import { detectSourceOfFile } from "../../interop/history/file-facts.ts";
+import type { ImportSessionsOptions } from "../../interop/history/import-sessions.ts";
+import { importTranscript, type Transcript } from "../../interop/history/import-transcript.ts";
+import type { CliIo } from "./io.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Bytes up to which a transcript is imported while the agent waits. */
+const MOST_BYTES = 5 * 1024 * 1024;
+
+/** Events at which a program ends, and does not wait for its hooks. */
+const AT_END = /^session_?end$/i;
+
+/** Field of the input that says that the agent no longer waits. */
+const APART = "sessiontree";
+
+/**
+ * Imports the session that an agent names in the input of a hook.
+ *
+ * A large one, and that of an agent that ends, goes on in a process of its own, since the agent waits for its hooks.
+ *
+ * @throws {UsageError} If the input names no session.
+ */
+export async function importFromHook(io: CliIo, options: ImportSessionsOptions): Promise<void> {
+  const input = fieldsOf(parseJson(await readInput(io))?.value);
+  const transcript = transcriptIn(input);
+  const isWaiting = input[APART] === undefined && io.again !== undefined;
+  const isEnding = AT_END.test(textIn(input, "hook_event_name", "hookEventName") ?? "");
+  if (isWaiting && isEnding) return startAgain(io, transcript);
+  let isTold = false;
+  const onSkipped: ImportSessionsOptions["onSkipped"] = (path, error) => {
+    isTold = true;
+    options.onSkipped?.(path, error);
+  };
+  const { isTooLarge, imports } = await importTranscript(
+    transcript,
+    { ...options, onSkipped },
+    isWaiting ? MOST_BYTES : undefined,
+  );
+  if (isTooLarge) return startAgain(io, transcript);
+  if (imports.length > 0 || isTold || transcript.path === undefined) return;
+  const source = detectSourceOfFile(transcript.path);
+  // Those of pi need no import, and one that has just begun has nothing to import.
+  if (source !== undefined && source !== "pi" && source !== "oh-my-pi")
+    throw new UsageError(`${transcript.path} holds no session to import.`);
+}
+
+async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Promise<void> {
+  await again?.(JSON.stringify({ transcript_path: path, session_id: sourceId, [APART]: true }));
+}
+
+function transcriptIn(input: Readonly<Record<string, unknown>>): Transcript {
+  // The other path at the end of a subagent is that of the agent which started it.
+  const path = textIn(input, "agent_transcript_path", "transcript_path", "transcriptPath");
+  const sourceId =
+    textIn(input, "session_id", "sessionId") ?? textIn(fieldsOf(input["sessionContext"]), "rootSessionId");
+  if (path === undefined && sourceId === undefined)
+    throw new UsageError(
+      "--hook reads the JSON that an agent writes to a hook: an object with transcript_path or session_id.",
+    );
+  return { path, sourceId };
+}
+
+function textIn(input: Readonly<Record<string, unknown>>, ...names: readonly string[]): string | undefined {
+  const values = names.map((name) => input[name]);
+  return values.find((value): value is string => typeof value === "string" && value !== "");
+}
+
+async function readInput({ stdin }: CliIo): Promise<string> {
+  if (stdin === undefined || stdin.isTTY === true)
+    throw new UsageError("--hook reads from stdin; an agent writes to it.");
+  return text(stdin);
+}

@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+
+/** The page without a session: a script and a style sheet, built from src/page. */
+export interface PageAsset {
+  readonly script: string;
+  readonly style: string;
+}
+
+/** Beside the program in the package; where `npm run build:page` puts it for a program that runs from the sources. */
+const FOLDER = import.meta.url.endsWith(".ts")
+  ? new URL("../../../../node_modules/.cache/sessiontree/page/", import.meta.url)
+  : new URL("./page/", import.meta.url);
+
+/** Reads the page, which must have been built if the program runs from the sources. */
+export function readPageAsset(): PageAsset {
+  const [script, style] = [new URL("page.js", FOLDER), new URL("style.css", FOLDER)];
+  if (!existsSync(script) || !existsSync(style)) {
+    throw new Error(
+      'The page has not been built. Run "npm run build:page", or use an installed sessiontree.',
+    );
+  }
+  return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
+}
+
+/** Another session that a page can lead to. */
+export interface KnownSession {
+  readonly path: string;
+  /** Address of its page; undefined where no server has it. */
+  readonly href?: string;
+}
+
+/** What a page is made of. */
+export interface PageSource {
+  /** The session file, byte by byte; undefined for a page that fetches it from a server. */
+  readonly bytes?: Uint8Array | undefined;
+  /** How many bytes the file has; default: as many as `bytes`. */
+  readonly size?: number;
+  /** Name of the file, without its folder. */
+  readonly fileName: string;
+  /** Absolute path of the file; undefined if the session has none. */
+  readonly path?: string | undefined;
+  /** The entry at whose path the page opens; default: the session's leaf. */
+  readonly leafId?: string | undefined;
+  /** Sessions that exist, by the name that this one uses for them. */
+  readonly known?: ReadonlyMap<string, KnownSession>;
+  /**
+   * Where a server has the bytes, the sessions named in them, tells what is appended, and what its list counts; only a page with
+   * one may send requests.
+   */
+  readonly server?:
+    | {
+        readonly bytesUrl: string;
+        readonly knownUrl: string;
+        readonly eventsUrl: string;
+        readonly usageUrl?: string;
+      }
+    | undefined;
+  readonly indexUrl?: string | undefined;
+}
+
+/** A page: the data in it, and whether it may ask the server that it came from. */
+interface PageDocument {
+  readonly dataId: "session" | "sessions";
+  readonly data: object;
+  readonly bytes?: Uint8Array | undefined;
+  readonly isServed: boolean;
+}
+
+const BLOCK_BYTES = 1024 * 1024;
+
+/** As much smaller as level 6 makes them, nearly, in a third of the time. */
+const GZIP = { level: 3 };
+
+/**
+ * Makes a page of a session: one HTML file that holds everything and loads nothing.
+ *
+ * Only the script and the style sheet of the page itself may run or apply, known by their hashes; whatever the session
+ * holds is data in a block that no browser runs, and in which nothing can end it.
+ *
+ * @param asset - Default: the page that comes with the program.
+ * @remarks Cost: O(bytes), in memory several times over.
+ */
+export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
+  const { bytes, known, size = bytes?.length, ...others } = source;
+  const links = known === undefined || known.size === 0 ? {} : { known: Object.fromEntries(known) };
+  const data = { ...others, size, ...links };
+  return documentOf({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
+}
+
+/** Makes the page of a list of sessions, for a server that has the sessions, too. */
+export function htmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
+  return documentOf({ dataId: "sessions", data, isServed: true }, asset);
+}
+
+function documentOf({ dataId, data, bytes, isServed }: PageDocument, asset: PageAsset): string {
+  const { script, style } = asset;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(asset, isServed)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="sessiontree">
+<link rel="icon" href="data:,">
+<title>Session</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="app"><noscript>This page needs JavaScript to show its session. It loads nothing from anywhere.</noscript></div>
+<div id="print"></div>
+<script type="application/json" id="${dataId}">${harmlessJson(data)}</script>
+<script>${script}</script>
+${bytes === undefined ? "" : blocksOf(bytes)}</body>
+</html>
+`;
+}
+
+/** Everything is forbidden but this script, this style sheet, and images that stand in the page itself. */
+function contentSecurityPolicy({ script, style }: PageAsset, isServed: boolean): string {
+  return [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    "img-src data:",
+    `connect-src ${isServed ? "'self'" : "'none'"}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+/**
+ * Writes bytes as blocks that the page decompresses: in base64, in which nothing ends a block, and which keeps every line break,
+ * zero byte and byte that is no UTF-8.
+ */
+function blocksOf(bytes: Uint8Array): string {
+  let blocks = "";
+  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
+    const base64 = gzipSync(bytes.subarray(at, at + BLOCK_BYTES), GZIP).toString("base64");
+    blocks += `<script type="application/gzip">${base64}</script>\n`;
+  }
+  return blocks;
+}
+
+/** Writes JSON in which no `<` is left, so that neither an end tag nor a comment can begin in it. */
+function harmlessJson(data: object): string {
+  return JSON.stringify(data).replaceAll("<", "\\u003c");
+}

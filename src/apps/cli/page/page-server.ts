@@ -1,0 +1,254 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { PriceFunction } from "../../../catalog/usage/usage-groups.ts";
+import { messageOf } from "../../../core/format/errors.ts";
+import type { CatalogScope } from "../../../session/files/session-files.ts";
+import { type FileChange, FileFollower, fileIdentity } from "./file-follower.ts";
+import { FailureCounter, indexPage, indexUsage, searchIndex, sessionUsage } from "./session-index.ts";
+import { linkedSessions, sessionPage } from "./session-page.ts";
+
+/** Only this machine can reach it. */
+const HOST = "127.0.0.1";
+
+/** Bytes of the token: too many to guess it. */
+const TOKEN_BYTES = 24;
+
+/** Time between two looks at a file that a page follows. */
+const POLL_MS = 300;
+
+/** The sessions of which a list is made. */
+export interface ServedIndex {
+  readonly scope: CatalogScope;
+  readonly name: string;
+  /** Prices calls whose records state no cost. */
+  readonly prices?: PriceFunction;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
+
+/**
+ * Serves pages of sessions to the browser on this machine, and tells them what is appended.
+ *
+ * It listens on the loopback address alone, and answers only requests for an address with its token. A page can ask for
+ * nothing but sessions that were listed, named on the command line, or named by one of those.
+ */
+export class PageServer {
+  readonly #token = randomBytes(TOKEN_BYTES).toString("base64url");
+  readonly #index: ServedIndex | undefined;
+  /** Paths of sessions by the key in their addresses. */
+  readonly #paths = new Map<string, string>();
+  readonly #failures = new FailureCounter();
+  readonly #server: Server;
+  #port = 0;
+
+  constructor(index: ServedIndex | undefined) {
+    this.#index = index;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  /** Starts to listen, on a port that is free. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(0, HOST, resolve);
+    });
+    const address = this.#server.address();
+    if (address !== null && typeof address === "object") this.#port = address.port;
+  }
+
+  get indexUrl(): string {
+    return `http://${HOST}:${this.#port}/${this.#token}/`;
+  }
+
+  /** Makes a session known, and returns the address of its page. */
+  urlOf(path: string): string {
+    return `http://${HOST}:${this.#port}${this.#hrefOf(path)}`;
+  }
+
+  /** Ends it, and every answer that is under way. */
+  async stop(): Promise<void> {
+    const isClosed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await isClosed;
+  }
+
+  #hrefOf = (path: string): string => {
+    const key = createHash("sha256").update(path).digest("base64url").slice(0, 16);
+    this.#paths.set(key, path);
+    return `/${this.#token}/session/${key}`;
+  };
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // What a browser of this machine is told by another site, under a name of its own, is not meant for us.
+    const isMeant = request.headers.host === `${HOST}:${this.#port}`;
+    const url = addressOf(request);
+    const [, token = "", ...rest] = url?.pathname.split("/") ?? [];
+    if (!isMeant || url === undefined || !this.#isToken(token))
+      return writeText(response, 403, "Forbidden: this address lacks its token.");
+    if (request.method !== "GET") return writeText(response, 405, "Only GET is answered.");
+    const answer = this.#answerFor(rest);
+    if (answer === undefined) return writeText(response, 404, "There is nothing at this address.");
+    try {
+      await answer(request, response, url);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else writeText(response, 500, messageOf(error));
+    }
+  }
+
+  #isToken(text: string): boolean {
+    const [own, other] = [Buffer.from(this.#token), Buffer.from(text)];
+    return own.length === other.length && timingSafeEqual(own, other);
+  }
+
+  #answerFor([what, key = "", part]: readonly string[]): Answer | undefined {
+    const path = this.#paths.get(key);
+    const index = this.#index;
+    if (what === "session" && path !== undefined) {
+      if (part === undefined) return (_, response) => this.#writeSession(response, path);
+      if (part === "failures")
+        return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
+      if (part === "usage" && index !== undefined)
+        return async (request, response) =>
+          writeJson(response, await sessionUsage(index.scope, countingFor(request, index), path));
+      if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
+      if (part === "known")
+        return (_, response) => writeJson(response, Object.fromEntries(linkedSessions(path, this.#hrefOf)));
+      return part === "events"
+        ? (request, response, url) => this.#follow(request, response, url, path)
+        : undefined;
+    }
+    if (index === undefined) return undefined;
+    if (what === "") return (_, response) => this.#writeIndex(response, index);
+    if (what === "usage")
+      return async (request, response) =>
+        writeJson(response, await indexUsage(index.scope, countingFor(request, index), this.#hrefOf));
+    return what === "search"
+      ? (request, response, url) => this.#search(request, response, url, index)
+      : undefined;
+  }
+
+  #writeSession(response: ServerResponse, path: string): void {
+    const which = new URLSearchParams({ file: fileIdentity(path) ?? "" });
+    const href = this.#hrefOf(path);
+    const page = sessionPage(
+      { path, fileName: basename(path) },
+      {
+        server: {
+          bytesUrl: `${href}/bytes?${which}`,
+          knownUrl: `${href}/known`,
+          eventsUrl: `${href}/events?${which}`,
+          ...(this.#index !== undefined && { usageUrl: `${href}/usage` }),
+        },
+        indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
+      },
+    );
+    writeBody(response, 200, "text/html", page);
+  }
+
+  /** Writes the file as it is by now; refuses if it is not the one that the page was made of. */
+  async #writeBytes(response: ServerResponse, url: URL, path: string): Promise<void> {
+    const follower = new FileFollower(path, 0, url.searchParams.get("file") ?? "");
+    const first = follower.poll();
+    if (first?.kind === "replaced") return writeText(response, 409, REPLACED);
+    response.writeHead(200, { ...HEADERS, "Content-Type": "application/octet-stream" });
+    await pipeline(Readable.from(piecesOf(follower, first)), response);
+  }
+
+  async #writeIndex(response: ServerResponse, { scope, name }: ServedIndex): Promise<void> {
+    const [searchUrl, usageUrl] = [`/${this.#token}/search`, `/${this.#token}/usage`];
+    const addresses = { hrefOf: this.#hrefOf, searchUrl, usageUrl };
+    writeBody(response, 200, "text/html", await indexPage(scope, name, addresses));
+  }
+
+  async #search(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    index: ServedIndex,
+  ): Promise<void> {
+    const query = url.searchParams.get("q") ?? "";
+    writeJson(response, await searchIndex(index.scope, query, this.#hrefOf, untilGone(request)));
+  }
+
+  /** Tells a page what is appended, as events, until one of the two is gone. */
+  #follow(request: IncomingMessage, response: ServerResponse, url: URL, path: string): void {
+    // A browser that connects anew says how far it has come.
+    const from = Number(request.headers["last-event-id"] ?? url.searchParams.get("from"));
+    const offset = Number.isSafeInteger(from) && from >= 0 ? from : 0;
+    const follower = new FileFollower(path, offset, url.searchParams.get("file") ?? "");
+    response.writeHead(200, { ...HEADERS, "Content-Type": "text/event-stream" });
+    response.write(": following\n\n");
+    const look = () => {
+      // What a browser has not fetched yet would be kept here.
+      let isFree = !response.writableNeedDrain;
+      try {
+        while (isFree) {
+          const change = follower.poll();
+          if (change === undefined) return;
+          if (change.kind === "replaced") {
+            response.end("event: replaced\ndata:\n\n");
+            return;
+          }
+          isFree = response.write(`id: ${follower.offset}\ndata: ${change.bytes.toString("base64")}\n\n`);
+        }
+      } catch (error) {
+        response.end(`event: failed\ndata: ${JSON.stringify(messageOf(error))}\n\n`);
+      }
+    };
+    const timer = setInterval(look, POLL_MS);
+    response.once("close", () => clearInterval(timer));
+    look();
+  }
+}
+
+/** No other page may hold, embed, or remember what is served. */
+const HEADERS = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+const REPLACED = "Another file has taken this path.";
+
+/** Yields a file up to its end; what is read in between of another one at its path would not fit. */
+function* piecesOf(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
+  for (let change = first; change !== undefined; change = follower.poll()) {
+    if (change.kind === "replaced") throw new Error(REPLACED);
+    yield change.bytes;
+  }
+}
+
+function countingFor(request: IncomingMessage, { prices }: ServedIndex) {
+  return { ...(prices && { prices }), signal: untilGone(request) };
+}
+
+function untilGone(request: IncomingMessage): AbortSignal {
+  const gone = new AbortController();
+  request.once("close", () => gone.abort());
+  return gone.signal;
+}
+
+/** The address that a request names; undefined if it is none. */
+function addressOf({ url = "/" }: IncomingMessage): URL | undefined {
+  const base = `http://${HOST}`;
+  return URL.canParse(url, base) ? new URL(url, base) : undefined;
+}
+
+function writeText(response: ServerResponse, status: number, text: string): void {
+  writeBody(response, status, "text/plain", `${text}\n`);
+}
+
+function writeJson(response: ServerResponse, data: object): void {
+  writeBody(response, 200, "application/json", JSON.stringify(data));
+}
+
+function writeBody(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { ...HEADERS, "Content-Type": `${type}; charset=utf-8` });
+  response.end(body);
+}

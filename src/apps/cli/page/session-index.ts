@@ -1,0 +1,179 @@
+import { statSync } from "node:fs";
+import { kinshipOf } from "../../../catalog/list/kinship.ts";
+import { Descent } from "../../../catalog/list/lineage.ts";
+import { listSessions } from "../../../catalog/list/list-sessions.ts";
+import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
+import { type FileHit, searchSessions } from "../../../catalog/search/search.ts";
+import { collectCalls } from "../../../catalog/usage/collect-usage.ts";
+import {
+  estimatesOf,
+  groupCalls,
+  type PriceFunction,
+  startersOf,
+  type UsageGroup,
+} from "../../../catalog/usage/usage-groups.ts";
+import { titleOf } from "../../../core/facts/session-title.ts";
+import type { Spent } from "../../../core/facts/spending.ts";
+import type { CatalogScope } from "../../../session/files/session-files.ts";
+import type { SessionRow } from "../../../session/files/session-row.ts";
+import { SessionView } from "../../../session/manager/session-view.ts";
+import { readKinds } from "../../text/entry-kind.ts";
+import { htmlIndex } from "./html-page.ts";
+
+const MOST_HITS = 500;
+
+/** Makes the page that lists sessions, latest first. */
+export async function indexPage(
+  scope: CatalogScope,
+  name: string,
+  { hrefOf, ...urls }: IndexAddresses,
+): Promise<string> {
+  const sessions = await listSessions(scope);
+  const descent = new Descent(sessions);
+  const rows = sessions.map((session) => {
+    const { path, id, cwd, created, modified, messageCount, issueCount = 0 } = session;
+    const title = titleOf(session);
+    const known = { path, id, cwd, title, created, modified, messageCount, issueCount };
+    const kinship = kinshipOf(session);
+    const [starter] = kinship === "subagent" ? descent.parentsOf(session) : [];
+    const startedBy = starter && hrefOf(starter.path);
+    return { href: hrefOf(path), ...known, isFork: kinship === "fork", startedBy };
+  });
+  return htmlIndex({ name, ...urls, sessions: rows });
+}
+
+/** Where the page of a list asks for more, and where it leads. */
+interface IndexAddresses {
+  readonly hrefOf: (path: string) => string;
+  readonly searchUrl: string;
+  readonly usageUrl: string;
+}
+
+/** What one model's calls in a session used on a day, those of its subagents included. */
+export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
+  readonly session: string;
+  readonly day: string | null;
+  readonly model: string | null;
+}
+
+/** What is known of listed sessions once their calls have been gathered. */
+export interface IndexUsage {
+  /** By address of the session's page. */
+  readonly sessions: {
+    readonly [href: string]: { readonly source: string | null; readonly startedBy?: string };
+  };
+  readonly groups: readonly IndexUsageGroup[];
+}
+
+/** Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents. */
+export async function indexUsage(
+  scope: CatalogScope,
+  options: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
+  hrefOf: (path: string) => string,
+): Promise<IndexUsage> {
+  const { signal, ...prices } = options;
+  const { sessions } = await collectCalls({ ...scope, signal });
+  const listed = sessions.filter(({ isOutside = false }) => !isOutside);
+  const hrefs = new Map(listed.map(({ row }) => [row, hrefOf(row.path ?? row.id)]));
+  const starters = startersOf(sessions);
+  const { groups } = groupCalls(sessions, { ...prices, by: ["day", "model", "session"] });
+  const hrefAt = (row: SessionRow | undefined) => (row === undefined ? undefined : hrefs.get(row));
+  return {
+    sessions: Object.fromEntries(
+      listed.map(({ row, recorded: { source } }) => {
+        const startedBy = hrefAt(starters.get(row));
+        return [hrefAt(row), { source, ...(startedBy !== undefined && { startedBy }) }];
+      }),
+    ),
+    groups: groups.map(({ by, subagentOf: _, sessions: __, ...sums }) => {
+      const { day = null, model = null, session } = by;
+      return { session: hrefAt(session) ?? "", day, model, ...sums };
+    }),
+  };
+}
+
+/** What a list tells of one of its sessions. */
+export interface SessionUsage {
+  /** What it used as the list counts that, its subagents included; null if it is not in the list. */
+  readonly spent: Spent | null;
+  /** Dollars by prices, of calls whose records state none, by the ids of their entries. */
+  readonly estimates: { readonly [entryId: string]: number };
+}
+
+/**
+ * Adds up what one session of a list used.
+ *
+ * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
+ */
+export async function sessionUsage(
+  scope: CatalogScope,
+  { prices, signal }: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
+  path: string,
+): Promise<SessionUsage> {
+  const { sessions } = await collectCalls({ ...scope, signal });
+  const own = sessions.find(({ row, isOutside = false }) => row.path === path && !isOutside);
+  if (own === undefined) return { spent: null, estimates: {} };
+  const starters = startersOf(sessions);
+  const isIts = (row: SessionRow | undefined): boolean =>
+    row !== undefined && (row === own.row || isIts(starters.get(row)));
+  const counted = sessions.map((one) => (isIts(one.row) ? one : { ...one, isOutside: true }));
+  const { by: _, sessions: __, ...spent } = groupCalls(counted, prices === undefined ? {} : { prices }).total;
+  const estimates = prices === undefined ? [] : estimatesOf(own.recorded, prices);
+  return { spent, estimates: Object.fromEntries(estimates) };
+}
+
+/** An entry that holds what was searched for. */
+export interface IndexHit {
+  /** Address of the entry on the page of its session. */
+  readonly href: string;
+  readonly session: string;
+  readonly role: string;
+  /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
+  readonly branch: FileHit["branch"];
+  readonly snippet: string;
+  /** Where in the snippet the text stands, in UTF-16 units. */
+  readonly match: TextMatch;
+}
+
+/** Searches the contents of sessions, until the signal; the hits that fit best come first. */
+export async function searchIndex(
+  scope: CatalogScope,
+  query: string,
+  hrefOf: (path: string) => string,
+  signal: AbortSignal,
+): Promise<IndexHit[]> {
+  const hits: IndexHit[] = [];
+  if (query.trim() === "") return hits;
+  for await (const { session, entryId, role, branch, snippet, match } of searchSessions(query, {
+    ...scope,
+    limit: MOST_HITS,
+    ranked: true,
+    signal,
+  })) {
+    const href = hrefOf(session.path);
+    hits.push({
+      href: `${href}#${new URLSearchParams({ entry: entryId })}`,
+      session: href,
+      role,
+      branch,
+      snippet,
+      match,
+    });
+  }
+  return hits;
+}
+
+/** Counts the failures of sessions, and remembers them until the file changes. */
+export class FailureCounter {
+  readonly #known = new Map<string, { readonly stamp: string; readonly failed: number }>();
+
+  failuresOf(path: string): number {
+    const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    const stamp = `${size}:${mtimeMs}`;
+    const known = this.#known.get(path);
+    if (known?.stamp === stamp) return known.failed;
+    const failed = readKinds(SessionView.at(path)).failures.size;
+    this.#known.set(path, { stamp, failed });
+    return failed;
+  }
+}

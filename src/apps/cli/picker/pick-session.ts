@@ -1,0 +1,243 @@
+import type { Key } from "node:readline";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { isSessionError, messageOf } from "../../../core/format/errors.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
+import type { CliTerminal } from "../io.ts";
+import type { Colours } from "../output.ts";
+import { FullScreen } from "./full-screen.ts";
+import { pickerKey } from "./keys.ts";
+import { pickerLayout, renderPicker } from "./render.ts";
+import {
+  emptyPicker,
+  highlighted,
+  type PickerEvent,
+  type PickerScope,
+  type PickerState,
+  type PickerTask,
+  type PreviewLine,
+  step,
+} from "./state.ts";
+
+/** What a picker works with. */
+export interface PickerWorld {
+  readonly terminal: CliTerminal;
+  readonly colours: Colours;
+  readonly scope: PickerScope;
+  readonly nowMs: () => number;
+  /** Yields sessions as they are found, until the signal. */
+  readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<FileRow>;
+  /** Yields entries that hold a text as they are found, until the signal. */
+  readonly search: (query: string, scope: PickerScope, signal: AbortSignal) => AsyncIterable<ContentHit>;
+  readonly preview: (path: string) => PreviewLine[];
+  readonly rename: (path: string, name: string) => Promise<unknown>;
+  readonly remove: (path: string) => Promise<unknown>;
+}
+
+/** An entry that holds what is looked for. */
+export interface ContentHit {
+  readonly path: string;
+  readonly line: PreviewLine;
+}
+
+/**
+ * Milliseconds after which what was found is shown, after which a session that one stays on is read, and after which
+ * a text is looked for when typing stops.
+ */
+const FOUND_MS = 40;
+const PREVIEW_MS = 60;
+const SEARCH_MS = 150;
+
+/**
+ * Lets a person choose a session at a terminal, which afterwards is as it was.
+ *
+ * Sessions are shown as they are found.
+ *
+ * @returns Undefined if they left.
+ * @throws What goes wrong in drawing or finding; what goes wrong with one session is shown instead.
+ */
+export async function pickSession(world: PickerWorld): Promise<FileRow | undefined> {
+  const picker = new Picker(world);
+  try {
+    return await picker.outcome;
+  } finally {
+    picker.close();
+  }
+}
+
+/** A picker at work: brings what happens to the state, draws it, and does what it asks for. */
+class Picker {
+  readonly outcome: Promise<FileRow | undefined>;
+  readonly #world: PickerWorld;
+  readonly #screen: FullScreen;
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  #resolve: (session: FileRow | undefined) => void = ignore;
+  #reject: (error: unknown) => void = ignore;
+  #state: PickerState;
+  #search = new AbortController();
+  #contentSearch = new AbortController();
+  #found: FileRow[] = [];
+  #isOver = false;
+
+  constructor(world: PickerWorld) {
+    this.#world = world;
+    this.#state = emptyPicker(world.scope);
+    this.outcome = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#screen = new FullScreen(world.terminal, {
+      key: (text, key) => this.#guard(() => this.#pressed(text, key)),
+      resized: () => this.#guard(() => this.#draw()),
+      ended: () => this.#resolve(undefined),
+    });
+    this.#guard(() => {
+      this.#draw();
+      return this.#find(world.scope);
+    });
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#search.abort();
+    this.#contentSearch.abort();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#screen.close();
+  }
+
+  /** Whatever goes wrong ends the picker, before the caller hears of it; what was given up ends quietly. */
+  #guard(work: () => unknown): void {
+    const done = async () => {
+      await work();
+    };
+    done().catch((error) => {
+      if (!isSessionError(error, "ABORTED")) this.#reject(error);
+    });
+  }
+
+  /** Does something a little later, once, however often it is asked for. */
+  #later(name: string, afterMs: number, work: () => unknown): void {
+    if (this.#timers.has(name)) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(name);
+      this.#guard(work);
+    }, afterMs);
+    this.#timers.set(name, timer);
+  }
+
+  #pressed(text: string | undefined, key: Key): void {
+    const pressed = pickerKey(text, key);
+    const page = pickerLayout(this.#screen.rows).list;
+    if (pressed !== undefined) this.#take({ kind: "key", key: pressed, page });
+  }
+
+  #take(event: PickerEvent): void {
+    if (this.#isOver) return;
+    const { state, task } = step(this.#state, event);
+    this.#state = state;
+    if (task !== undefined) this.#guard(() => this.#do(task));
+    this.#draw();
+  }
+
+  async #do(task: PickerTask): Promise<void> {
+    const { rename, remove } = this.#world;
+    switch (task.kind) {
+      case "choose":
+        return this.#resolve(task.session);
+      case "leave":
+        return this.#resolve(undefined);
+      case "find":
+        this.#contentSearch.abort();
+        return this.#find(task.scope);
+      case "search":
+        return this.#searchLater(task.query, task.scope);
+      case "rename": {
+        const { path, name } = task;
+        return this.#change(() => rename(path, name), { kind: "renamed", path, name });
+      }
+      case "delete": {
+        const { path } = task;
+        return this.#change(() => remove(path), { kind: "deleted", path });
+      }
+    }
+  }
+
+  /** Changes a session; what hinders it is shown. */
+  async #change(change: () => Promise<unknown>, event: PickerEvent): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      this.#take({ kind: "said", message: plainLine(messageOf(error)) });
+      return;
+    }
+    this.#take(event);
+  }
+
+  async #find(scope: PickerScope): Promise<void> {
+    this.#search.abort();
+    this.#search = new AbortController();
+    const { signal } = this.#search;
+    this.#found = [];
+    for await (const session of this.#world.find(scope, signal)) {
+      if (signal.aborted) return;
+      this.#found.push(session);
+      this.#later("found", FOUND_MS, () => this.#takeFound());
+    }
+    if (signal.aborted) return;
+    this.#takeFound();
+    this.#take({ kind: "complete" });
+  }
+
+  /** Looks for a text instead of the one before, when typing stops. */
+  #searchLater(query: string, scope: PickerScope): void {
+    this.#contentSearch.abort();
+    clearTimeout(this.#timers.get("search"));
+    this.#timers.delete("search");
+    if (query !== "") this.#later("search", SEARCH_MS, () => this.#searchContents(query, scope));
+    else this.#take({ kind: "searched", query });
+  }
+
+  async #searchContents(query: string, scope: PickerScope): Promise<void> {
+    this.#contentSearch = new AbortController();
+    const { signal } = this.#contentSearch;
+    for await (const { path, line } of this.#world.search(query, scope, signal)) {
+      if (signal.aborted) return;
+      this.#take({ kind: "hit", query, path, line });
+    }
+    if (!signal.aborted) this.#take({ kind: "searched", query });
+  }
+
+  #takeFound(): void {
+    const sessions = this.#found;
+    this.#found = [];
+    this.#take({ kind: "found", sessions });
+  }
+
+  #draw(): void {
+    const { columns, rows } = this.#screen;
+    const { colours, nowMs } = this.#world;
+    this.#screen.draw(renderPicker(this.#state, { columns, rows, colours, nowMs: nowMs() }));
+    if (this.#missingPreview() !== undefined) this.#later("preview", PREVIEW_MS, () => this.#readPreview());
+  }
+
+  /** The highlighted session, if its last messages are not known. */
+  #missingPreview(): string | undefined {
+    const path = highlighted(this.#state)?.path;
+    return path === undefined || this.#state.previews.has(path) ? undefined : path;
+  }
+
+  #readPreview(): void {
+    const path = this.#missingPreview();
+    if (path === undefined) return;
+    let lines: PreviewLine[];
+    try {
+      lines = this.#world.preview(path);
+    } catch (error) {
+      lines = [{ word: "", text: plainLine(messageOf(error)) }];
+    }
+    this.#take({ kind: "preview", path, lines });
+  }
+}
+
+function ignore(): void {
+  // Stands in until the promise is made.
+}

@@ -1,0 +1,192 @@
+import { count } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { folderName, titleOf } from "../../../core/facts/session-title.ts";
+import { ago } from "../../../core/facts/times.ts";
+import type { FileRow } from "../../../session/files/session-row.ts";
+import type { Colours } from "../output.ts";
+import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
+import { KIND_WIDTH } from "../view/color.ts";
+import { cursorIn, matchesOf, type PickerState } from "./state.ts";
+
+/** What a picker is drawn on. */
+export interface PickerScreen {
+  readonly columns: number;
+  readonly rows: number;
+  readonly colours: Colours;
+  /** Unix milliseconds, for ages. */
+  readonly nowMs: number;
+}
+
+/** Lines above the list, and below the preview. */
+const HEAD_LINES = 2;
+const FOOT_LINES = 1;
+
+/** With fewer lines than this there is no preview. */
+const PREVIEW_FROM = 9;
+
+const PREVIEW_PART = 0.4;
+
+const AGE_WIDTH = 10;
+
+/** In fewer columns the number of messages is left out. */
+const COUNT_FROM = 60;
+
+const PROJECT_PART = 0.2;
+
+const TITLES = { project: "Sessions of this project", all: "Sessions of all projects", folder: "Sessions" };
+
+/** How the lines of a screen are shared out. */
+export interface PickerLayout {
+  readonly list: number;
+  /** Lines of the preview, the one above it not counted; 0 for none. */
+  readonly preview: number;
+}
+
+/** Shares out the lines of a screen. */
+export function pickerLayout(rows: number): PickerLayout {
+  const middle = Math.max(1, rows - HEAD_LINES - FOOT_LINES);
+  if (rows < PREVIEW_FROM) return { list: middle, preview: 0 };
+  const preview = Math.floor((middle - 1) * PREVIEW_PART);
+  return { list: middle - 1 - preview, preview };
+}
+
+/**
+ * Draws a picker.
+ *
+ * @returns At most as many lines as there are rows, none wider than the columns, and nothing in them that could drive the
+ *   terminal beside colours.
+ * @remarks Cost: O(text of all rows), for the filter.
+ */
+export function renderPicker(state: PickerState, screen: PickerScreen): string[] {
+  const { columns, rows, colours } = screen;
+  const { list, preview } = pickerLayout(rows);
+  const matches = matchesOf(state);
+  const lines = [
+    heading(state, matches.length, screen),
+    inputLine(state, screen),
+    ...listLines(state, matches, list, screen),
+    ...(preview === 0
+      ? []
+      : [colours.dim("─".repeat(columns)), ...previewLines(state, matches, preview, screen)]),
+    footer(state, screen),
+  ];
+  return lines.slice(0, rows);
+}
+
+function heading(state: PickerState, shown: number, { columns, colours }: PickerScreen): string {
+  const total = state.sessions.length;
+  const number = shown === total ? count(total) : `${count(shown)}/${count(total)}`;
+  const isComplete = state.isComplete && state.contents?.isComplete !== false;
+  const facts = `  ${number}${isComplete ? "" : " …"}`;
+  return colours.bold(truncate(TITLES[state.scope], columns - facts.length)) + colours.dim(facts);
+}
+
+/** The line that is typed in, or the question that is asked. */
+function inputLine(state: PickerState, { columns, colours }: PickerScreen): string {
+  const { mode, filter } = state;
+  if (mode.kind === "delete") {
+    const title = titleOf(state.sessions.find(({ path }) => path === mode.path) ?? {});
+    const [front, back] = ["Delete ", "? y/n"];
+    return colours.bold(colours.red(front + truncate(title, columns - front.length - back.length) + back));
+  }
+  const prompt = state.contents === undefined ? "> " : "Contents: ";
+  const [front, typed] = mode.kind === "rename" ? ["Name: ", mode.text] : [prompt, filter];
+  const text = truncateStart(plainTyped(typed), columns - front.length - 1);
+  return colours.cyan(front) + text + colours.inverse(" ");
+}
+
+/** What was typed, with the spaces at its end. */
+function plainTyped(text: string): string {
+  const line = plainLine(`${text}.`);
+  return line.slice(0, -1);
+}
+
+function listLines(
+  state: PickerState,
+  matches: readonly FileRow[],
+  height: number,
+  screen: PickerScreen,
+): string[] {
+  const cursor = cursorIn(matches, state);
+  const top = Math.max(0, Math.min(cursor - Math.floor(height / 2), matches.length - height));
+  const lines = matches
+    .slice(top, top + height)
+    .map((session, i) => sessionRow(session, top + i === cursor, state, screen));
+  if (matches.length === 0) lines.push(screen.colours.dim(truncate(nothingText(state), screen.columns)));
+  while (lines.length < height) lines.push("");
+  return lines;
+}
+
+function nothingText(state: PickerState): string {
+  if (!state.isComplete || state.contents?.isComplete === false) return "  Looking for sessions …";
+  if (state.contents !== undefined) return "  Nothing was found in what was said.";
+  if (state.sessions.length > 0) return "  Nothing fits what was typed.";
+  return state.scope === "project" ? "  No sessions here; tab shows all projects." : "  No sessions.";
+}
+
+function sessionRow(
+  session: FileRow,
+  isHighlighted: boolean,
+  { scope }: PickerState,
+  { columns, colours, nowMs }: PickerScreen,
+): string {
+  const { modified, messageCount, cwd, name } = session;
+  const marker = isHighlighted ? "❯ " : "  ";
+  const facts = [
+    column(ago(modified.getTime(), nowMs), AGE_WIDTH),
+    ...(columns < COUNT_FROM ? [] : [count(messageCount).padStart(5)]),
+    ...(scope === "project" ? [] : [column(plainLine(folderName(cwd)), Math.floor(columns * PROJECT_PART))]),
+  ].join("  ");
+  const text = truncate(titleOf(session), Math.max(0, columns - widthOf(marker) - widthOf(facts) - 2));
+  const shown = name ? colours.bold(text) : text;
+  return isHighlighted
+    ? colours.cyan(`${marker}${facts}  ${shown}`)
+    : `${marker}${colours.dim(facts)}  ${shown}`.trimEnd();
+}
+
+/**
+ * The last messages of the highlighted session, or those in which was found what was typed: as many as there is room
+ * for, the latest at the bottom.
+ */
+function previewLines(
+  state: PickerState,
+  matches: readonly FileRow[],
+  height: number,
+  { columns, colours }: PickerScreen,
+): string[] {
+  const path = matches[cursorIn(matches, state)]?.path;
+  const said = state.contents?.found ?? state.previews;
+  const known = path === undefined ? [] : (said.get(path) ?? state.previews.get(path) ?? []);
+  const lines = known.slice(-height).map(({ word, text }) => {
+    const front = column(word, Math.min(KIND_WIDTH, columns));
+    return `${colours.dim(front)} ${truncate(text, Math.max(0, columns - widthOf(front) - 1))}`;
+  });
+  while (lines.length < height) lines.push("");
+  return lines;
+}
+
+/** What was said last, else as many of the keys as fit. */
+function footer(state: PickerState, { columns, colours }: PickerScreen): string {
+  if (state.message !== "") return colours.yellow(truncate(plainLine(state.message), columns));
+  let line = "";
+  for (const hint of hintsOf(state)) {
+    const longer = line === "" ? hint : `${line}  ${hint}`;
+    if (longer.length > columns) break;
+    line = longer;
+  }
+  return colours.dim(line);
+}
+
+function hintsOf({ contents, mode, scope }: PickerState): string[] {
+  if (mode.kind === "rename") return ["enter saves", "esc goes back"];
+  if (mode.kind === "delete") return ["y puts it into the trash", "any other key goes back"];
+  const other = scope === "project" ? "all projects" : "this project";
+  return [
+    "enter choose",
+    "^R rename",
+    "^D delete",
+    contents === undefined ? "^F contents" : "^F names",
+    ...(scope === "folder" ? [] : [`tab ${other}`]),
+    contents === undefined ? "esc leave" : "esc back",
+  ];
+}

@@ -1,0 +1,289 @@
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
+import type { PickerKey } from "./keys.ts";
+import { bestMatches } from "./matching.ts";
+
+/** Everything that a picker shows, without its size. */
+export interface PickerState {
+  /** Those found so far, latest first. */
+  readonly sessions: readonly FileRow[];
+  readonly isComplete: boolean;
+  readonly scope: PickerScope;
+  /** What was typed, by which the list is filtered, or which is looked for in what was said. */
+  readonly filter: string;
+  /** What was found in what was said; undefined while the list is filtered instead. */
+  readonly contents: ContentSearch | undefined;
+  /** Path of the session that is highlighted; undefined for the first one, whichever that is. */
+  readonly cursor: string | undefined;
+  readonly mode: PickerMode;
+  /** What was said last, until the next key. */
+  readonly message: string;
+  /** The last messages of sessions, by path. */
+  readonly previews: ReadonlyMap<string, readonly PreviewLine[]>;
+}
+
+/** Which sessions are shown; a folder that is named has no others. */
+export type PickerScope = "project" | "all" | "folder";
+
+/** What keys are for at the moment. */
+export type PickerMode =
+  | { readonly kind: "list" }
+  | { readonly kind: "rename"; readonly path: string; readonly text: string }
+  | { readonly kind: "delete"; readonly path: string };
+
+/** A search for what was typed in what was said. */
+export interface ContentSearch {
+  /** Entries that hold it, by the path of their session. */
+  readonly found: ReadonlyMap<string, readonly PreviewLine[]>;
+  readonly isComplete: boolean;
+}
+
+/** A message of a preview. */
+export interface PreviewLine {
+  readonly word: string;
+  /** One harmless line. */
+  readonly text: string;
+}
+
+/** What happens to a picker. */
+export type PickerEvent =
+  | { readonly kind: "found"; readonly sessions: readonly FileRow[] }
+  | { readonly kind: "complete" }
+  | { readonly kind: "preview"; readonly path: string; readonly lines: readonly PreviewLine[] }
+  /** An entry holds what is looked for. */
+  | { readonly kind: "hit"; readonly query: string; readonly path: string; readonly line: PreviewLine }
+  | { readonly kind: "searched"; readonly query: string }
+  | { readonly kind: "renamed"; readonly path: string; readonly name: string }
+  | { readonly kind: "deleted"; readonly path: string }
+  | { readonly kind: "said"; readonly message: string }
+  /** A key; `page` is how many sessions are in sight. */
+  | { readonly kind: "key"; readonly key: PickerKey; readonly page: number };
+
+/** What is to be done because of an event. */
+export type PickerTask =
+  | { readonly kind: "choose"; readonly session: FileRow }
+  | { readonly kind: "leave" }
+  | { readonly kind: "find"; readonly scope: PickerScope }
+  /** To look for a text in what was said, instead of the one before; an empty one ends that. */
+  | { readonly kind: "search"; readonly query: string; readonly scope: PickerScope }
+  | { readonly kind: "rename"; readonly path: string; readonly name: string }
+  | { readonly kind: "delete"; readonly path: string };
+
+/** A picker after an event. */
+export interface PickerStep {
+  readonly state: PickerState;
+  readonly task?: PickerTask;
+}
+
+const NOT_YET_FOUND: ContentSearch = { found: new Map(), isComplete: false };
+
+const LIST: PickerMode = { kind: "list" };
+
+/** The picker before anything was found. */
+export function emptyPicker(scope: PickerScope): PickerState {
+  return {
+    sessions: [],
+    isComplete: false,
+    scope,
+    filter: "",
+    contents: undefined,
+    cursor: undefined,
+    mode: LIST,
+    message: "",
+    previews: new Map(),
+  };
+}
+
+/** Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first. */
+export function matchesOf({ sessions, filter, contents }: PickerState): readonly FileRow[] {
+  if (contents === undefined) return bestMatches(sessions, filter);
+  return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
+}
+
+/** Returns the index of the highlighted session among those that fit; 0 if it is not among them. */
+export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): number {
+  return Math.max(
+    0,
+    matches.findIndex(({ path }) => path === cursor),
+  );
+}
+
+/** Returns the highlighted session, if any fits. */
+export function highlighted(state: PickerState): FileRow | undefined {
+  const matches = matchesOf(state);
+  return matches[cursorIn(matches, state)];
+}
+
+/** Takes an event in, and returns a new state and what is to be done. */
+export function step(state: PickerState, event: PickerEvent): PickerStep {
+  switch (event.kind) {
+    case "found": {
+      const sessions = [...state.sessions, ...event.sessions].sort(compareRows);
+      return { state: { ...state, sessions } };
+    }
+    case "complete":
+      return { state: { ...state, isComplete: true } };
+    case "preview":
+      return { state: { ...state, previews: new Map(state.previews).set(event.path, event.lines) } };
+    case "hit":
+      return { state: withHit(state, event) };
+    case "searched": {
+      const { contents, filter } = state;
+      const isCurrent = contents !== undefined && filter.trim() === event.query;
+      return { state: isCurrent ? { ...state, contents: { ...contents, isComplete: true } } : state };
+    }
+    case "renamed":
+      return { state: { ...renamed(state, event.path, event.name), message: "The name was stored." } };
+    case "deleted":
+      return { state: { ...without(state, event.path), message: "The session is in the trash." } };
+    case "said":
+      return { state: { ...state, message: event.message } };
+    case "key":
+      return keyPressed({ ...state, message: "" }, event.key, event.page);
+  }
+}
+
+function keyPressed(state: PickerState, key: PickerKey, page: number): PickerStep {
+  if (key === "leave") return { state, task: { kind: "leave" } };
+  switch (state.mode.kind) {
+    case "list":
+      return keyInList(state, key, page);
+    case "rename":
+      return keyInRename(state, state.mode, key);
+    case "delete": {
+      const isConfirmed = typeof key === "object" && key.text.toLowerCase() === "y";
+      const next = { ...state, mode: LIST };
+      return isConfirmed ? { state: next, task: { kind: "delete", path: state.mode.path } } : { state: next };
+    }
+  }
+}
+
+function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep {
+  if (typeof key === "object") return filtered(state, state.filter + key.text);
+  const session = highlighted(state);
+  const about = ({ path }: FileRow, mode: PickerMode) => ({ state: { ...state, cursor: path, mode } });
+  switch (key) {
+    case "up":
+      return { state: moved(state, -1) };
+    case "down":
+      return { state: moved(state, 1) };
+    case "page-up":
+      return { state: moved(state, -page) };
+    case "page-down":
+      return { state: moved(state, page) };
+    case "home":
+      return { state: moved(state, Number.NEGATIVE_INFINITY) };
+    case "end":
+      return { state: moved(state, Number.POSITIVE_INFINITY) };
+    case "rub-out":
+      return filtered(state, withoutLast(state.filter));
+    case "rub-out-all":
+      return filtered(state, "");
+    case "back":
+      return state.contents === undefined ? { state, task: { kind: "leave" } } : namesOnly(state);
+    case "contents":
+      return state.contents === undefined
+        ? filtered({ ...state, contents: NOT_YET_FOUND }, state.filter)
+        : namesOnly(state);
+    case "toggle":
+      return toggled(state);
+    case "enter":
+      return session === undefined ? { state } : { state, task: { kind: "choose", session } };
+    case "rename":
+      if (session === undefined) return { state };
+      // From now on it is this one, whatever else is found.
+      return about(session, { kind: "rename", path: session.path, text: plainLine(session.name ?? "") });
+    case "delete":
+      return session === undefined ? { state } : about(session, { kind: "delete", path: session.path });
+    case "leave":
+      return { state };
+  }
+}
+
+function keyInRename(
+  state: PickerState,
+  mode: PickerMode & { readonly kind: "rename" },
+  key: PickerKey,
+): PickerStep {
+  const typed = (text: string): PickerStep => ({ state: { ...state, mode: { ...mode, text } } });
+  if (typeof key === "object") return typed(mode.text + key.text);
+  switch (key) {
+    case "rub-out":
+      return typed(withoutLast(mode.text));
+    case "rub-out-all":
+      return typed("");
+    case "back":
+      return { state: { ...state, mode: LIST } };
+    case "enter":
+      return {
+        state: { ...state, mode: LIST },
+        task: { kind: "rename", path: mode.path, name: mode.text.trim() },
+      };
+    default:
+      return { state };
+  }
+}
+
+function filtered(state: PickerState, filter: string): PickerStep {
+  const next = { ...state, filter, cursor: undefined };
+  if (state.contents === undefined) return { state: next };
+  const query = filter.trim();
+  return {
+    state: { ...next, contents: NOT_YET_FOUND },
+    task: { kind: "search", query, scope: state.scope },
+  };
+}
+
+/** Ends a search in what was said. */
+function namesOnly(state: PickerState): PickerStep {
+  return {
+    state: { ...state, contents: undefined, cursor: undefined },
+    task: { kind: "search", query: "", scope: state.scope },
+  };
+}
+
+/** The state with an entry that was found, unless something else is looked for by now. */
+function withHit(
+  state: PickerState,
+  { query, path, line }: { readonly query: string; readonly path: string; readonly line: PreviewLine },
+): PickerState {
+  const { contents, filter } = state;
+  if (contents === undefined || filter.trim() !== query) return state;
+  const found = new Map(contents.found).set(path, [...(contents.found.get(path) ?? []), line]);
+  return { ...state, contents: { ...contents, found } };
+}
+
+function moved(state: PickerState, by: number): PickerState {
+  const matches = matchesOf(state);
+  const to = Math.min(Math.max(0, cursorIn(matches, state) + by), matches.length - 1);
+  // On the first one it stays on the first one while more are found.
+  return { ...state, cursor: to <= 0 ? undefined : matches[to]?.path };
+}
+
+function toggled(state: PickerState): PickerStep {
+  if (state.scope === "folder") return { state };
+  const scope = state.scope === "project" ? "all" : "project";
+  const { filter, previews } = state;
+  return { state: { ...emptyPicker(scope), filter, previews }, task: { kind: "find", scope } };
+}
+
+function renamed(state: PickerState, path: string, name: string): PickerState {
+  const sessions = state.sessions.map((session) => (session.path === path ? { ...session, name } : session));
+  return { ...state, sessions };
+}
+
+/** The state without a session; the next one is highlighted. */
+function without(state: PickerState, path: string): PickerState {
+  const matches = matchesOf(state);
+  const at = matches.findIndex((session) => session.path === path);
+  const next = matches[at + 1] ?? matches[at - 1];
+  const sessions = state.sessions.filter((session) => session.path !== path);
+  const isFirst = at === 0;
+  return { ...state, sessions, cursor: isFirst ? undefined : next?.path };
+}
+
+/** A text without its last character, as a reader sees characters. */
+function withoutLast(text: string): string {
+  const last = [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)].at(-1);
+  return text.slice(0, last?.index ?? 0);
+}

@@ -1,0 +1,59 @@
+import { count } from "../../core/facts/number-text.ts";
+import type { CommandCall } from "./command.ts";
+import { Output } from "./output.ts";
+import { truncate, widthOf } from "./text/width.ts";
+
+/** Told how much of a long work is done. */
+export type ProgressReport = (done: number, total: number) => void;
+
+/** Milliseconds before anything is shown, so that short work shows nothing, and between two showings. */
+const PATIENCE_MS = 300;
+const STEP_MS = 80;
+
+const MOST_BAR = 30;
+const WIPE = "\r\u001b[K";
+
+/**
+ * Does something that may take long, and shows on stderr how far it is; at the end that line is wiped.
+ *
+ * Shown only to a person: neither with `--json` nor when the output or stderr goes elsewhere. (The bar of @clack/prompts
+ * takes the keyboard over and cannot be wiped without a rest, which a command that only prints must not do.)
+ *
+ * @param what - Two or three words in front of the bar.
+ * @param work - Is given a function to report to.
+ */
+export async function withProgress<T>(
+  { io, json }: Pick<CommandCall, "io" | "json">,
+  what: string,
+  work: (report: ProgressReport) => Promise<T>,
+): Promise<T> {
+  const { stdout, stderr, env, now } = io;
+  const isSeen = !json && stdout.isTTY === true && stderr.isTTY === true && env["TERM"] !== "dumb";
+  if (!isSeen) return work(() => undefined);
+  const out = new Output(stderr, env);
+  let dueAt = now() + PATIENCE_MS;
+  let isShown = false;
+  try {
+    return await work((done, total) => {
+      if (now() < dueAt) return;
+      dueAt = now() + STEP_MS;
+      isShown = true;
+      out.text(`\r${progressLine(what, done, total, out)}\u001b[K`);
+      out.flush();
+    });
+  } finally {
+    if (isShown) {
+      out.text(WIPE);
+      out.flush();
+    }
+  }
+}
+
+function progressLine(what: string, done: number, total: number, { colours, width }: Output): string {
+  const numbers = `${count(done)}/${count(total)}`;
+  const room = Math.min(MOST_BAR, width - 1 - widthOf(`${what}  ${numbers}`));
+  if (room < 1) return truncate(`${what} ${numbers}`, width - 1);
+  const full = total === 0 ? 0 : Math.floor((Math.min(done, total) / total) * room);
+  const bar = colours.cyan("━".repeat(full)) + colours.dim("─".repeat(room - full));
+  return `${what} ${bar} ${numbers}`;
+}

@@ -1,0 +1,135 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { parseExpression } from "../../catalog/query/search-query.ts";
+import {
+  type RedactEverywhereOptions,
+  type RedactedPlace,
+  redactTextInScopes,
+  type StandingText,
+  type TextRedaction,
+} from "../../catalog/redaction/redact-text.ts";
+import { counted } from "../../core/facts/number-text.ts";
+import { plainLine } from "../../core/facts/plain-text.ts";
+import type { CatalogScope } from "../../session/files/session-files.ts";
+import { sessionNotFound } from "../../session/manager/open-session.ts";
+import type { CommandCall } from "./command.ts";
+import { confirm } from "./confirm.ts";
+import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
+import { sessionScope } from "./session-argument.ts";
+import { asUsage, UsageError } from "./usage-error.ts";
+
+/** What a person wants redacted, and where. */
+export interface MatchingRequest {
+  readonly matching: string;
+  readonly isExpression: boolean;
+  /** Undefined for all sessions of the project, or all there are. */
+  readonly session: string | undefined;
+  readonly isAll: boolean;
+  readonly isDryRun: boolean;
+  readonly replacement: string;
+}
+
+interface Reach {
+  readonly scopes: readonly CatalogScope[];
+  readonly options: RedactEverywhereOptions;
+}
+
+const MOST_ENTRIES = 5;
+
+/** Redacts a text wherever it stands, after a list and a question, and counts where it still stands. */
+export async function redactMatching(call: CommandCall, request: MatchingRequest): Promise<ExitCode> {
+  if (request.session !== undefined && request.isAll)
+    throw new UsageError("Name a session, or give --all, not both.");
+  const { matching, isExpression } = request;
+  const wanted = await asUsage(() => (isExpression ? parseExpression(matching, "") : matching));
+  const reach = await reachOf(call, request);
+  const redact = ({ scopes, options }: Reach, isDryRun: boolean) =>
+    asUsage(() => redactTextInScopes(scopes, wanted, { ...options, dryRun: isDryRun }));
+  const found = await redact(reach, true);
+  writePlaces(call, found.changed, request.isDryRun);
+  if (request.isDryRun || found.changed.length === 0) {
+    const standing = [...found.standing, ...(await elsewhere(call, request, found, redact))];
+    return writeCount(call, standing, found.changed);
+  }
+  call.out.flush();
+  const question = `Redact the text in ${counted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
+  if (!(await confirm(call, question))) {
+    call.warn("Nothing was changed.");
+    return EXIT_CODES.failed;
+  }
+  const { standing } = await redact(reach, false);
+  return writeCount(call, [...standing, ...(await elsewhere(call, request, found, redact))], []);
+}
+
+async function reachOf(call: CommandCall, { session, isAll, replacement }: MatchingRequest): Promise<Reach> {
+  const { io, stored } = call;
+  const options = { replacement, now: io.now };
+  if (stored !== undefined) {
+    const id = session === undefined ? undefined : (await stored.find(session))?.id;
+    if (session !== undefined && id === undefined)
+      throw new UsageError("Name a session of the database, or leave out --store for files.");
+    const which = id === undefined ? (isAll ? {} : { cwd: io.cwd }) : { ids: [id] };
+    return { scopes: [], options: { ...options, ...which, store: await stored.store() } };
+  }
+  if (session === undefined) return { scopes: scopesOf(call, isAll), options };
+  const path = await call.findFile(session);
+  if (!existsSync(path)) throw sessionNotFound(path);
+  return {
+    scopes: [...scopesOf(call, true), { sessionDir: dirname(path) }],
+    options: { ...options, paths: [path] },
+  };
+}
+
+/** The folder that a variable names is not all that there is. */
+function scopesOf(call: CommandCall, isAll: boolean): CatalogScope[] {
+  const scope = sessionScope(call, isAll);
+  return isAll && call.dir === undefined ? [{ includeImported: true }, scope] : [scope];
+}
+
+/** Finds where else the text stands, if not everything was asked for. */
+async function elsewhere(
+  call: CommandCall,
+  request: MatchingRequest,
+  found: TextRedaction,
+  redact: (reach: Reach, isDryRun: boolean) => Promise<TextRedaction>,
+): Promise<StandingText[]> {
+  if (request.isAll || (call.dir !== undefined && request.session === undefined)) return [];
+  const all = await redact(await reachOf(call, { ...request, session: undefined, isAll: true }), true);
+  const known = new Set([...found.changed, ...found.standing].map(({ path }) => path));
+  const others = all.changed.filter(({ path }) => !known.has(path));
+  return others.map(({ kind, path }) => ({ kind, path, reason: OUTSIDE }));
+}
+
+const OUTSIDE = "It is outside of what was asked for; --all redacts it.";
+
+function writePlaces({ json, out }: CommandCall, places: readonly RedactedPlace[], isDryRun: boolean): void {
+  for (const { kind, path, entryIds } of places) {
+    if (json) out.json({ action: isDryRun ? "would redact" : "redact", kind, path, entries: entryIds });
+    else out.line(`${kind}  ${plainLine(path)}${entriesOf(entryIds)}`);
+  }
+  if (isDryRun && places.length > 0 && !json)
+    out.prose("Backups change as well: nothing brings the text back after a redaction.");
+}
+
+function entriesOf(ids: readonly string[]): string {
+  if (ids.length === 0) return "";
+  const more = ids.length > MOST_ENTRIES ? ` and ${ids.length - MOST_ENTRIES} more` : "";
+  return `: ${ids.slice(0, MOST_ENTRIES).map(plainLine).join(", ")}${more}`;
+}
+
+function writeCount(
+  { json, out }: CommandCall,
+  standing: readonly StandingText[],
+  pending: readonly RedactedPlace[],
+): ExitCode {
+  const count = standing.length + pending.length;
+  if (json) {
+    for (const one of standing) out.json({ action: "stands", ...one });
+    out.json({ standing: count });
+  } else {
+    for (const { kind, path, reason } of standing)
+      out.line(`still in ${kind}  ${plainLine(path)}: ${plainLine(reason)}`);
+    out.line(`The text stands in ${counted(count, "place")}.`);
+  }
+  return count === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
+}

@@ -1,0 +1,44 @@
+import type { NameMatch } from "../../catalog/list/resolve-session.ts";
+import type { CliIo } from "./io.ts";
+import { fileSession, isPiped, type NamedSession, onlyReadable, pipedSession } from "./named-session.ts";
+import { findSession } from "./session-argument.ts";
+import { isStoreUrl } from "./store-address.ts";
+import type { StoredSessions } from "./stored-sessions.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What a call does with sessions, wherever they are. */
+export interface SessionAccess {
+  /** Sessions of a database, if the call is about such; undefined if it is about files. */
+  readonly stored: StoredSessions | undefined;
+  /** Finds a session by path, id or name, the beginning of either, words of its title, `@last`, or `-` for stdin. */
+  findSession(name: string, match?: NameMatch): Promise<NamedSession>;
+  /** Finds a session that something is done to, as `findSession`, but none that comes from stdin. */
+  findKeptSession(name: string, match?: NameMatch): Promise<NamedSession>;
+  /** Finds a session for what only files can do, and returns its absolute path. */
+  findFile(name: string): Promise<string>;
+}
+
+/** Makes it for files, for a database if the call is about one, and for what comes from stdin. */
+export function accessSessions(place: {
+  readonly io: CliIo;
+  readonly dir: string | undefined;
+  readonly stored: StoredSessions | undefined;
+}): SessionAccess {
+  const { io, stored } = place;
+  const piped = pipedSession(io);
+  const findKeptSession = async (name: string, match?: NameMatch) => {
+    if (isPiped(name)) throw onlyReadable();
+    if (isStoreUrl(name)) throw new UsageError("Give the address of a database with --store.");
+    return (await stored?.find(name, match)) ?? fileSession(await findSession(name, place, match), io);
+  };
+  return {
+    stored,
+    findSession: async (name, match) => (isPiped(name) ? piped : findKeptSession(name, match)),
+    findKeptSession,
+    findFile: async (name) => {
+      const { location, path } = await findKeptSession(name);
+      if (path !== undefined) return path;
+      throw new UsageError(`${location.text} is no file; "sessiontree copy" copies it to a folder.`);
+    },
+  };
+}

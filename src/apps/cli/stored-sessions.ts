@@ -1,0 +1,157 @@
+import { deleteMarked, importOriginInFront, readFrontOf } from "../../catalog/list/deleted-imports.ts";
+import { fittingName, type NameMatch, onlyOne } from "../../catalog/list/resolve-session.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
+import type { ListInStoreOptions, SessionStore } from "../../stores/contract/session-store.ts";
+import type { CliIo, CliStores } from "./io.ts";
+import type { NamedSession, SessionLocation } from "./named-session.ts";
+import { LATEST, looksLikePath } from "./session-argument.ts";
+import type { StoreAddress } from "./store-address.ts";
+
+/** So many sessions are read to find one by its first message. */
+const MOST_READ = 1000;
+
+/** Ids of which a file's name can be made. */
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
+
+/** A row as commands list it. */
+export interface ListedRow extends SessionRow {
+  /** The database's address, as output names it. */
+  readonly store?: string;
+  /** The program that it was imported from, if that was asked for. */
+  readonly source?: string;
+  /** Whether the file that it was imported from is no longer there. */
+  readonly sourceGone?: boolean;
+}
+
+const postgres = () => import("../../stores/postgres/open-postgres-store.ts");
+
+/** PostgreSQL, loaded when a call asks for it. */
+const POSTGRES: CliStores = {
+  open: async (url) => (await postgres()).openPostgresStore(url),
+  migrate: async (url, to) => (await postgres()).migratePostgres(url, to === undefined ? {} : { to }),
+  migrationSql: async (url, to) =>
+    (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to }),
+};
+
+/** Returns the way to databases. */
+export function storesOf({ stores = POSTGRES }: CliIo): CliStores {
+  return stores;
+}
+
+/** The sessions of a database, during one run of the command line; nothing is opened before it is needed. */
+export class StoredSessions {
+  /** The database's address, as output names it. */
+  readonly address: string;
+  readonly #url: string;
+  readonly #io: CliIo;
+  #store: Promise<SessionStore> | undefined;
+
+  constructor({ url, shown }: StoreAddress, io: CliIo) {
+    this.address = shown;
+    this.#url = url;
+    this.#io = io;
+  }
+
+  store(): Promise<SessionStore> {
+    this.#store ??= storesOf(this.#io).open(this.#url);
+    return this.#store;
+  }
+
+  /**
+   * Finds the session that a person names: by id or name, the beginning of either, words of its name or, among the latest, of its
+   * first message, or `@last`.
+   *
+   * @returns Undefined if what is named is a file.
+   * @remarks Cost: O(sessions whose name holds the text), and 1,000 sessions if there is none.
+   */
+  async find(name: string, match: NameMatch = "words"): Promise<NamedSession | undefined> {
+    if (name === LATEST) return this.#named(await this.#latest());
+    if (looksLikePath(name)) return undefined;
+    const found = await this.#candidates(name.trim(), match);
+    const isHere = ({ cwd }: SessionRow) => cwd === this.#io.cwd;
+    const notFound = `No session ${JSON.stringify(name)} in ${this.address}. "sessiontree list --all" shows the sessions that are there.`;
+    return this.#named(onlyOne(found, name, { isHere, notFound }));
+  }
+
+  locationOf(id: string): SessionLocation {
+    const store = this.address;
+    return { text: `${id} in ${store}`, json: { id, store } };
+  }
+
+  migrate(to: number | undefined): Promise<{ readonly from: number; readonly to: number }> {
+    return storesOf(this.#io).migrate(this.#url, to);
+  }
+
+  migrationSql(to: number | undefined): Promise<string[]> {
+    return storesOf(this.#io).migrationSql(this.#url, to);
+  }
+
+  /** Closes what was opened; if the call has failed, what could not be written is given up. Idempotent. */
+  async close(hasFailed: boolean): Promise<void> {
+    const opened = this.#store;
+    this.#store = undefined;
+    // The caller that asked for the store was told if it could not be opened.
+    const [store] = await Promise.allSettled([opened]);
+    if (store.status === "fulfilled") await store.value?.close({ discard: hasFailed });
+  }
+
+  #named(row: SessionRow): NamedSession {
+    const { id } = row;
+    const { now } = this.#io;
+    const location = this.locationOf(id);
+    const store = () => this.store();
+    const bytes = async function* () {
+      yield* (await store()).exportBytes(id);
+    };
+    return {
+      location,
+      path: undefined,
+      id,
+      read: async () => {
+        const { SessionView } = await import("../../session/manager/session-view.ts");
+        return SessionView.inMemory(bytes(), location.text, SAFE_NAME.test(id) ? id : "session");
+      },
+      open: async (mode = undefined) => (await store()).open(id, { ...(mode && { mode }), now }),
+      bytes,
+      row: async () => row,
+      delete: async () => {
+        await deleteStored(await store(), id);
+        return "permanent";
+      },
+    };
+  }
+
+  async #latest(): Promise<SessionRow> {
+    const store = await this.store();
+    for await (const session of store.list({ cwd: this.#io.cwd, limit: 1 })) return session;
+    const message = `There is no session of this project in ${this.address}. "sessiontree list --all" lists those of others.`;
+    throw new SessionError("SESSION_NOT_FOUND", message);
+  }
+
+  /** Returns the sessions that a text fits best. */
+  async #candidates(text: string, match: NameMatch): Promise<SessionRow[]> {
+    if (text === "") return [];
+    const found = new Map<string, SessionRow>();
+    const prefixes = [...new Set([text, text.toLowerCase()])];
+    const longest = text.split(/\s+/).reduce((one, other) => (other.length > one.length ? other : one));
+    const queries: ListInStoreOptions[] = prefixes.map((idPrefix) => ({ idPrefix }));
+    queries.push({ name: longest });
+    // A database has no index of first messages.
+    if (match === "words") queries.push({ limit: MOST_READ });
+    for (const query of queries) {
+      if (query.limit !== undefined && found.size > 0) break;
+      for await (const session of (await this.store()).list(query)) {
+        if (session.id === text) return [session];
+        if (fittingName([session], text, match).length > 0) found.set(session.id, session);
+      }
+    }
+    return fittingName([...found.values()], text, match);
+  }
+}
+
+/** Deletes a session, and marks one that was imported, so that no import brings it back. */
+async function deleteStored(store: SessionStore, id: string): Promise<void> {
+  const origin = importOriginInFront(await readFrontOf(store.exportBytes(id)));
+  await deleteMarked(origin, () => store.delete(id));
+}

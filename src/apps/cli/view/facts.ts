@@ -1,0 +1,22 @@
+import { plainLine, wholeLine } from "../../../core/facts/plain-text.ts";
+import type { Output } from "../output.ts";
+import { column, widthOf, wrap } from "../text/width.ts";
+
+/** Short values by name; what has no value, the empty text, is not shown. */
+export type Facts = readonly (readonly [name: string, value: string])[];
+
+const MOST_NAME_WIDTH = 20;
+
+/** Writes names and values in two columns, in a pipe each on one line; what has no value is left out. */
+export function writeFacts(facts: Facts, out: Output): void {
+  const lineOf = out.isLaidOut ? plainLine : wholeLine;
+  const shown = facts
+    .map(([name, value]) => [name, lineOf(value)] as const)
+    .filter(([, value]) => value !== "");
+  const nameWidth = Math.min(MOST_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => widthOf(name))));
+  for (const [name, value] of shown) {
+    wrap(value, out.width - nameWidth - 2).forEach((line, i) => {
+      out.line(`${out.colours.dim(column(i === 0 ? name : "", nameWidth))}  ${line}`);
+    });
+  }
+}

@@ -1,0 +1,183 @@
+import { type ContentPart, contentOf, contentOfMessage } from "../../../core/facts/entry-content.ts";
+import { callsIn, resultCallId } from "../../../core/facts/tool-calls.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { AnySessionEntry, Message } from "../../../core.ts";
+import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
+import { ByOrdinal } from "./ordinal-map.ts";
+import type { ModelItem, PathItem } from "./path-items.ts";
+
+/** An entry of the conversation: as it is stored, or as the model gets it. */
+export type ConversationItem = PathItem | ModelItem;
+
+/** An entry, and the results of the calls in it, by the id of the call. */
+export interface EntryRow {
+  readonly kind: "entry";
+  readonly ordinal: number;
+  readonly item: ConversationItem;
+  readonly results: ReadonlyMap<string, ConversationItem>;
+}
+
+/** The line that stands for entries that a compaction left out, or for state entries that follow one another. */
+export interface FoldedRow {
+  readonly kind: "compacted" | "states";
+  /** The first of them. */
+  readonly ordinal: number;
+  /** How many the model no longer sees, or how many state entries there are. */
+  readonly size: number;
+  /** How many of them failed. */
+  readonly failed: number;
+  readonly isOpen: boolean;
+}
+
+/** A row of the conversation. */
+export type ConversationRow = EntryRow | FoldedRow;
+
+/** The rows of a conversation, and the row of each entry, also of one without a row of its own. */
+export interface ConversationRows<R extends ConversationRow = ConversationRow> {
+  readonly rows: readonly R[];
+  readonly rowOf: Pick<ByOrdinal, "get" | "has">;
+}
+
+/**
+ * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened, as are
+ * state entries that follow one another.
+ *
+ * A result stands with its call if no other answer of the model lies between the two.
+ *
+ * @param isState - Tells whether an entry is one that only its program reads.
+ * @param isOpen - Tells whether a line of folded entries is open, by its kind and all of its entries.
+ * @remarks Cost: O(items).
+ */
+export function conversationRows(
+  items: readonly ConversationItem[],
+  isState: (item: ConversationItem) => boolean,
+  isOpen: (kind: FoldedRow["kind"], ordinals: readonly number[]) => boolean,
+): ConversationRows {
+  const rows: ConversationRow[] = [];
+  const rowOf = new ByOrdinal(items.map(({ ordinal }) => ordinal));
+  /** Adds the line of some entries, and those behind it if it is open. */
+  const addFolded = (
+    kind: FoldedRow["kind"],
+    folded: readonly ConversationItem[],
+    counted: readonly ConversationItem[],
+    addAll: () => void,
+  ) => {
+    const ordinals = folded.map(({ ordinal }) => ordinal);
+    const isShown = isOpen(kind, ordinals);
+    const failed = counted.filter(({ hasFailed }) => hasFailed).length;
+    if (!isShown) for (const ordinal of ordinals) rowOf.set(ordinal, rows.length);
+    rows.push({ kind, ordinal: ordinals[0] ?? NONE, size: counted.length, failed, isOpen: isShown });
+    if (isShown) addAll();
+  };
+  const addRuns = (some: readonly ConversationItem[]) => {
+    const add = entryAdder(rows, rowOf);
+    for (const run of runsOf(some, isState)) {
+      const [first] = run;
+      const addAll = () => run.forEach(add);
+      if (run.length > 1 && first !== undefined && isState(first)) addFolded("states", run, run, addAll);
+      else addAll();
+    }
+  };
+  for (const { isCompacted, items: some } of groupsOf(items)) {
+    const compacted = some.filter(({ state }) => state === "compacted");
+    if (isCompacted) addFolded("compacted", some, compacted, () => addRuns(some));
+    else addRuns(some);
+  }
+  return { rows, rowOf };
+}
+
+/** Lays a conversation out in rows of which none stands for others. */
+export function entryRows(items: readonly ConversationItem[]): ConversationRows<EntryRow> {
+  const rows: EntryRow[] = [];
+  const rowOf = new ByOrdinal(items.map(({ ordinal }) => ordinal));
+  items.forEach(entryAdder(rows, rowOf));
+  return { rows, rowOf };
+}
+
+/** Parts items into runs of those that are states and those that are not. */
+function runsOf(
+  items: readonly ConversationItem[],
+  isState: (item: ConversationItem) => boolean,
+): ConversationItem[][] {
+  const runs: ConversationItem[][] = [];
+  let before: boolean | undefined;
+  for (const item of items) {
+    const is = isState(item);
+    if (is !== before) runs.push([]);
+    runs.at(-1)?.push(item);
+    before = is;
+  }
+  return runs;
+}
+
+interface Group {
+  readonly isCompacted: boolean;
+  readonly items: ConversationItem[];
+}
+
+/** Parts what was compacted from the rest; entries that the model never sees do not part a group of those. */
+function groupsOf(items: readonly ConversationItem[]): Group[] {
+  const groups: Group[] = [];
+  let end = 0;
+  while (end < items.length) {
+    const start = end;
+    const isCompacted = items[start]?.state === "compacted";
+    while (end < items.length && (items[end]?.state === "compacted") === isCompacted) end++;
+    if (isCompacted) end = afterLastCompacted(items, end);
+    groups.push({ isCompacted, items: items.slice(start, end) });
+  }
+  return groups;
+}
+
+function afterLastCompacted(items: readonly ConversationItem[], from: number): number {
+  let end = from;
+  for (let at = from; at < items.length; at++) {
+    const state = items[at]?.state;
+    if (state === "compacted") end = at + 1;
+    else if (state !== "aside") break;
+  }
+  return end;
+}
+
+/** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
+function entryAdder(
+  rows: { readonly length: number; push(row: EntryRow): unknown },
+  rowOf: ByOrdinal,
+): (item: ConversationItem) => void {
+  let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
+  return (item) => {
+    const callId = resultCallId(item.entry);
+    if (callId !== "" && waiting?.ids.delete(callId)) {
+      waiting.results.set(callId, item);
+      rowOf.set(item.ordinal, waiting.index);
+      return;
+    }
+    const results = new Map<string, ConversationItem>();
+    const ids = new Set(callsIn(item.entry).map(({ id }) => id));
+    if (ids.size > 0) waiting = { index: rows.length, ids, results };
+    rowOf.set(item.ordinal, rows.length);
+    rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
+  };
+}
+
+const made = new WeakMap<object, readonly ContentPart[]>();
+
+/** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list each time. */
+export function partsOfItem(item: ConversationItem): readonly ContentPart[] {
+  const source = "messages" in item ? item.messages : item.entry;
+  const known = made.get(source);
+  if (known !== undefined) return known;
+  const parts =
+    "messages" in item
+      ? item.messages.flatMap((message) => sentParts(item.entry, message))
+      : contentOf(item.entry).parts;
+  made.set(source, parts);
+  return parts;
+}
+
+/** What the model gets of an entry; how it is sent is said where that is not plain from the entry. */
+function sentParts(entry: AnySessionEntry, message: Message): ContentPart[] {
+  const isPlain = kindOf(entry) === kindOfMessage(message);
+  const note: ContentPart = { kind: "note", text: `sent as a ${message.role} message:` };
+  return isPlain ? contentOfMessage(message) : [note, ...contentOfMessage(message)];
+}

@@ -1,0 +1,65 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { textOf } from "../../../core/context/message-parts.ts";
+import type { LinkedSession } from "./linked-sessions.ts";
+
+/** What a page says of the session that it shows; the session itself stands in blocks, or is fetched from a server. */
+export interface EmbeddedSession {
+  /** Name of the file, without its folder. */
+  readonly fileName: string;
+  /** Its path where the page was made; its name if it has none. */
+  readonly path: string;
+  /** Bytes of the file when the page was made; 0 if that is not known. */
+  readonly size: number;
+  /** The entry at whose path the page opens; undefined for the session's leaf. */
+  readonly leafId: string | undefined;
+  /** Other sessions that exist, by the path or id by which this one names them; a server is asked for them. */
+  readonly known: ReadonlyMap<string, LinkedSession>;
+  /** Where a server has the session; undefined in a file. */
+  readonly server:
+    | {
+        readonly bytesUrl: string;
+        readonly knownUrl: string;
+        readonly eventsUrl: string;
+        /** Tells what the list counts of it; undefined without a list. */
+        readonly usageUrl: string | undefined;
+      }
+    | undefined;
+  /** Address of the list of sessions that this one was opened from. */
+  readonly indexUrl: string | undefined;
+}
+
+/**
+ * Reads what the command line put into the page.
+ *
+ * @param json - Text of the element.
+ */
+export function readEmbedded(json: string): EmbeddedSession {
+  const fields = fieldsOf(JSON.parse(json));
+  const { size } = fields;
+  const { bytesUrl, knownUrl, eventsUrl, usageUrl } = fieldsOf(fields["server"]);
+  const server = {
+    bytesUrl: textOf(bytesUrl),
+    knownUrl: textOf(knownUrl),
+    eventsUrl: textOf(eventsUrl),
+    usageUrl: textOf(usageUrl) || undefined,
+  };
+  return {
+    fileName: textOf(fields["fileName"]),
+    path: textOf(fields["path"]) || textOf(fields["fileName"]),
+    size: typeof size === "number" ? size : 0,
+    leafId: textOf(fields["leafId"]) || undefined,
+    known: readKnown(fields["known"]),
+    server: server.bytesUrl === "" ? undefined : server,
+    indexUrl: textOf(fields["indexUrl"]) || undefined,
+  };
+}
+
+/** Reads which sessions exist, by the path or id by which another one names them. */
+export function readKnown(value: unknown): Map<string, LinkedSession> {
+  return new Map(Object.entries(fieldsOf(value)).map(([name, one]) => [name, linkOf(one)]));
+}
+
+function linkOf(value: unknown): LinkedSession {
+  const { path, href } = fieldsOf(value);
+  return { path: textOf(path), href: textOf(href) || undefined };
+}

@@ -1,0 +1,185 @@
+import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
+
+/** What the page can show of a session. */
+export type View = "path" | "model" | "beside" | "changes" | "usage" | "issues";
+
+/** Where the reader is in a session. */
+export interface Position {
+  /** Last entry of the path that is shown; NONE before the first. */
+  readonly end: number;
+  /** The entry that is looked at; NONE for none. */
+  readonly focus: number;
+  readonly view: View;
+  /** The entry of which it is asked what the model saw there, so that the path ends where it does; NONE for none. */
+  readonly asked: number;
+  /** Where the other path ends that is shown beside this one. */
+  readonly beside?: number;
+  /**
+   * Where the focus is to stand, or without one the end, and whether what was searched for in it is to be seen; a new object asks
+   * for it anew, undefined does not ask.
+   */
+  readonly reveal: { readonly align: "start" | "end" | "auto"; readonly isHit?: boolean } | undefined;
+}
+
+/** Where a context ends: before the answer that an entry is or came of, as when the model wrote that, or with the entry. */
+export type ContextSide = "before" | "with";
+
+/** A step from one position to another. */
+export type Step =
+  /** Look at an entry, on the path that is shown if it is there, else on the newest one through it. */
+  | { readonly go: "entry"; readonly ordinal: number; readonly isHit?: boolean }
+  /** End the path at an entry. */
+  | { readonly go: "end"; readonly ordinal: number }
+  /** To the next or previous entry of the path, from the focus or else from the first one in sight. */
+  | { readonly go: "by"; readonly direction: 1 | -1; readonly from: number; readonly only?: "user" }
+  | { readonly go: "first" }
+  | { readonly go: "last" }
+  /** To what the model saw at an entry; without a side, before its answer if there is one, else with the entry. */
+  | { readonly go: "context"; readonly ordinal: number; readonly side?: ContextSide }
+  /** From what the model saw, or another view, back to the whole path, at the same entry. */
+  | { readonly go: "whole" }
+  /** To the branch before or after the one that is shown, where they part. */
+  | { readonly go: "branch"; readonly direction: 1 | -1 }
+  /** Show the path to an entry, and beside it the newest path through a sibling of it, from where they part. */
+  | { readonly go: "beside"; readonly ordinal: number; readonly sibling: number }
+  /** The session has grown: to a new end, and to the end of the list if that is followed. */
+  | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
+  | { readonly go: "view"; readonly view: View }
+  /** Look at an entry that is in sight already. */
+  | { readonly go: "mark"; readonly ordinal: number }
+  | { readonly go: "position"; readonly position: Position };
+
+/** Returns the position to which a step leads; the same one if it leads nowhere. */
+export function takeStep(session: SessionModel, position: Position, step: Step): Position {
+  switch (step.go) {
+    case "entry": {
+      const { ordinal, isHit = false } = step;
+      return { ...lookAt(session, position, ordinal), reveal: { align: "start", isHit } };
+    }
+    case "end": {
+      const view = position.view === "beside" ? "path" : position.view;
+      const { ordinal } = step;
+      return { ...position, view, end: ordinal, asked: NONE, focus: ordinal, reveal: { align: "auto" } };
+    }
+    case "by":
+      return stepOnPath(session, position, step);
+    case "first":
+    case "last": {
+      const ordinal = pathTo(session, position.end).at(step.go === "first" ? 0 : -1);
+      return ordinal === undefined ? position : { ...position, focus: ordinal, reveal: { align: "start" } };
+    }
+    case "context": {
+      const end = endOfContext(session, step);
+      return { end, asked: step.ordinal, focus: end, view: "model", reveal: { align: "end" } };
+    }
+    case "whole":
+      return toWholePath(session, position, position.asked);
+    case "branch":
+      return switchBranch(session, position, step.direction);
+    case "beside": {
+      const beside = session.newestTip[step.sibling] ?? step.sibling;
+      const { end } = lookAt(session, position, step.ordinal);
+      return { end, beside, view: "beside", asked: NONE, focus: step.ordinal, reveal: undefined };
+    }
+    case "grown":
+      return step.isFollowed
+        ? { ...position, end: step.end, focus: NONE, reveal: { align: "end" } }
+        : { ...position, end: step.end, reveal: undefined };
+    case "view":
+      if (step.view === "path" && position.asked !== NONE)
+        return toWholePath(session, position, position.asked);
+      return {
+        ...position,
+        view: step.view,
+        reveal: position.focus === NONE ? undefined : { align: "start" },
+      };
+    case "mark":
+      return step.ordinal === position.focus
+        ? position
+        : { ...position, focus: step.ordinal, reveal: undefined };
+    case "position":
+      return step.position;
+  }
+}
+
+function endOfContext(session: SessionModel, { ordinal, side }: Extract<Step, { go: "context" }>): number {
+  const answer = side === "with" ? undefined : answerOf(session, ordinal);
+  return answer === undefined ? ordinal : session.tree.parentAt(answer);
+}
+
+/** Tells where the context ends that is shown of an entry. */
+export function sideOf({ asked, end }: Position): ContextSide {
+  return end === asked ? "with" : "before";
+}
+
+/** The entry that a position is about: the one that is looked at, or, until another is marked in its context, the one asked about. */
+export function subjectOf({ asked, end, focus }: Position): number {
+  return asked !== NONE && focus === end ? asked : focus;
+}
+
+/** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
+function lookAt(session: SessionModel, position: Position, ordinal: number): Position {
+  const isShown = pathTo(session, position.end).includes(ordinal);
+  // What the model saw at one entry says nothing about another one that it did not see, nor does any other view.
+  if (position.asked !== NONE && !(isShown && position.view === "model"))
+    return toWholePath(session, position, ordinal);
+  const view = position.view === "model" ? "model" : "path";
+  const end = isShown ? position.end : (session.newestTip[ordinal] ?? ordinal);
+  return { end, view, asked: position.asked, focus: ordinal, reveal: undefined };
+}
+
+/** The whole path at an entry: to the leaf if that leads through it, else the newest one; at NONE, the path that is shown. */
+function toWholePath(session: SessionModel, position: Position, ordinal: number): Position {
+  if (ordinal === NONE) {
+    return { ...position, view: "path", reveal: position.focus === NONE ? undefined : { align: "start" } };
+  }
+  const isOnLeafPath = pathTo(session, session.leaf).includes(ordinal);
+  const end = isOnLeafPath ? session.leaf : (session.newestTip[ordinal] ?? ordinal);
+  return { end, asked: NONE, focus: ordinal, view: "path", reveal: { align: "start" } };
+}
+
+function stepOnPath(session: SessionModel, position: Position, step: Extract<Step, { go: "by" }>): Position {
+  const path = pathTo(session, position.end);
+  const hasFocus = path.includes(position.focus);
+  const from = path.indexOf(hasFocus ? position.focus : step.from);
+  const isMeant = (ordinal: number) => step.only === undefined || isUsers(session, ordinal);
+  const ahead = step.direction === 1 ? path.slice(from + 1) : path.slice(0, Math.max(0, from)).reverse();
+  // The first step only takes hold of what is in sight.
+  const target = hasFocus || step.only !== undefined ? ahead.find(isMeant) : path[from];
+  return target === undefined ? position : { ...position, focus: target, reveal: { align: "auto" } };
+}
+
+function isUsers({ kinds }: SessionModel, ordinal: number): boolean {
+  return kinds[ordinal]?.tone === "user";
+}
+
+function switchBranch(session: SessionModel, position: Position, direction: 1 | -1): Position {
+  const path = pathTo(session, position.end);
+  const focusAt = path.indexOf(position.focus);
+  const upTo = focusAt === -1 ? path.length : focusAt + 1;
+  // The nearest entry above the focus where the tree parts, or, failing that, the nearest one below.
+  const fork =
+    path.slice(0, upTo).findLast((ordinal) => siblingsOf(session, ordinal).length > 1) ??
+    path.slice(upTo).find((ordinal) => siblingsOf(session, ordinal).length > 1);
+  if (fork === undefined) return position;
+  const siblings = siblingsOf(session, fork);
+  const at = siblings.indexOf(fork) + direction;
+  const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
+  const end = session.newestTip[other] ?? other;
+  // Two that stand side by side change sides.
+  const beside = end === position.beside ? position.end : position.beside;
+  const from = beside === undefined ? position : { ...position, beside };
+  return { ...from, end, asked: NONE, focus: other, reveal: { align: "auto" } };
+}
+
+/** Finds the failure after or before an entry in the order of the file, around the ends; undefined if nothing failed. */
+export function nextFailure(
+  { failures }: Pick<SessionModel, "failures">,
+  from: number,
+  direction: 1 | -1,
+): number | undefined {
+  if (direction === 1) return failures.find((ordinal) => ordinal > from) ?? failures[0];
+  return failures.findLast((ordinal) => ordinal < from) ?? failures.at(-1);
+}

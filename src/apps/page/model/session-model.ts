@@ -1,0 +1,154 @@
+import { newestTips, parentsFirst } from "../../../core/facts/ancestry.ts";
+import type { ViewSource } from "../../../core/facts/entry-source.ts";
+import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { beginningOf } from "../../../core/facts/plain-text.ts";
+import { folderName } from "../../../core/facts/session-title.ts";
+import { importOriginIn } from "../../../core/format/import-origin.ts";
+import type { LineSpans } from "../../../core/jsonl/line-spans.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { LabelsAndName } from "../../../core/tree/labels-and-name.ts";
+import type { SessionHeader, SessionIssue } from "../../../core.ts";
+import { type EntryKind, KINDS, kindOf } from "../../text/entry-kind.ts";
+import type { EntryFacts } from "./entry-facts.ts";
+import type { LineBlocks } from "./line-blocks.ts";
+import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
+import type { SessionEntries } from "./session-entries.ts";
+
+/** Characters of a title that is made of a prompt. */
+const LONGEST_TITLE = 90;
+
+/** A session as the page looks at it: entries by ordinal (their index in the file) and how they hang together. */
+export interface SessionModel extends ViewSource {
+  readonly bytes: LineBlocks;
+  readonly fileName: string;
+  readonly header: SessionHeader | undefined;
+  /** Whether what is shown is not as it stands in the file: entries of an old version are migrated. */
+  readonly isMigrated: boolean;
+  /** The display name; undefined if it has none. */
+  readonly name: string | undefined;
+  /** What a person calls it: the name, else its first prompt, else its folder or file. */
+  readonly title: string;
+  /** How many entries there are. */
+  readonly size: number;
+  /** What is known of each entry, by ordinal; of a large session at first only of some. */
+  readonly facts: readonly EntryFacts[];
+  /** Whether that is known of every entry, so that it can be counted, filtered and drawn as a tree. */
+  readonly isWhole: boolean;
+  /** Where the lines of the entries stand. */
+  readonly lines: LineSpans;
+  /** What each entry is, by ordinal. */
+  readonly kinds: readonly EntryKind[];
+  /** The entry that came last into the file of those at and below each entry that have no child. */
+  readonly newestTip: Int32Array;
+  /** Where the next entry would hang; NONE in an empty session. */
+  readonly leaf: number;
+  /** Labels in force, by ordinal. */
+  readonly labels: ReadonlyMap<number, string>;
+  /** Entries that say that a tool, a command or a model failed, in the order of the file. */
+  readonly failures: readonly number[];
+  /** Other sessions that entries name, by ordinal. */
+  readonly linked: ReadonlyMap<number, readonly LinkedSession[]>;
+  readonly issues: readonly SessionIssue[];
+}
+
+/**
+ * Makes the model of a session as it is by now.
+ *
+ * @remarks Cost: O(entries).
+ */
+export function makeSessionModel(entries: SessionEntries, fileName: string): SessionModel {
+  const { tree, bytes, issues, index } = entries;
+  const { header, needsUpgrade: isMigrated, storedLeaf: leaf } = index;
+  const facts = entries.facts.slice();
+  const entryAt = (ordinal: number) => entries.entryAt(ordinal);
+  const marks = new LabelsAndName({ tree }, entryAt, undefined, header?.title);
+  const labels = Array.from(marks.labels(), ([id, { label }]) => [tree.find(id), label] as const);
+  const kinds = facts.map(({ kind }) => kind);
+  return {
+    bytes,
+    fileName,
+    header,
+    isMigrated,
+    name: marks.name(),
+    title:
+      marks.name() ?? (firstPrompt(entryAt, kinds) || folderName(header?.cwd ?? "") || fileName || "Session"),
+    size: tree.size,
+    facts,
+    isWhole: facts.length === tree.size,
+    lines: index.spans,
+    tree,
+    entryAt,
+    readEntries: (ordinals, take) => entries.readEntries(ordinals, take),
+    kinds,
+    newestTip: newestTips(tree, parentsFirst(tree)),
+    leaf,
+    labels: new Map(labels.filter(([ordinal]) => ordinal !== NONE)),
+    failures: facts.flatMap(({ outcome }, ordinal) => (outcome === "failed" ? ordinal : [])),
+    linked: linkedSessions(facts),
+    issues,
+  };
+}
+
+function firstPrompt(entryAt: SessionModel["entryAt"], kinds: readonly EntryKind[]): string {
+  for (const [ordinal, { tone }] of kinds.entries()) {
+    const prompt = tone === "user" ? excerptOf(entryAt(ordinal)).text : "";
+    if (prompt !== "") return beginningOf(prompt, LONGEST_TITLE);
+  }
+  return "";
+}
+
+/** Returns what an entry is. */
+export function kindAt(
+  { kinds, entryAt }: Pick<SessionModel, "kinds" | "entryAt">,
+  ordinal: number,
+): EntryKind {
+  return kinds[ordinal] ?? kindOf(entryAt(ordinal));
+}
+
+/** Tells whether an entry says that a tool, a command or a model failed. */
+export function hasFailedAt({ facts }: Pick<SessionModel, "facts">, ordinal: number): boolean {
+  return facts[ordinal]?.outcome === "failed";
+}
+
+/** Returns the program that a session was imported from; undefined if it was not, or is a fork of one that was. */
+export function sourceOf({ entryAt, header }: SessionModel): string | undefined {
+  const first = entryAt(0);
+  // A fork begins later than the entries that it has copied.
+  return first?.timestamp === header?.timestamp ? importOriginIn(first)?.source : undefined;
+}
+
+/** Returns the ordinals root → entry; empty for NONE. */
+export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
+  return [...tree.path(ordinal)];
+}
+
+/** Tells whether an entry is one that only its program reads: with neither label, links nor branches beside it. */
+export function isStateEntry(session: SessionModel, ordinal: number): boolean {
+  const { labels, linked } = session;
+  return (
+    kindAt(session, ordinal) === KINDS.state &&
+    !labels.has(ordinal) &&
+    !linked.has(ordinal) &&
+    siblingsOf(session, ordinal).length < 2
+  );
+}
+
+/** Returns the entries that begin where an entry does, itself among them, in the order of the file. */
+export function siblingsOf({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
+  return [...tree.children(tree.parentAt(ordinal))];
+}
+
+/** Names the end of a path in words: `the leaf`, `entry 4f338a15`, or `the start` before the first entry. */
+export function endName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
+  if (end === leaf) return "the leaf";
+  return end === NONE ? "the start" : `entry ${tree.idAt(end)}`;
+}
+
+/** Bytes of a damaged line that are shown. */
+const MOST_BYTES = 600;
+
+/** Returns the beginning of the bytes that an issue is about, as text; what is no UTF-8 becomes U+FFFD. */
+export function rawTextOf(bytes: LineBlocks, { offset, length }: SessionIssue): string {
+  const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MOST_BYTES)));
+  return length > MOST_BYTES ? `${text}…` : text;
+}

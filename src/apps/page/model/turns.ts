@@ -1,0 +1,108 @@
+import { type Spent, sumSpent } from "../../../core/facts/spending.ts";
+import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { EntryFacts } from "./entry-facts.ts";
+import { kindAt, type SessionModel } from "./session-model.ts";
+
+/** A turn: what came of a message of the user, up to the next one. */
+export interface Turn {
+  readonly used: Spent;
+  /** From the message to the last entry of the turn, in milliseconds; NaN if times are missing. */
+  readonly milliseconds: number;
+}
+
+/**
+ * Returns the turns of a path, by the ordinal of the user's message.
+ *
+ * @remarks Cost: O(path).
+ */
+export function turnsOf(session: SessionModel, path: readonly number[]): ReadonlyMap<number, Turn> {
+  const turns = new Map<number, Turn>();
+  if (!session.isWhole) return turns;
+  let [start, usages, lastMs]: [number, Readonly<Spent>[], number] = [NONE, [], Number.NaN];
+  const end = () => {
+    const milliseconds = lastMs - timeAt(session, start);
+    if (start !== NONE && usages.length > 0) turns.set(start, { used: sumSpent(usages), milliseconds });
+  };
+  for (const ordinal of path) {
+    if (kindAt(session, ordinal).tone === "user") {
+      end();
+      [start, usages] = [ordinal, []];
+    }
+    const { used } = session.facts[ordinal] ?? {};
+    if (used !== undefined) usages.push(used);
+    if (!isAside(session, ordinal)) lastMs = timeAt(session, ordinal);
+  }
+  end();
+  return turns;
+}
+
+/**
+ * Returns how long an answer took from the entry before it, or a result of a tool from the answer that called it.
+ *
+ * @returns Milliseconds; undefined for other entries, and where no times or impossible ones are recorded.
+ */
+export function tookMs(session: SessionModel, ordinal: number): number | undefined {
+  const answer = answerOf(session, ordinal);
+  if (answer === undefined) return undefined;
+  const before = answer === ordinal ? session.tree.parentAt(ordinal) : answer;
+  if (before === NONE) return undefined;
+  const milliseconds = timeAt(session, ordinal) - timeAt(session, before);
+  return milliseconds > 0 ? milliseconds : undefined;
+}
+
+/** What somebody did for a while on a path. */
+export interface Stretch {
+  /** The entry with which it ended. */
+  readonly ordinal: number;
+  readonly kind: "model" | "tool" | "failed";
+  readonly milliseconds: number;
+}
+
+/** More stretches than this cannot be told apart. */
+const MOST_STRETCHES = 300;
+
+/**
+ * Returns how the time of a path went, in its order: to answers of the model, and to tools and commands; what the user took is
+ * left out. Of very many stretches those that follow one another are one, which failed if one of them did.
+ *
+ * @remarks Cost: O(path).
+ */
+export function stretchesOf(session: SessionModel, path: readonly number[]): Stretch[] {
+  const all = path.flatMap((ordinal, index): Stretch[] => {
+    const facts = session.facts[ordinal];
+    const before = path[index - 1];
+    const kind = facts && stretchKind(facts);
+    if (kind === undefined || before === undefined) return [];
+    const milliseconds = timeAt(session, ordinal) - timeAt(session, before);
+    return milliseconds > 0 ? [{ ordinal, kind, milliseconds }] : [];
+  });
+  const size = Math.ceil(all.length / MOST_STRETCHES);
+  return size <= 1
+    ? all
+    : Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+        joined(all.slice(at * size, (at + 1) * size)),
+      );
+}
+
+function joined(some: readonly Stretch[]): Stretch {
+  const longest = some.reduce((best, one) => (one.milliseconds > best.milliseconds ? one : best));
+  const failed = some.find(({ kind }) => kind === "failed");
+  const milliseconds = some.reduce((sum, one) => sum + one.milliseconds, 0);
+  return { ...(failed ?? longest), milliseconds };
+}
+
+function stretchKind({ outcome, callId, kind: { tone } }: EntryFacts): Stretch["kind"] | undefined {
+  if (outcome === "failed") return "failed";
+  if (callId !== "" || tone === "command") return "tool";
+  return tone === "assistant" || tone === "summary" ? "model" : undefined;
+}
+
+/** What programs note does not belong to the time of a turn: a title can be set days later. */
+function isAside(session: SessionModel, ordinal: number): boolean {
+  return kindAt(session, ordinal).tone === "quiet";
+}
+
+function timeAt({ tree }: SessionModel, ordinal: number): number {
+  return ordinal === NONE ? Number.NaN : tree.timeAt(ordinal);
+}

@@ -1,0 +1,244 @@
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { isFailure } from "../../text/entry-kind.ts";
+import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
+import { viewPath } from "../model/path-items.ts";
+import { finderOf } from "../model/search.ts";
+import { pathTo, type SessionModel } from "../model/session-model.ts";
+import { turnsOf } from "../model/turns.ts";
+import { ChangesView } from "./changes-view.tsx";
+import { Commands } from "./commands.tsx";
+import { Conversation } from "./conversation.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { Folds, FoldsContext } from "./fold.tsx";
+import { Help, SIGNS } from "./help.tsx";
+import { IssuesView } from "./issues-view.tsx";
+import { KEY_HELP, useKeys } from "./keys.ts";
+import type { LiveSession } from "./live-session.ts";
+import { WIDE } from "./media-queries.ts";
+import { PageContext } from "./page-context.ts";
+import { PathBar } from "./path-bar.tsx";
+import { SearchPanel } from "./search-panel.tsx";
+import { BesideView } from "./side-by-side-view.tsx";
+import { toggleTheme } from "./theme-button.tsx";
+import { TimeLine } from "./time-line.tsx";
+import { TopBar, type Unfolded } from "./top-bar.tsx";
+import { TreePanel } from "./tree-panel.tsx";
+import { UsageView } from "./usage-view.tsx";
+import { useCopy } from "./use-copy.ts";
+import { usePosition } from "./use-position.ts";
+import { usePrinting } from "./use-printing.tsx";
+import { useSearch } from "./use-search.ts";
+import { Sight } from "./viewport.ts";
+
+interface AppProps {
+  readonly live: LiveSession;
+  /** The file of the session. */
+  readonly path: string;
+  /** Where the path ends at first. */
+  readonly opening: number;
+  /** Address of the list of sessions, if there is one. */
+  readonly indexUrl: string | undefined;
+}
+
+/** The page of a session. */
+export function App({ live, path: file, opening, indexUrl }: AppProps) {
+  const { session, listed, following, wasAtEnd } = live;
+  const [position, go] = usePosition(session, opening);
+  useFollowing(session, wasAtEnd, position, go);
+  const [folds] = useState(() => new Folds());
+  const [, redraw] = useState(0);
+  const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
+  const [dialog, showDialog] = useState<"none" | "help" | "commands">("none");
+  const [areFiltersShown, showFilters] = useState(false);
+  const [unfolded, unfold] = useState<Unfolded>("nothing");
+  const search = useSearch(session, folds, go);
+  const searchField = useRef<HTMLInputElement>(null);
+  const [sight] = useState(() => new Sight());
+  const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
+  const { view, focus } = position;
+  const subject = subjectOf(position);
+  const [copy, said, say] = useCopy();
+  const { query, isActive } = search;
+  const turns = useMemo(
+    () =>
+      new Map(
+        [position.beside ?? NONE, position.end].flatMap((end) => [...turnsOf(session, pathTo(session, end))]),
+      ),
+    [session, position.beside, position.end],
+  );
+  const page = useMemo(
+    () => ({ session, listed, path: file, go, find: finderOf(query), copy, turns }),
+    [session, listed, file, go, query, copy, turns],
+  );
+  useEffect(() => {
+    document.title = `${session.title} · sessiontree`;
+  }, [session]);
+  useEffect(() => {
+    if (isActive) showTree(true);
+  }, [isActive, query]);
+  // On a phone the tree covers the conversation: it goes when the reader has chosen.
+  useEffect(() => {
+    if (position.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
+  }, [position.reveal]);
+  usePrinting(page, path);
+  useEffect(() => {
+    if (unfolded === "search") searchField.current?.focus();
+  }, [unfolded]);
+  // A reader who goes to a failure, by a link as well, wants to read it.
+  useMemo(() => {
+    const isLedTo = position.reveal?.align === "start" && isFailure(session.entryAt(focus));
+    if (isLedTo) folds.setEntry(focus, true);
+  }, [position.reveal]);
+
+  const toggleAll = () => {
+    folds.setAll(!folds.areAllOpen);
+    redraw((times) => times + 1);
+  };
+  /** Opens what is looked at, or closes it; if nothing is, the first entry in sight. */
+  const toggleEntry = () => {
+    const ordinal = focus === NONE ? sight.ordinal : focus;
+    if (focus === NONE) go({ go: "mark", ordinal });
+    if (!folds.toggleEntry(ordinal)) say("There is nothing to open here");
+  };
+  const step = (direction: 1 | -1, only?: "user") =>
+    go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
+  const toFailure = (direction: 1 | -1) => {
+    const ordinal = nextFailure(session, subject === NONE ? sight.ordinal : subject, direction);
+    if (ordinal !== undefined) go({ go: "entry", ordinal });
+  };
+  const isConversation = view === "path" || view === "model";
+  useKeys(isConversation, {
+    nextFailure: () => toFailure(1),
+    previousFailure: () => toFailure(-1),
+    filters: () => {
+      showTree(true);
+      showFilters(!areFiltersShown || !isTreeShown);
+    },
+    next: () => step(1),
+    previous: () => step(-1),
+    nextTurn: () => step(1, "user"),
+    previousTurn: () => step(-1, "user"),
+    first: () => go({ go: "first" }),
+    last: () => go({ go: "last" }),
+    nextBranch: () => go({ go: "branch", direction: 1 }),
+    previousBranch: () => go({ go: "branch", direction: -1 }),
+    toggleEntry,
+    toggleAll,
+    search: () => {
+      unfold("search");
+      searchField.current?.focus();
+    },
+    nextHit: () => search.step(1),
+    previousHit: () => search.step(-1),
+    toggleModelView: () => {
+      if (subject !== position.asked) go({ go: "context", ordinal: subject });
+      else go(view === "model" ? { go: "whole" } : { go: "view", view: "model" });
+    },
+    usage: () => go({ go: "view", view: view === "usage" ? "path" : "usage" }),
+    tree: () => showTree(!isTreeShown),
+    theme: toggleTheme,
+    endHere: () => focus !== NONE && go({ go: "end", ordinal: focus }),
+    leaf: () => go({ go: "end", ordinal: session.leaf }),
+    commands: () => showDialog("commands"),
+    help: () => showDialog("help"),
+    escape: () => {
+      searchField.current?.blur();
+      unfold("nothing");
+      if (search.text !== "") search.setText("");
+      else if (search.filter.length > 0) search.clearFilter();
+      else if (!matchMedia(WIDE).matches) showTree(false);
+    },
+  });
+
+  return (
+    <PageContext.Provider value={page}>
+      <FoldsContext.Provider value={folds}>
+        <div class={`page has-open-${unfolded} ${isTreeShown ? "" : "has-no-panel"}`}>
+          <TopBar
+            view={view}
+            search={search}
+            searchField={searchField}
+            onTree={() => showTree(!isTreeShown)}
+            onFolds={toggleAll}
+            onCommands={() => showDialog("commands")}
+            onHelp={() => showDialog("help")}
+            following={following}
+            indexUrl={indexUrl}
+            unfolded={unfolded}
+            onUnfold={unfold}
+          />
+          {isTreeShown && (
+            <aside class="panel" aria-label="Entries">
+              <FilterBar
+                search={search}
+                isOpen={areFiltersShown}
+                onToggle={() => showFilters(!areFiltersShown)}
+              />
+              {!session.isWhole ? (
+                <p class="empty" role="status">
+                  Reading {counted(session.size, "entry", "entries")} …
+                </p>
+              ) : !isActive ? (
+                <TreePanel path={path} sight={sight} />
+              ) : (
+                <SearchPanel
+                  hits={search.hits}
+                  isSearching={search.isSearching}
+                  problem={search.problem}
+                  current={search.current}
+                  path={path}
+                  onChoose={search.choose}
+                />
+              )}
+            </aside>
+          )}
+          <main>
+            {isConversation && (
+              <>
+                <PathBar path={path} position={position} onFailure={toFailure} />
+                <TimeLine path={path} focus={focus} />
+                <Conversation path={path} position={position} sight={sight} />
+              </>
+            )}
+            {view === "beside" && <BesideView path={path} position={position} />}
+            {view === "changes" && <ChangesView path={path} />}
+            {view === "usage" && <UsageView path={path} />}
+            {view === "issues" && <IssuesView />}
+          </main>
+          <p class={said === "" ? "toast" : "toast is-shown"} role="status">
+            {said}
+          </p>
+          {dialog === "help" && <Help keys={KEY_HELP} signs={SIGNS} onClose={() => showDialog("none")} />}
+          {dialog === "commands" && (
+            <Commands
+              ordinal={subject === NONE ? position.end : subject}
+              onClose={() => showDialog("none")}
+            />
+          )}
+        </div>
+      </FoldsContext.Provider>
+    </PageContext.Provider>
+  );
+}
+
+/** Stays at the leaf, and at the end of the conversation, when the session grows and the reader is there. */
+function useFollowing(
+  session: SessionModel,
+  wasAtEnd: boolean,
+  { end, view }: Position,
+  go: (step: Step) => void,
+): void {
+  const before = useRef(session);
+  useLayoutEffect(() => {
+    if (before.current === session) return;
+    const { leaf, size } = before.current;
+    before.current = session;
+    // What is known of the same entries, as estimates of their costs, moves nobody.
+    if (session.size === size) return;
+    const isAtLeaf = end === leaf;
+    const isFollowed = wasAtEnd && isAtLeaf && (view === "path" || view === "model");
+    go({ go: "grown", end: isAtLeaf ? session.leaf : end, isFollowed });
+  }, [session]);
+}

@@ -1,0 +1,77 @@
+import { useMemo } from "preact/hooks";
+import { counted } from "../../../core/facts/number-text.ts";
+import { type ChangedFile, changedFiles, type FileChange } from "../model/file-changes.ts";
+import { timeOf } from "../model/format.ts";
+import type { PathView } from "../model/path-items.ts";
+import { endName } from "../model/session-model.ts";
+import { Diff, DiffCounts } from "./diff.tsx";
+import { usePage } from "./page-context.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+/** The files that were changed on the path, each with its edits in order, as a pull request shows them. */
+export function ChangesView({ path }: { path: PathView }) {
+  const { session } = usePage();
+  const files = useMemo(
+    () =>
+      changedFiles(
+        session,
+        path.items.map(({ ordinal }) => ordinal),
+      ),
+    [session, path],
+  );
+  const where = `on the path to ${endName(session, path.end)}`;
+  if (files.length === 0) return <div class="empty">No tool says that it changed a file {where}.</div>;
+  return (
+    <div class="issues-page">
+      <p class="issues-head">
+        {counted(files.length, "file", "files")} changed {where}, as the calls of tools say. What commands
+        changed is not known.
+      </p>
+      <VirtualList
+        class="changes"
+        label="Changed files"
+        items={files}
+        keyOf={(file) => file.path}
+        estimate={() => 90}
+        jump={undefined}
+        render={(file) => <FileChanges file={file} />}
+      />
+    </div>
+  );
+}
+
+function FileChanges({ file: { path, changes } }: { file: ChangedFile }) {
+  const all = changes.filter(({ hasFailed }) => !hasFailed).flatMap(({ edits }) => edits);
+  return (
+    <article class="file-changes">
+      <h2>
+        <code>{path}</code>
+        <DiffCounts edits={all} />
+      </h2>
+      {changes.map((change, index) => (
+        <Change key={index} change={change} />
+      ))}
+    </article>
+  );
+}
+
+/** One call that changed a file, and what it says of the change. */
+function Change({ change }: { change: FileChange }) {
+  const { session, go } = usePage();
+  const { ordinal, result = ordinal, tool, hasFailed, edits } = change;
+  const entry = session.entryAt(result);
+  return (
+    <section class="file-change" aria-label={tool}>
+      <p>
+        <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal: result })}>
+          {[tool, timeOf(entry?.timestamp)].filter(Boolean).join(", ")}
+        </button>
+        {hasFailed && <span class="chip is-failed">failed</span>}
+        {edits.length === 0 && <span class="muted">the call does not say what it changed</span>}
+      </p>
+      {edits.map((lines, index) => (
+        <Diff key={index} lines={lines} />
+      ))}
+    </section>
+  );
+}

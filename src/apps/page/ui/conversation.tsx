@@ -1,0 +1,225 @@
+import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ContentPart } from "../../../core/facts/entry-content.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import {
+  type ConversationItem,
+  type ConversationRow,
+  type ConversationRows,
+  conversationRows,
+  type FoldedRow,
+  partsOfItem,
+} from "../model/conversation-rows.ts";
+import { errorLineOf } from "../model/failure-line.ts";
+import type { Position } from "../model/navigation.ts";
+import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
+import type { Finder } from "../model/search.ts";
+import { isStateEntry, kindAt, type SessionModel } from "../model/session-model.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { FoldsContext } from "./fold.tsx";
+import { ChevronIcon } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
+import { bringIntoSight } from "./scroll-into-view.ts";
+import { mark, rangesIn } from "./text-marks.ts";
+import type { Sight } from "./viewport.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+interface ConversationProps {
+  readonly path: PathView;
+  readonly position: Position;
+  /** Told what is looked at. */
+  readonly sight: Sight;
+}
+
+/** The entries of a path, or what the model gets of them. */
+export function Conversation({ path, position, sight }: ConversationProps) {
+  const { find, session, go } = usePage();
+  const folds = useContext(FoldsContext);
+  const { focus, reveal, view, end } = position;
+  const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
+  const [version, redraw] = useState(0);
+  // What is looked at is never hidden in a fold, nor does the fold close when the reader looks elsewhere.
+  const isOpen = (kind: FoldedRow["kind"], ordinals: readonly number[]) => {
+    const [first = NONE] = ordinals;
+    if (focus !== NONE && ordinals.includes(focus)) folds.set(first, kind, true);
+    return folds.isOpen(first, kind);
+  };
+  const isState = ({ ordinal }: ConversationItem) => isStateEntry(session, ordinal);
+  const { rows, rowOf } = useMemo(
+    () => conversationRows(items, isState, isOpen),
+    [items, version, folds.areAllOpen, focus],
+  );
+  const jump = useMemo(
+    () =>
+      reveal === undefined ? undefined : { index: indexOf(items, rowOf, focus, path), align: reveal.align },
+    // Rows that open, or a session that grows, do not ask for the focus anew; a list that begins anew does.
+    [reveal, folds.areAllOpen],
+  );
+  const toggle = ({ kind, ordinal, isOpen: isShown }: FoldedRow) => {
+    folds.set(ordinal, kind, !isShown);
+    // What is looked at keeps its line open: a reader who folds it looks elsewhere.
+    if (isShown) go({ go: "position", position: { ...position, focus: NONE, reveal: undefined } });
+    redraw((times) => times + 1);
+  };
+  // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
+  const marked = useRef(0);
+  const drawn = useRef<HTMLElement | undefined>(undefined);
+  const focused = session.entryAt(focus);
+  const errorLine = errorLineOf(focused);
+  // A result stands somewhere in the row of its call, and a hit or an error in a text, which may be longer than the screen.
+  useLayoutEffect(() => {
+    if (reveal === undefined || focused === undefined) return undefined;
+    const spotIn = (shown: HTMLElement) =>
+      reveal.isHit ? hitRange(shown, find) : errorRange(shown, errorLine);
+    return bringIntoSight(() => drawn.current, { id: focused.id, spotIn });
+  }, [reveal]);
+  const onDrawn = useCallback(
+    (list: HTMLElement) => {
+      drawn.current = list;
+      cancelAnimationFrame(marked.current);
+      marked.current = requestAnimationFrame(() => {
+        mark("found", rangesIn(list, find.all));
+        const shown = list.querySelector(".is-focused");
+        const range = shown === null ? undefined : errorRange(shown, errorLine);
+        mark("error-line", range === undefined ? [] : [range]);
+      });
+    },
+    [find, errorLine],
+  );
+  const onRange = (first: number, last: number) => {
+    const index = rowOf.get(focus) ?? NONE;
+    const hasFocus = index >= first && index <= last;
+    const isAtEnd = first > 0 && last === rows.length - 1;
+    sight.move(hasFocus ? focus : (rows[first]?.ordinal ?? end), isAtEnd && !hasFocus);
+  };
+  if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
+  return (
+    <VirtualList
+      // Another list begins where it was left, with its own heights.
+      key={`${view}:${folds.areAllOpen}`}
+      class="conversation"
+      label={view === "model" ? "What the model sees" : "Conversation"}
+      items={rows}
+      keyOf={({ kind, ordinal }) => `${kind}${ordinal}`}
+      estimate={(row) => estimateHeight(session, row)}
+      render={(row, index) => (
+        <div class="conversation-column">
+          {row.kind !== "entry" ? (
+            <FoldedLine row={row} onToggle={() => toggle(row)} />
+          ) : (
+            <EntryCard
+              row={row}
+              focus={rowOf.get(focus) === index ? focus : NONE}
+              end={rowOf.get(end) === index ? end : NONE}
+            />
+          )}
+        </div>
+      )}
+      jump={jump}
+      onRange={onRange}
+      onDrawn={onDrawn}
+    />
+  );
+}
+
+/** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
+function rangesOfEntry(shown: Element, find: Parameters<typeof rangesIn>[1]): Range[] {
+  const isResult = shown.matches(".tool-use");
+  return rangesIn(shown, find, (element) =>
+    isResult
+      ? element.closest(".result") === null
+      : element.closest("[data-entry]") !== shown && element.closest(".result") !== null,
+  );
+}
+
+/** Where an entry has what was looked for: all of it if possible, and in what was opened rather than in a line that is always shown. */
+function hitRange(shown: Element, { best, all }: Finder): Range | undefined {
+  const ranges = rangesOfEntry(shown, (text) => {
+    const match = best(text);
+    return match === undefined ? [] : [match];
+  });
+  const [first] = ranges;
+  return ranges.find((range) => !isInSummary(range)) ?? first ?? rangesOfEntry(shown, all)[0];
+}
+
+function isInSummary(range: Range): boolean {
+  return isIn(range, ".fold-summary");
+}
+
+/** Where an entry that is shown has the line that names its error: the last such line, as when it is looked for. */
+function errorRange(shown: Element, line: string): Range | undefined {
+  if (line === "") return undefined;
+  const ranges = rangesOfEntry(shown, (text) => {
+    const start = text.lastIndexOf(line);
+    return start === -1 ? [] : [{ start, length: line.length }];
+  });
+  const shownOnDemand = ranges.filter((range) => !isInSummary(range));
+  // What a program stores with a result may repeat it.
+  return shownOnDemand.findLast((range) => isIn(range, ".output")) ?? shownOnDemand.at(-1);
+}
+
+function isIn({ startContainer }: Range, selector: string): boolean {
+  return Boolean(startContainer.parentElement?.closest(selector));
+}
+
+/** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */
+function indexOf(
+  items: readonly ConversationItem[],
+  rowOf: ConversationRows["rowOf"],
+  ordinal: number,
+  path: PathView,
+): number {
+  const indexOnPath = (one: number) => path.indices.get(one) ?? 0;
+  const shown = rowOf.has(ordinal)
+    ? ordinal
+    : items.find((item) => indexOnPath(item.ordinal) >= indexOnPath(ordinal))?.ordinal;
+  const last = items.at(-1)?.ordinal ?? NONE;
+  return rowOf.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
+}
+
+const SMALL = 34;
+const CARD = 52;
+const RESULT = 33;
+const COMPACTED_HEIGHT = 56;
+const LINE = 24;
+const CHARACTERS_PER_LINE = 90;
+
+/** Guesses the height of a row, in pixels. */
+export function estimateHeight(session: SessionModel, row: ConversationRow): number {
+  if (row.kind !== "entry") return row.kind === "states" ? SMALL : COMPACTED_HEIGHT;
+  const { item, results } = row;
+  if (kindAt(session, item.ordinal).tone === "quiet") return SMALL;
+  return partsOfItem(item).reduce((height, part) => height + heightOf(part), CARD + results.size * RESULT);
+}
+
+function heightOf(part: ContentPart): number {
+  if (part.kind === "image") return 320;
+  if (part.kind !== "text") return 36;
+  const lines = part.text.split("\n", 200);
+  return (
+    lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / CHARACTERS_PER_LINE)), 0) * LINE
+  );
+}
+
+function EmptyConversation({ isModel }: { isModel: boolean }) {
+  return (
+    <div class="empty">{isModel ? "The model sees nothing here." : "This session has no entries yet."}</div>
+  );
+}
+
+/** One line that stands for what was compacted, or for state entries, and opens it. */
+function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
+  const { kind, size, failed, isOpen } = row;
+  return (
+    <button type="button" class={`folded-line is-${kind}`} aria-expanded={isOpen} onClick={onToggle}>
+      <ChevronIcon />
+      <span>
+        {kind === "states"
+          ? counted(size, "state entry", "state entries")
+          : `${counted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
+        {failed > 0 && <span class="chip is-failed">{count(failed)} failed</span>}
+      </span>
+      <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>
+    </button>
+  );
+}

@@ -1,0 +1,109 @@
+import { count, counted, dollars, roundDollars } from "../../../core/facts/number-text.ts";
+import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/spending.ts";
+import { tokens } from "../model/format.ts";
+import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
+import { type Bar, BarChart } from "./bars.tsx";
+import { WIDE } from "./media-queries.ts";
+import { Tile } from "./usage-view.tsx";
+
+/** The models with a colour of their own; the others share one. */
+const MOST_MODELS = 5;
+const OTHERS = "others";
+
+/** Height of the chart, which is a small one. */
+const HEIGHT = 90;
+
+interface IndexSummaryProps {
+  readonly groups: readonly SpentGroup[];
+  readonly sessions: number;
+  /** Asks for a day or a month alone. */
+  readonly onSpan: (name: string) => void;
+}
+
+/** What the sessions that are listed used, in all and by day and model. */
+export function IndexSummary({ groups, sessions, onSpan }: IndexSummaryProps) {
+  const all = sumSpent(groups);
+  const { input, cacheRead, cacheWrite, output, cost, estimated, unpriced, calls } = all;
+  if (calls === 0) return null;
+  const unknown = unpriced === 0 ? "" : `${tokens(unpriced)} tokens of unknown cost`;
+  return (
+    <section class="index-summary" aria-label="Usage">
+      <div class="tiles">
+        <Tile
+          name="Cost"
+          value={dollars(cost)}
+          note={estimated === null ? unknown : "as the records state"}
+        />
+        {estimated !== null && (
+          <Tile name="Estimated" value={dollars(estimated)} note={`by prices${unknown && `; ${unknown}`}`} />
+        )}
+        <Tile
+          name="Model calls"
+          value={count(calls)}
+          note={`in ${counted(sessions, "session", "sessions")}`}
+        />
+        <Tile
+          name="Tokens in, with cache"
+          value={tokens(input + cacheRead + cacheWrite)}
+          note={`${tokens(cacheRead)} from cache`}
+        />
+        <Tile name="Tokens out" value={tokens(output)} note={`${tokens(output / calls)} a call`} />
+      </div>
+      <SpentChart groups={groups} all={all} onSpan={onSpan} />
+    </section>
+  );
+}
+
+/** What was spent each day, in parts by model, estimates faded; tokens where no cost is known. */
+function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | "onSpan"> & { all: Spent }) {
+  const isPriced = dollarsOf(all) > 0;
+  const sizeOf = (spent: Spent) => (isPriced ? dollarsOf(spent) : spent.total);
+  const sums = [...sumsBy(groups, ({ model }) => model)]
+    .filter(([, spent]) => sizeOf(spent) > 0)
+    .sort(([, a], [, b]) => sizeOf(b) - sizeOf(a));
+  const isSplit = sums.length > MOST_MODELS + 1;
+  const models = sums.slice(0, isSplit ? MOST_MODELS : undefined).map(([model]) => model);
+  const spans = spansOf(
+    groups.map((group) => (models.includes(group.model) ? group : { ...group, model: OTHERS })),
+  );
+  const [first, last] = [spans[0]?.name, spans.at(-1)?.name];
+  if (first === undefined) return null;
+  const series = isSplit ? [...models, OTHERS] : models;
+  const bars = spans.map((span): Bar => {
+    const parts = series.flatMap((model, index) => {
+      const { cost = 0, estimated = 0, total = 0 } = span.models.get(model) ?? {};
+      return [
+        [`series-${index}`, isPriced ? (cost ?? 0) : total] as const,
+        [`series-${index} is-estimated`, isPriced ? (estimated ?? 0) : 0] as const,
+      ];
+    });
+    return { key: span.name, title: titleOf(span, series), parts, onChoose: () => onSpan(span.name) };
+  });
+  const legend = series.map((name, index) => [`series-${index}`, name] as const);
+  const hasEstimates = isPriced && all.estimated !== null;
+  const unit = first.length === 7 ? "month" : "day";
+  return (
+    // On a phone it would stand between the reader and the sessions.
+    <details class="index-chart" open={matchMedia(WIDE).matches}>
+      <summary>Over time</summary>
+      <BarChart
+        title={`${isPriced ? "Cost" : "Tokens"} by ${unit} and model, ${first === last ? first : `${first} to ${last}`}`}
+        bars={bars}
+        choose={`Only this ${unit}`}
+        legend={hasEstimates ? [...legend, ["series-5 is-estimated", "faded: estimated"]] : legend}
+        most={Math.max(...bars.map(({ parts }) => parts.reduce((sum, [, size]) => sum + size, 0)))}
+        write={isPriced ? roundDollars : tokens}
+        height={HEIGHT}
+      />
+    </details>
+  );
+}
+
+function titleOf({ name, models }: SpentSpan, series: readonly string[]): string {
+  const lines = series.flatMap((model) => {
+    const spent = models.get(model);
+    if (spent === undefined) return [];
+    return [`${model}: ${costText(spent)}, ${tokens(spent.total)} tokens`];
+  });
+  return [name, ...lines].join("\n");
+}

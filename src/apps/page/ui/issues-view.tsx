@@ -1,0 +1,52 @@
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { rawTextOf } from "../model/session-model.ts";
+import { Code } from "./code.tsx";
+import { CommandLine } from "./commands.tsx";
+import { usePage } from "./page-context.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+/** What is wrong with the file, and where: nothing is hidden, and nothing is mended in silence. */
+export function IssuesView() {
+  const { session, go } = usePage();
+  const { issues, bytes, tree } = session;
+  if (issues.length === 0) return <div class="empty">Nothing is wrong with this file.</div>;
+  return (
+    <div class="issues-page">
+      <p class="issues-head">
+        {counted(issues.length, "issue", "issues")} in {session.fileName}. What could be read is shown where
+        it belongs; the file is as it was. To check it again, and to repair it, which keeps the original:
+        <CommandLine front="sessiontree verify" />
+        <CommandLine front="sessiontree repair" />
+      </p>
+      <VirtualList
+        class="issues"
+        label="Issues"
+        items={issues.map((issue, index) => ({ issue, index }))}
+        keyOf={({ index }) => index}
+        estimate={() => 120}
+        jump={undefined}
+        render={({ issue }) => {
+          const ordinal = tree.find(issue.entryId ?? "");
+          return (
+            <article class="issue">
+              <header>
+                <code>{issue.code}</code>
+                <span>
+                  {issue.line > 0 ? `line ${count(issue.line)}, ` : ""}offset {count(issue.offset)}
+                </span>
+                {ordinal !== NONE && (
+                  <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+                    Show entry {issue.entryId}
+                  </button>
+                )}
+              </header>
+              <p>{issue.message}</p>
+              {issue.length > 0 && <Code text={rawTextOf(bytes, issue)} />}
+            </article>
+          );
+        }}
+      />
+    </div>
+  );
+}

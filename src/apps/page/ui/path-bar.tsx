@@ -1,0 +1,214 @@
+import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
+import { textOf } from "../../../core/context/message-parts.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { costText, type Spent } from "../../../core/facts/spending.ts";
+import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { usageTexts } from "../../../core/facts/usage.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { AnySessionEntry } from "../../../core.ts";
+import { contextSizeText, type ContextSize as Size, sizeBefore } from "../../text/context-size.ts";
+import { tokens } from "../model/format.ts";
+import { type ContextSide, type Position, sideOf, subjectOf } from "../model/navigation.ts";
+import type { PathView } from "../model/path-items.ts";
+import { kindAt, type SessionModel } from "../model/session-model.ts";
+import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
+import { Segments } from "./segments.tsx";
+
+interface PathBarProps {
+  readonly path: PathView;
+  readonly position: Position;
+  /** Goes to the next failure, or back to the one before. */
+  readonly onFailure: (direction: 1 | -1) => void;
+}
+
+/** What path is shown, and what the model has of it; or what the model saw at an entry, and for how much. */
+export function PathBar({ path, position, onFailure }: PathBarProps) {
+  const { session, go } = usePage();
+  const { asked, view } = position;
+  const isAsked = asked !== NONE;
+  const classes = ["path-bar", isAsked ? "is-asked" : "", view === "model" ? "is-model" : ""];
+  return (
+    <section
+      class={classes.filter(Boolean).join(" ")}
+      aria-label="This path"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+    >
+      <strong title={isAsked ? nameOf(session, asked) : undefined}>{titleOf(session, position)}</strong>
+      {isAsked && <Sides position={position} />}
+      <PathFacts path={path} position={position} />
+      {isAsked && (
+        <button
+          type="button"
+          class="link-button"
+          title="Back to the whole path (m)"
+          onClick={() => go({ go: "whole" })}
+        >
+          Back
+        </button>
+      )}
+      {!isAsked && <MarkedContext position={position} />}
+      {!isAsked && path.end !== session.leaf && (
+        <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: session.leaf })}>
+          Go to the leaf
+        </button>
+      )}
+      <FailureButtons at={subjectOf(position)} onFailure={onFailure} />
+    </section>
+  );
+}
+
+/** Says what is looked at: a path, or what the model sees, and where. */
+function titleOf({ tree, leaf }: SessionModel, { asked, end, view }: Position): string {
+  if (asked !== NONE) return "The model saw";
+  const where = end === leaf ? "the leaf" : end === NONE ? "the start" : tree.idAt(end);
+  return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
+}
+
+/** The way to the context of the entry that is marked, where that of another one is shown. */
+function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "position">) {
+  const { session, go } = usePage();
+  const marked = session.entryAt(focus);
+  if (view !== "model" || marked === undefined || focus === end) return null;
+  return (
+    <button
+      type="button"
+      class="link-button marked-context"
+      title={`What the model saw at ${nameOf(session, focus)} (m)`}
+      onClick={() => go({ go: "context", ordinal: focus })}
+    >
+      See it at entry {marked.id} instead
+    </button>
+  );
+}
+
+/** The two ends that the context of an answer or a result can have: before the model wrote, and with what it came to. */
+function Sides({ position }: { position: Position }) {
+  const { session, go } = usePage();
+  const { asked } = position;
+  const answer = answerOf(session, asked);
+  if (answer === undefined) return <span>with this entry</span>;
+  const choices: readonly (readonly [ContextSide, string, string])[] =
+    answer === asked
+      ? [
+          ["before", "before the answer", "What the model had when it wrote this answer"],
+          ["with", "with it", "The context with this answer at its end"],
+        ]
+      : [
+          ["before", "before the call", "What the model had when it made this call"],
+          ["with", "with the result", "The context with this result at its end"],
+        ];
+  return (
+    <Segments
+      label="Where the context ends"
+      choices={choices}
+      chosen={sideOf(position)}
+      onChoose={(side) => go({ go: "context", ordinal: asked, side })}
+    />
+  );
+}
+
+/** What is known of the path or the context, what matters most first: what has no room is not shown, rather than cut. */
+function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
+  const { session } = usePage();
+  const { items, modelItems, model, thinkingLevel, contextSize } = path;
+  const answerAt = answerOf(session, position.asked) ?? NONE;
+  const answer = session.entryAt(answerAt);
+  const used = session.facts[answerAt]?.used;
+  const size = sideOf(position) === "before" ? sizeBefore(used, contextSize) : contextSize;
+  const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
+  const compacted = items.filter(({ state }) => state === "compacted").length;
+  // The path before an answer names the model of the answer before it.
+  const modelId = textOf(messageFieldsOf(answer)["model"]) || (model?.modelId ?? "");
+  const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
+  const isModel = position.view === "model";
+  const extent = isModel
+    ? counted(messages, "message", "messages")
+    : counted(items.length, "entry", "entries");
+  const rest = [
+    isModel || compacted === 0 ? "" : `${count(compacted)} compacted`,
+    ...settings,
+    nameOf(session, position.asked),
+  ].filter(Boolean);
+  return (
+    <span class="path-facts" title={rest.join(" · ")}>
+      <span>{extent}</span>
+      <ContextSize size={size} isShort={isModel} />
+      {answer !== undefined && <AnswerCost answer={answer} used={used} />}
+      {isModel && <Repairs path={path} />}
+      {rest.map((fact) => (
+        <span key={fact}>{fact}</span>
+      ))}
+    </span>
+  );
+}
+
+/** The size of the context at the end of the path, and how it is known; short where all is about the context. */
+function ContextSize({ size, isShort }: { size: Size; isShort: boolean }) {
+  const { tokens: all, usageTokens, trailingTokens } = size;
+  const isExact = usageTokens > 0 && trailingTokens === 0;
+  return (
+    <span title={`Context: ${contextSizeText(size)}`}>
+      {isShort ? "" : "context "}
+      {isExact ? "" : "about "}
+      {tokens(all)} tokens
+    </span>
+  );
+}
+
+/** What the model's answer cost: the call of the model, with whatever tools it called in it. */
+function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<Spent> | undefined }) {
+  if (used === undefined) return null;
+  const { tokens: taken } = usageTexts(answer);
+  const cost = used.cost === null && used.estimated === null ? "" : costText(used);
+  return (
+    <span class="answer-cost" title={`Answer ${answer.id}: ${[cost, taken].filter(Boolean).join(", ")}`}>
+      answer {cost === "" ? `took ${taken}` : cost}
+    </span>
+  );
+}
+
+/** What would have to be mended before a provider takes the context. */
+function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
+  if (repairs.length === 0) return null;
+  const which = repairs.map(({ kind, toolCallId }) => `${kind}: ${toolCallId}`).join("\n");
+  return (
+    <span class="is-unpaired" title={`Calls without a result, or results without a call:\n${which}`}>
+      {counted(repairs.length, "call or result", "calls or results")} without its partner
+    </span>
+  );
+}
+
+/** Names an entry by its kind and id; empty for none. */
+function nameOf(session: SessionModel, ordinal: number): string {
+  const entry = session.entryAt(ordinal);
+  return entry === undefined ? "" : `${kindAt(session, ordinal).word} ${entry.id}`;
+}
+
+/** How many failures there are, which of them is looked at, and the ways to the others. */
+function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps["onFailure"] }) {
+  const { failures, isWhole } = usePage().session;
+  if (!isWhole) return null;
+  if (failures.length === 0) return <span class="failures">no failures</span>;
+  const current = failures.indexOf(at);
+  const front = current === -1 ? "" : `${count(current + 1)} of `;
+  const short = current === -1 ? count(failures.length) : `${count(current + 1)}/${count(failures.length)}`;
+  return (
+    <span class="failures is-some">
+      <span role="status">
+        <button type="button" data-short={short} title="Next failure (f)" onClick={() => onFailure(1)}>
+          {front}
+          {count(failures.length)} failed
+        </button>
+      </span>
+      <IconButton
+        icon={UpIcon}
+        label="Previous failure"
+        hint="Previous failure (F)"
+        onClick={() => onFailure(-1)}
+      />
+      <IconButton icon={DownIcon} label="Next failure" hint="Next failure (f)" onClick={() => onFailure(1)} />
+    </span>
+  );
+}

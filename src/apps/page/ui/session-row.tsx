@@ -1,0 +1,120 @@
+import { useRef, useState } from "preact/hooks";
+import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { folderName } from "../../../core/facts/session-title.ts";
+import { costText, type Spent } from "../../../core/facts/spending.ts";
+import { dateAndTimeOf, tokens } from "../model/format.ts";
+import type { SessionNode } from "../model/session-choice.ts";
+import { cutAtWords, type ListHit } from "../model/session-list.ts";
+import { ChevronIcon } from "./icons.tsx";
+import { useAnswer } from "./use-server.ts";
+
+/** Hits of a session that are shown. */
+const MOST_HITS = 3;
+
+interface SessionRowProps {
+  readonly node: SessionNode;
+  /** Words that it was found by. */
+  readonly wanted: string;
+  /** What was found in contents, by the address of the session. */
+  readonly hits: ReadonlyMap<string, readonly ListHit[]>;
+}
+
+/** A session of the list, what was found in it, and on demand the sessions of its subagents. */
+export function SessionRow({ node, wanted, hits }: SessionRowProps) {
+  const { session, spent, subagents, isAround } = node;
+  const { href, title, cwd, modified, messageCount, issueCount, path, isFork } = session;
+  const row = useRef<HTMLLIElement>(null);
+  const [isChosenOpen, setOpen] = useState<boolean>();
+  const isOpen = isChosenOpen ?? isAround;
+  const found = hits.get(href) ?? [];
+  const said = [dateAndTimeOf(modified), counted(messageCount, "message", "messages")].filter(Boolean);
+  return (
+    <li class="session-row" ref={row}>
+      <a href={href} title={path}>
+        <span class="session-facts">
+          <h2>
+            <Marked line={title} wanted={wanted} />
+          </h2>
+          <p>
+            <Marked line={folderName(cwd)} wanted={wanted} />
+            {cwd !== "" && " · "}
+            {said.join(" · ")}
+            {isFork && (
+              <span class="chip" title="Begun as a copy of another session">
+                fork
+              </span>
+            )}
+            <Failures row={row} href={href} />
+            {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
+          </p>
+        </span>
+        {spent !== undefined && spent.calls > 0 && <Cost spent={spent} />}
+      </a>
+      {found.slice(0, MOST_HITS).map(({ href: address, word, isLeft, snippet: [before, match, after] }) => (
+        <a key={address} class="session-hit" href={address}>
+          <span class="tree-kind">{word}</span> {before}
+          <mark>{match}</mark>
+          {after}
+          {isLeft && <span class="chip">other branch</span>}
+        </a>
+      ))}
+      {found.length > MOST_HITS && (
+        <p class="session-more">and {count(found.length - MOST_HITS)} more in this session</p>
+      )}
+      {subagents.length > 0 && (
+        <button type="button" class="subagents-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <ChevronIcon />
+          {counted(subagents.length, "subagent", "subagents")}
+        </button>
+      )}
+      {isOpen && (
+        <ul class="subagents">
+          {subagents.map((one) => (
+            <SessionRow key={one.session.href} node={one} wanted={wanted} hits={hits} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+/** What a session cost, by its records or by prices, and how many tokens it took. */
+function Cost({ spent }: { spent: Spent }) {
+  const { cost, total } = spent;
+  const hint = `${count(total)} tokens on all branches, subagents included`;
+  return (
+    <span class="session-cost" title={cost === null ? `${hint}; no record says what they cost` : hint}>
+      <span>{costText(spent)}</span>
+      <span class="muted">{tokens(total)} tokens</span>
+    </span>
+  );
+}
+
+/** A line in which the words that were looked for are marked. */
+function Marked({ line, wanted }: { line: string; wanted: string }) {
+  return (
+    <>
+      {cutAtWords(line, wanted).map((piece, index) =>
+        index % 2 === 1 ? <mark key={index}>{piece}</mark> : piece,
+      )}
+    </>
+  );
+}
+
+/** How often something failed in a session, which needs its whole file; nothing until that is known. */
+function Failures({ row, href }: { row: { current: HTMLElement | null }; href: string }) {
+  const answer = useAnswer(`${href}/failures`, failedIn, row);
+  if (answer.state === "waiting") return null;
+  if (answer.state === "failed") return <span title={answer.reason}> · failures unknown</span>;
+  if (answer.value === 0) return null;
+  return (
+    <span class="chip is-failed" title="Tools, commands and answers that failed, on all branches">
+      {count(answer.value)} failed
+    </span>
+  );
+}
+
+function failedIn(json: unknown): number {
+  return numberOf(fieldsOf(json)["failed"]);
+}

@@ -1,0 +1,78 @@
+import { useMemo } from "preact/hooks";
+import { counted } from "../../../core/facts/number-text.ts";
+import { costText, sumSpent } from "../../../core/facts/spending.ts";
+import { duration } from "../../../core/facts/times.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { entryRows } from "../model/conversation-rows.ts";
+import type { Position } from "../model/navigation.ts";
+import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
+import { endName } from "../model/session-model.ts";
+import { estimateHeight } from "./conversation.tsx";
+import { EntryCard } from "./entry-card.tsx";
+import { usePage } from "./page-context.ts";
+import { useJump, VirtualList } from "./virtual-list.tsx";
+
+interface BesideViewProps {
+  readonly path: PathView;
+  readonly position: Position;
+}
+
+/** Two paths side by side, from where they part. */
+export function BesideView({ path, position: { beside = NONE, focus, reveal } }: BesideViewProps) {
+  const { session } = usePage();
+  const other = useMemo(() => viewPath(session, beside), [session, beside]);
+  const parting = path.items.findIndex(({ ordinal }, at) => other.items[at]?.ordinal !== ordinal);
+  const from = parting === -1 ? path.items.length : parting;
+  return (
+    <div class="beside">
+      {[path, other].map(({ end, items }) => (
+        <Column key={end} end={end} items={items.slice(from)} focus={focus} reveal={reveal} />
+      ))}
+    </div>
+  );
+}
+
+interface ColumnProps {
+  readonly end: number;
+  readonly items: readonly PathItem[];
+  readonly focus: number;
+  readonly reveal: Position["reveal"];
+}
+
+function Column({ end, items, focus, reveal }: ColumnProps) {
+  const { session, go } = usePage();
+  const { rows, rowOf } = useMemo(() => entryRows(items), [items]);
+  const jump = useJump(reveal === undefined ? NONE : (rowOf.get(focus) ?? NONE), reveal);
+  const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));
+  const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
+  const took = (last ?? Number.NaN) - (first ?? Number.NaN);
+  const facts = [
+    counted(items.length, "entry", "entries"),
+    used.calls === 0 ? "" : costText(used),
+    took > 0 ? duration(took) : "",
+  ];
+  const name = `Path to ${endName(session, end)}`;
+  return (
+    <div class="beside-column">
+      <p>
+        <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: end })}>
+          {name}
+        </button>
+        <span>{facts.filter(Boolean).join(" · ")}</span>
+      </p>
+      <VirtualList
+        class="conversation"
+        label={name}
+        items={rows}
+        keyOf={({ ordinal }) => ordinal}
+        estimate={(row) => estimateHeight(session, row)}
+        render={(row) => (
+          <div class="conversation-column">
+            <EntryCard row={row} focus={focus} end={NONE} />
+          </div>
+        )}
+        jump={jump}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,203 @@
+import type { RefObject } from "preact";
+import { useMemo } from "preact/hooks";
+import { count, counted } from "../../../core/facts/number-text.ts";
+import { folderName } from "../../../core/facts/session-title.ts";
+import { costText, sumSpent } from "../../../core/facts/spending.ts";
+import { timeRange } from "../../../core/facts/time-range.ts";
+import { duration } from "../../../core/facts/times.ts";
+import { dateAndTimeOf } from "../model/format.ts";
+import type { View } from "../model/navigation.ts";
+import { sourceOf } from "../model/session-model.ts";
+import { modelCalls } from "../model/usage.ts";
+import { HELP_TITLE } from "./help.tsx";
+import {
+  BackIcon,
+  DownIcon,
+  HelpIcon,
+  IconButton,
+  PrintIcon,
+  SearchIcon,
+  TerminalIcon,
+  TreeIcon,
+  UnfoldIcon,
+  UpIcon,
+} from "./icons.tsx";
+import type { Following } from "./live-session.ts";
+import { usePage } from "./page-context.ts";
+import { SearchBox } from "./search-box.tsx";
+import { Segments } from "./segments.tsx";
+import { ThemeButton } from "./theme-button.tsx";
+import type { Search } from "./use-search.ts";
+
+interface TopBarProps {
+  readonly view: View;
+  readonly search: Search;
+  readonly searchField: RefObject<HTMLInputElement | null>;
+  readonly onTree: () => void;
+  readonly onFolds: () => void;
+  readonly onCommands: () => void;
+  readonly onHelp: () => void;
+  readonly following: Following;
+  /** Address of the list of sessions, if there is one. */
+  readonly indexUrl: string | undefined;
+  /** What of the bar is unfolded where there is little room for it. */
+  readonly unfolded: Unfolded;
+  readonly onUnfold: (part: Unfolded) => void;
+}
+
+/** The part of the bar that is unfolded on a phone. */
+export type Unfolded = "nothing" | "search" | "menu";
+
+const FOLLOWING_HINTS = {
+  now: "Shows what is appended to the session",
+  ended: "The command that served this page has ended: what is appended now is not shown",
+};
+
+/** The bar at the top: what session this is, what is shown of it, search, and the rest. */
+export function TopBar(props: TopBarProps) {
+  const { view, search, searchField, onTree, onFolds, onCommands, onHelp, following, indexUrl } = props;
+  const { unfolded, onUnfold } = props;
+  const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
+  const { session, go } = usePage();
+  const { issues } = session;
+  const issueWord = issues.length === 0 ? "Issues" : `Issues ${count(issues.length)}`;
+  const views: (readonly [View, string, string])[] = [
+    ["path", "Everything", "Every entry on this path"],
+    ["model", "Model's view", "Exactly what the model sees at the end of this path"],
+    ...(view === "beside" ? [["beside", "Side by side", "Two branches, from where they part"] as const] : []),
+    ["changes", "Changes", "Files that were changed on this path, with the edits in their order"],
+    ["usage", "Usage", "Tokens, cache and cost (u)"],
+    ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
+  ];
+  return (
+    <header class={`top-bar has-open-${unfolded}`}>
+      <IconButton icon={TreeIcon} label="Tree" hint="Tree (t)" onClick={onTree} />
+      {indexUrl !== undefined && (
+        <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
+          <BackIcon />
+        </a>
+      )}
+      <div class="title">
+        <h1 title={session.title}>{session.title}</h1>
+        <SessionFacts />
+      </div>
+      {following !== "never" && (
+        <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
+          {following === "now" ? "live" : "not live"}
+        </span>
+      )}
+      <IconButton
+        icon={SearchIcon}
+        class="only-narrow"
+        label="Search"
+        isExpanded={unfolded === "search"}
+        onClick={() => toggle("search")}
+      />
+      <button
+        type="button"
+        class="menu-button only-narrow"
+        aria-expanded={unfolded === "menu"}
+        title="Views and tools"
+        onClick={() => toggle("menu")}
+      >
+        {views.find(([one]) => one === view)?.[1]}
+        <DownIcon />
+      </button>
+      <Segments
+        label="View"
+        choices={views}
+        chosen={view}
+        onChoose={(one) => {
+          go({ go: "view", view: one });
+          onUnfold("nothing");
+        }}
+      />
+      <SearchField search={search} field={searchField} />
+      <div class="tools">
+        <IconButton
+          icon={UnfoldIcon}
+          label="Open or close all folds"
+          hint="Open or close all folds (e)"
+          onClick={onFolds}
+        />
+        <ThemeButton />
+        <IconButton icon={PrintIcon} label="Print" hint="Print this path" onClick={() => print()} />
+        <IconButton
+          icon={TerminalIcon}
+          label="Commands"
+          hint="Go on with it in a terminal (c)"
+          onClick={onCommands}
+        />
+        <IconButton icon={HelpIcon} label={HELP_TITLE} hint={`${HELP_TITLE} (?)`} onClick={onHelp} />
+      </div>
+    </header>
+  );
+}
+
+/** What is known of the session as a whole: when it was, how long it took, what it cost, and where it is from. */
+function SessionFacts() {
+  const { session, listed } = usePage();
+  const { header, tree } = session;
+  const own = useMemo(() => sumSpent(modelCalls(session)), [session]);
+  const all = listed ?? own;
+  const [firstMs, lastMs] = useMemo(() => timeRange(tree), [tree]);
+  const source = sourceOf(session);
+  const cwd = header?.cwd ?? "";
+  // What is asked first stands first: a narrow window cuts the end off.
+  const facts: readonly (readonly [text: string, hint: string])[] = [
+    [
+      all.calls === 0 && all.cost === null ? "" : `cost ${costText(all)}`,
+      all.cost === null
+        ? "No record says what its calls of models cost"
+        : "What its calls of models cost, on all branches",
+    ],
+    [lastMs > firstMs ? duration(lastMs - firstMs) : "", "From its first entry to its last, with all pauses"],
+    [folderName(cwd), `The folder of its project: ${cwd}`],
+    [source === undefined ? "" : `from ${source}`, "The program that it was imported from"],
+    [dateAndTimeOf(header?.timestamp), "When it was begun"],
+  ];
+  const shown = facts.filter(([text]) => text !== "");
+  return (
+    <p title={shown.map(([text, hint]) => `${text}: ${hint}`).join("\n")}>
+      {shown.map(([text]) => text).join(" · ")}
+    </p>
+  );
+}
+
+function SearchField({ search, field }: { search: Search; field: RefObject<HTMLInputElement | null> }) {
+  const { text, isActive, hits, isSearching, current, setText, step } = search;
+  return (
+    <SearchBox
+      field={field}
+      placeholder="Search"
+      label="Search in all entries"
+      text={text}
+      onText={setText}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        step(event.shiftKey ? -1 : 1);
+      }}
+    >
+      {isActive && (
+        <>
+          <span class="search-count" title={countHint(current, hits.length)}>
+            {current === -1
+              ? `${count(hits.length)} found${isSearching ? "…" : ""}`
+              : `${count(current + 1)} of ${count(hits.length)}`}
+          </span>
+          <IconButton icon={UpIcon} label="Previous hit" onClick={() => step(-1)} />
+          <IconButton icon={DownIcon} label="Next hit" onClick={() => step(1)} />
+        </>
+      )}
+    </SearchBox>
+  );
+}
+
+function countHint(current: number, hits: number): string {
+  if (hits === 0) return "Nothing was found";
+  const found = counted(hits, "entry holds", "entries hold");
+  return current === -1
+    ? `${found} this; Enter goes to the first`
+    : `Number ${count(current + 1)} of those found; Enter or n goes to the next`;
+}

@@ -1,0 +1,117 @@
+import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { type Position, type Step, takeStep, type View } from "../model/navigation.ts";
+import { pathTo, type SessionModel } from "../model/session-model.ts";
+
+/**
+ * Keeps where the reader is, and the address in step with it, so that an address leads back to the same position. Another path
+ * or view is a step in the browser's history; another entry of the same path is not.
+ *
+ * @param opening - Where the path ends at first.
+ */
+export function usePosition(session: SessionModel, opening: number): [Position, (step: Step) => void] {
+  const [position, take] = useReducer(
+    (before: Position, step: Step) => takeStep(session, before, step),
+    undefined,
+    () => positionOf(session, location.hash, opening),
+  );
+  const go = useCallback((step: Step) => take(step), []);
+  const written = useRef(location.hash);
+  const before = useRef(position);
+  // With the drawing rather than after it: a reader who sees an entry and reloads, or copies the address, gets that entry.
+  useLayoutEffect(() => {
+    const { end, view, asked } = before.current;
+    // A reader who asks at an entry that was not looked at comes back to that entry.
+    const left =
+      position.asked === NONE || position.asked === asked
+        ? before.current
+        : { ...before.current, focus: position.asked };
+    before.current = position;
+    const hash = hashOf(session, position);
+    if (hash === written.current) return;
+    const isStep = end !== position.end || view !== position.view || asked !== position.asked;
+    if (isStep) history.replaceState(null, "", addressOf(hashOf(session, left)));
+    written.current = hash;
+    history[isStep ? "pushState" : "replaceState"](null, "", addressOf(hash));
+  }, [session, position]);
+  useEffect(() => {
+    const onChange = () => {
+      written.current = location.hash;
+      const position = positionOf(session, location.hash, opening);
+      before.current = position;
+      go({ go: "position", position });
+    };
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, [session, opening, go]);
+  return [position, go];
+}
+
+/** Writes a position as an address of this page. */
+function addressOf(hash: string): string {
+  return hash === "" ? location.pathname + location.search : hash;
+}
+
+const VIEWS: readonly View[] = ["path", "model", "beside", "changes", "usage", "issues"];
+
+/** Writes a position as the part of an address behind `#`. */
+export function hashOf(session: SessionModel, { end, focus, view, asked, beside = NONE }: Position): string {
+  const { entryAt, leaf, newestTip } = session;
+  const parts = new URLSearchParams();
+  const [entry, last] = [entryAt(focus), entryAt(end)];
+  if (entry !== undefined) parts.set("entry", entry.id);
+  // Without it the link leads to the leaf's path if the entry is on it, else to the newest one through the entry.
+  const usual = entry === undefined || pathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
+  // An empty value stands before the first entry.
+  if (end !== usual) parts.set("end", last?.id ?? "");
+  if (view !== "path") parts.set("view", view);
+  const other = view === "beside" ? entryAt(beside) : undefined;
+  if (other !== undefined) parts.set("beside", other.id);
+  const about = entryAt(asked);
+  if (about !== undefined) parts.set("saw", about.id);
+  const text = parts.toString();
+  return text === "" ? "" : `#${text}`;
+}
+
+/** Writes the address of an entry, from `#` on; halves of surrogate pairs, which no address can hold, become U+FFFD. */
+export function linkTo(id: string): string {
+  return `#${new URLSearchParams({ entry: id })}`;
+}
+
+/**
+ * Reads a position from the part of an address behind `#`.
+ *
+ * @param opening - Where the path ends if the address does not say.
+ * @returns The position; what the address names and the session does not have counts as not named.
+ */
+export function positionOf(session: SessionModel, hash: string, opening: number): Position {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  const { tree, newestTip } = session;
+  const ordinalOf = (name: string) => tree.find(parts.get(name) ?? "");
+  const [focus, named] = [ordinalOf("entry"), ordinalOf("end")];
+  const isBeforeFirst = focus === NONE && named === NONE && parts.get("end") === "";
+  const ends = [named, opening, newestTip[focus] ?? opening];
+  const end = isBeforeFirst
+    ? NONE
+    : ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
+  const beside = ordinalOf("beside");
+  const wanted = VIEWS.find((one) => one === parts.get("view")) ?? "path";
+  const view = wanted === "beside" && beside === NONE ? "path" : wanted;
+  const asked = view === "path" ? NONE : ordinalOf("saw");
+  const other = view === "beside" ? { beside } : {};
+  return {
+    end: end ?? opening,
+    focus,
+    view,
+    asked,
+    ...other,
+    reveal: revealOf(session, end ?? opening, focus),
+  };
+}
+
+/** A path with a compaction opens at its end: what stands before is folded, and was long ago. */
+function revealOf(session: SessionModel, end: number, focus: number): Position["reveal"] {
+  if (focus !== NONE) return { align: "start" };
+  const isCompacted = pathTo(session, end).some((ordinal) => session.tree.typeAt(ordinal) === "compaction");
+  return isCompacted ? { align: "end" } : undefined;
+}

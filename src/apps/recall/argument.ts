@@ -1,0 +1,148 @@
+import type { JsonObject } from "../../core/format/json.ts";
+
+/** Something that a tool can be told: how it is described, and how its value is read. */
+export interface Argument<T> {
+  readonly name: string;
+  readonly schema: JsonObject;
+  readonly isRequired: boolean;
+  /** Reads the value; throws a `TypeError` if it is of a wrong type, or out of its bounds. */
+  parse(value: unknown): T;
+}
+
+/** The values of a call. */
+export interface Arguments {
+  get<T>(argument: Argument<T>): T;
+}
+
+/** What an argument is called, and what it is for. */
+type Named = readonly [name: string, description: string];
+
+/** A text that must not be empty. */
+export function requiredText(...[name, description]: Named): Argument<string> {
+  const schema = { type: "string", description };
+  const read = textReader(name);
+  return {
+    name,
+    schema,
+    isRequired: true,
+    parse: (value) => {
+      const text = read(value);
+      if (text.trim() === "") throw new TypeError(`${name} must not be empty.`);
+      return text;
+    },
+  };
+}
+
+function optional<T>(
+  [name, description]: Named,
+  schema: JsonObject,
+  read: (value: unknown) => T,
+): Argument<T | undefined> {
+  return {
+    name,
+    schema: { ...schema, description },
+    isRequired: false,
+    // Models write null for what they leave out.
+    parse: (value) => (value === undefined || value === null || value === "" ? undefined : read(value)),
+  };
+}
+
+/** A text that may be left out. */
+export function optionalText(...named: Named): Argument<string | undefined> {
+  return optional(named, { type: "string" }, textReader(named[0]));
+}
+
+/** A switch; left out, it is off. */
+export function switchArgument(...named: Named): Argument<boolean> {
+  const [name] = named;
+  const flag = optional(named, { type: "boolean" }, (value) => {
+    if (typeof value === "boolean") return value;
+    throw new TypeError(`${name} must be true or false.`);
+  });
+  return { ...flag, parse: (value) => flag.parse(value) ?? false };
+}
+
+/** A whole number between bounds; left out, it is `fallback`. */
+export function countArgument(
+  named: Named,
+  {
+    least = 0,
+    most,
+    fallback,
+  }: { readonly least?: number; readonly most: number; readonly fallback: number },
+): Argument<number> {
+  const [name] = named;
+  const count = optional(
+    named,
+    { type: "integer", minimum: least, maximum: most, default: fallback },
+    (value) => {
+      if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most)
+        return value;
+      throw new TypeError(`${name} must be a whole number from ${least} to ${most}.`);
+    },
+  );
+  return { ...count, parse: (value) => count.parse(value) ?? fallback };
+}
+
+/** One of some words; left out, it is the first. */
+export function choiceArgument<Word extends string>(
+  named: Named,
+  words: readonly [Word, ...Word[]],
+): Argument<Word> {
+  const [name] = named;
+  const [first] = words;
+  const choice = optional(named, { type: "string", enum: [...words], default: first }, (value) =>
+    wordIn(name, value, words),
+  );
+  return { ...choice, parse: (value) => choice.parse(value) ?? first };
+}
+
+/** Some of several words; left out, they are undefined. */
+export function choicesArgument<Word extends string>(
+  named: Named,
+  words: readonly Word[],
+): Argument<readonly Word[] | undefined> {
+  const [name] = named;
+  const schema = { type: "array", items: { type: "string", enum: [...words] } };
+  return optional(named, schema, (value) => {
+    if (!Array.isArray(value)) throw new TypeError(`${name} must be a list of ${words.join(", ")}.`);
+    return value.map((one: unknown) => wordIn(name, one, words));
+  });
+}
+
+function wordIn<Word extends string>(name: string, value: unknown, words: readonly Word[]): Word {
+  const found = words.find((word) => word === value);
+  if (found !== undefined) return found;
+  throw new TypeError(`${name} takes one of ${words.join(", ")}.`);
+}
+
+function textReader(name: string): (value: unknown) => string {
+  return (value) => {
+    if (typeof value === "string") return value;
+    throw new TypeError(`${name} must be a text.`);
+  };
+}
+
+/** Reads the values of a call, which has none but those. */
+export function readArguments(
+  all: readonly Argument<unknown>[],
+  values: { readonly [name: string]: unknown },
+): Arguments {
+  const names = all.map(({ name }) => name);
+  const unknown = Object.keys(values).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `There is no argument ${JSON.stringify(unknown.slice(0, 40))}; there are ${names.join(", ")}.`,
+    );
+  return { get: (argument) => argument.parse(values[argument.name]) };
+}
+
+/** Returns the JSON Schema of some arguments. */
+export function schemaOf(all: readonly Argument<unknown>[]): JsonObject {
+  return {
+    type: "object",
+    properties: Object.fromEntries(all.map(({ name, schema }) => [name, schema])),
+    required: all.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,147 @@
+import { headOf } from "../../core/context/message-parts.ts";
+import { count, counted } from "../../core/facts/number-text.ts";
+import { callsIn, resultCallId } from "../../core/facts/tool-calls.ts";
+import type { Answer } from "./answer.ts";
+import { countArgument, optionalText, switchArgument } from "./argument.ts";
+import { entryHeading, entryText } from "./entry-text.ts";
+import { MAX_BYTES, type RecallTool, SESSION } from "./recall.ts";
+import type { RecalledSession } from "./recalled-session.ts";
+
+const MOST_AROUND = 10;
+
+/** So many more are added so that no call stands without its result. */
+const MOST_ADDED = 20;
+
+/** Entries before the leaf, if none is named. */
+const LAST = 6;
+
+const ENTRY = optionalText(
+  "entry",
+  "id of an entry, or its label; default: the last entries of the active branch",
+);
+const BEFORE = countArgument(["before", "entries before it"], { most: MOST_AROUND, fallback: 2 });
+const AFTER = countArgument(["after", "entries after it, on its branch"], { most: MOST_AROUND, fallback: 4 });
+const CHARACTERS = countArgument(["max_chars_per_entry", "characters shown of each entry"], {
+  least: 100,
+  most: 20_000,
+  fallback: 1200,
+});
+const OFFSET = countArgument(["offset", "characters of the named entry to skip, to go on in a long one"], {
+  most: 1_000_000_000,
+  fallback: 0,
+});
+const THINKING = switchArgument("thinking", "also what the model thought");
+
+/** Reads entries of a session in full. */
+export const readEntriesTool: RecallTool = {
+  name: "read_entries",
+  title: "Read past entries",
+  description:
+    "Reads what was said, called and returned in a past session, around an entry that search_sessions found. A call is never shown without its result.",
+  arguments: [SESSION, ENTRY, BEFORE, AFTER, CHARACTERS, OFFSET, THINKING, MAX_BYTES],
+  run: async (recall, call, answer) => {
+    const { get } = call;
+    const session = await recall.find(get(SESSION));
+    const name = get(ENTRY);
+    const at = name === undefined ? session.view.leaf : session.ordinalOf(name);
+    if (at < 0) {
+      answer.add(recall.lineOf(session.row));
+      answer.note("The session has no entries.");
+      return;
+    }
+    const offset = name === undefined ? 0 : get(OFFSET);
+    const path = session.pathThrough(at);
+    const before = name === undefined ? LAST - 1 : get(BEFORE);
+    const shown =
+      offset > 0
+        ? { first: path.indexOf(at), last: path.indexOf(at) }
+        : windowAround(session, path, at, before, get(AFTER));
+    answer.add(recall.lineOf(session.row));
+    const entries = path.slice(shown.first, shown.last + 1);
+    const end = writeEntries(answer, session, entries, {
+      most: get(CHARACTERS),
+      offset,
+      withThinking: get(THINKING),
+    });
+    noteRest(answer, session, path, { ...shown, end });
+  },
+};
+
+interface Window {
+  readonly first: number;
+  readonly last: number;
+}
+
+function windowAround(
+  session: RecalledSession,
+  path: readonly number[],
+  at: number,
+  before: number,
+  after: number,
+): Window {
+  const position = path.indexOf(at);
+  let first = Math.max(0, position - before);
+  let last = Math.min(path.length - 1, position + after);
+  const idAt = (i: number) => resultCallId(session.entryAt(path[i] ?? at));
+  for (let added = 0; added < MOST_ADDED && first > 0 && idAt(first) !== ""; added++) first--;
+  const calls = new Set(
+    path.slice(first, last + 1).flatMap((ordinal) => callsIn(session.entryAt(ordinal)).map(({ id }) => id)),
+  );
+  for (let added = 0; added < MOST_ADDED && last + 1 < path.length && calls.has(idAt(last + 1)); added++)
+    last++;
+  return { first, last };
+}
+
+/** Where an answer ended within its entries. */
+interface End {
+  /** The first entry that is not shown to its end, by position in the list; undefined if all are. */
+  readonly position: number;
+  readonly shown: number;
+  /** Entries of which only the beginning is shown, because that was asked for. */
+  readonly shortened: number;
+}
+
+function writeEntries(
+  answer: Answer,
+  session: RecalledSession,
+  ordinals: readonly number[],
+  { most, offset, withThinking }: { most: number; offset: number; withThinking: boolean },
+): End {
+  let shortened = 0;
+  for (const [position, ordinal] of ordinals.entries()) {
+    const text = entryText(session.entryAt(ordinal), withThinking);
+    const part = headOf(text.slice(offset), most);
+    const left = text.length - offset - part.length;
+    if (!answer.add(`— ${entryHeading(session, ordinal)}`)) return { position, shown: offset, shortened };
+    const added = answer.addText(part);
+    if (added < part.length) return { position, shown: offset + added, shortened };
+    if (left > 0) {
+      shortened++;
+      const rest = `[${count(left)} more characters: entry ${session.tree.idAt(ordinal)}, offset ${offset + part.length}]`;
+      if (!answer.add(rest)) return { position, shown: offset + added, shortened };
+    }
+  }
+  return { position: ordinals.length, shown: 0, shortened };
+}
+
+function noteRest(
+  answer: Answer,
+  { tree }: RecalledSession,
+  path: readonly number[],
+  { first, last, end }: Window & { readonly end: End },
+): void {
+  const idAt = (i: number) => tree.idAt(path[i] ?? 0);
+  const next = first + end.position;
+  if (next <= last) {
+    const offset = end.shown > 0 ? `, "offset": ${end.shown}` : "";
+    answer.note(`Cut at max_bytes. To go on: {"entry": "${idAt(next)}", "before": 0${offset}}`);
+  } else if (last + 1 < path.length) {
+    answer.note(
+      `Behind it on this branch: ${counted(path.length - last - 1, "entry", "entries")}, {"entry": "${idAt(last + 1)}", "before": 0}`,
+    );
+  }
+  if (first > 0)
+    answer.note(
+      `Before it: ${counted(first, "entry", "entries")}, {"entry": "${idAt(first - 1)}", "after": 0}`,
+    );
+}

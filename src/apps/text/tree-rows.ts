@@ -1,0 +1,135 @@
+import { sidesOf, type Trunk } from "../../core/facts/trunk.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+
+/** A row of a drawn tree: an entry, or several that have no row of their own. */
+export type TreeRow = RowPosition &
+  (
+    | { readonly kind: "entry"; readonly ordinal: number }
+    /** Entries in a line, and how many branches hang on them that are not drawn. */
+    | { readonly kind: "run"; readonly ordinals: readonly number[]; readonly branches: number }
+    /** Branches from one entry that are not drawn, by their first entries. */
+    | { readonly kind: "branches"; readonly heads: readonly number[] }
+  );
+
+/** Where a row stands. */
+export interface RowPosition {
+  /** How many branches to the side this is; 0 is the path to the leaf. */
+  readonly depth: number;
+  /** Whether a branch to the side begins here, or a root. */
+  readonly start: "branch" | "root" | undefined;
+  /** The lines that pass to the left of it, from the left: one for each smaller depth, up to `DEEPEST`. */
+  readonly passing: readonly PassingLine[];
+}
+
+/** A line that leads past a row to entries further below. */
+export interface PassingLine {
+  /** The entries that it leads to, from `from` on. */
+  readonly to: readonly number[];
+  readonly from: number;
+}
+
+/** What is drawn of a tree. */
+export interface DrawnTree {
+  readonly tree: EntryTree;
+  readonly trunk: Pick<Trunk, "next" | "root">;
+  /** 1 for each entry that has a row of its own, as `chooseRows` chooses them. */
+  readonly isDrawn: Uint8Array;
+  /** 1 for the first entry of each branch that is not drawn; default: all are. */
+  readonly isHidden?: Uint8Array;
+  /** Depth of the roots beside the one that leads to the leaf. */
+  readonly rootDepth: 0 | 1;
+}
+
+/** The deepest level that has a line of its own. */
+export const DEEPEST = 9;
+
+/** Fewer entries in a line are not worth folding. */
+const SHORTEST_RUN = 3;
+
+/** What is still to be drawn: a straight line from an entry on, or branches that are not drawn. */
+type Open = RowPosition & ({ readonly first: number } | { readonly heads: readonly number[] });
+
+/**
+ * Yields the rows of a drawing from top to bottom: at each branch point first the branches to the side, one level further
+ * in, then what goes straight on, at the same level.
+ *
+ * @remarks Cost: O(entries) in all; no recursion, and memory for the branches that are open.
+ */
+export function* treeRows(drawn: DrawnTree): Generator<TreeRow, void> {
+  const open: Open[] = [];
+  openChildren(drawn, open, NONE, { depth: drawn.rootDepth - 1, passing: [] });
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { depth, start, passing } = next;
+    if ("heads" in next) yield { kind: "branches", heads: next.heads, depth, start, passing };
+    else yield* straightLine(drawn, open, next);
+  }
+}
+
+/** Draws from an entry on until a branch point, and opens what hangs there. */
+function* straightLine(
+  drawn: DrawnTree,
+  open: Open[],
+  { first, depth, start, passing }: RowPosition & { readonly first: number },
+): Generator<TreeRow, void> {
+  const { tree, trunk, isDrawn } = drawn;
+  const below: RowPosition = { depth, start: undefined, passing };
+  let run: number[] = [];
+  for (let at = first; at !== NONE; at = trunk.next[at] ?? NONE) {
+    if (isDrawn[at] !== 1 && (at !== first || start === undefined)) {
+      run.push(at);
+      continue;
+    }
+    yield* runRows(drawn, run, below);
+    run = [];
+    yield { kind: "entry", ordinal: at, ...below, start: at === first ? start : undefined };
+    if (sidesOf(tree, trunk, at).length === 0) continue;
+    openChildren(drawn, open, at, below);
+    return;
+  }
+  yield* runRows(drawn, run, below);
+}
+
+/** Draws entries that need no row of their own; what branches hang on them are not drawn. */
+function* runRows(
+  { tree, trunk }: DrawnTree,
+  run: readonly number[],
+  position: RowPosition,
+): Generator<TreeRow, void> {
+  if (run.length >= SHORTEST_RUN) {
+    const branches = run.reduce((sum, ordinal) => sum + sidesOf(tree, trunk, ordinal).length, 0);
+    yield { kind: "run", ordinals: run, branches, ...position };
+    return;
+  }
+  for (const ordinal of run) {
+    yield { kind: "entry", ordinal, ...position };
+    const heads = sidesOf(tree, trunk, ordinal);
+    if (heads.length > 0)
+      yield { kind: "branches", heads, ...position, depth: position.depth + 1, start: "branch" };
+  }
+}
+
+/** Puts children on the stack so that the branches to the side come first, and what goes straight on last. */
+function openChildren(
+  { tree, trunk, isHidden, rootDepth }: DrawnTree,
+  open: Open[],
+  at: number,
+  { depth, passing }: Pick<RowPosition, "depth" | "passing">,
+): void {
+  const isRoots = at === NONE;
+  const straight = isRoots ? trunk.root : (trunk.next[at] ?? NONE);
+  const start = isRoots && rootDepth === 0 ? "root" : undefined;
+  if (straight !== NONE) open.push({ first: straight, depth: Math.max(0, depth), start, passing });
+  const sides = sidesOf(tree, trunk, at);
+  const to = [...sides, straight];
+  const hidden: number[] = [];
+  const opened: Open[] = [];
+  sides.forEach((head, i) => {
+    // Copied for ever deeper branches, they would take memory that grows with the square of the depth.
+    const beside = depth >= 0 && depth < DEEPEST ? [...passing, { to, from: i + 1 }] : passing;
+    const position: RowPosition = { depth: depth + 1, start: start ?? "branch", passing: beside };
+    if (isHidden?.[head] !== 1) opened.push({ first: head, ...position });
+    // One row for all of them, where the first one stood.
+    else if (hidden.push(head) === 1) opened.push({ heads: hidden, ...position });
+  });
+  for (const one of opened.reverse()) open.push(one);
+}

@@ -1,0 +1,246 @@
+import { listOf } from "../../core/context/entry-fields.ts";
+import type { Spent } from "../../core/facts/spending.ts";
+import { type ModelNames, nameOrNull, type UsageTotals } from "../../core/facts/usage-tally.ts";
+
+/** A call of a model that a session records: what it used, when, and of which model. */
+export interface RecordedCall extends ModelNames, Readonly<UsageTotals> {
+  /** Id of its entry; undefined in files of version 1, which hold none. */
+  readonly id: string | undefined;
+  /** Unix milliseconds; null if no time is recorded. */
+  readonly timeMs: number | null;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  readonly cacheWrite1h: number;
+}
+
+/** The columns, in the order in which they are kept. */
+const TIME = 0;
+const MODEL = 1;
+const INPUT = 2;
+const OUTPUT = 3;
+const CACHE_READ = 4;
+const CACHE_WRITE = 5;
+const CACHE_WRITE_1H = 6;
+const REASONING = 7;
+const TOTAL = 8;
+const COST = 9;
+const COLUMNS = 10;
+
+/** Ids that one text can hold, with spaces between them: that is read faster than a list. */
+const PLAIN_ID = /^[\w-]+$/;
+
+/** Bytes of a number that is kept as it is, rather than as its distance from the least one of its column. */
+const DOUBLE_BYTES = 8;
+
+/**
+ * Calls of models in columns of numbers: a session may have thousands, and what is added up thousands of sessions.
+ *
+ * NaN stands for a time or a cost that is not known.
+ */
+export class CallTable {
+  readonly models: ModelNames[];
+  /** A row of numbers for each call. */
+  readonly #numbers: number[] | Float64Array;
+  /** What `encodedIds` returned, until somebody asks for an id. */
+  #ids: (string | undefined)[] | string;
+
+  private constructor(
+    models: ModelNames[] = [],
+    numbers: number[] | Float64Array = [],
+    ids: (string | undefined)[] | string = [],
+  ) {
+    this.models = models;
+    this.#numbers = numbers;
+    this.#ids = ids;
+  }
+
+  /** Returns a table to which calls can be added: those of another one, or none. */
+  static from(before?: CallTable): CallTable {
+    if (before === undefined) return new CallTable();
+    return new CallTable([...before.models], [...before.#numbers], [...before.#idList]);
+  }
+
+  get size(): number {
+    return this.#numbers.length / COLUMNS;
+  }
+
+  /** Adds a call; not to a table that was decoded. */
+  add(call: RecordedCall): void {
+    const [numbers, ids] = [this.#numbers, this.#ids];
+    if (!Array.isArray(numbers) || typeof ids === "string")
+      throw new TypeError("a decoded table cannot grow");
+    const { provider, model, timeMs, cost } = call;
+    const known = this.models.findIndex((one) => one.provider === provider && one.model === model);
+    const place = known === -1 ? this.models.push({ provider, model }) - 1 : known;
+    numbers.push(timeMs ?? Number.NaN, place, call.input, call.output, call.cacheRead, call.cacheWrite);
+    numbers.push(call.cacheWrite1h, call.reasoning, call.totalTokens, cost ?? Number.NaN);
+    ids.push(call.id);
+  }
+
+  /** Returns the time of a call in Unix milliseconds; NaN if none is recorded. */
+  timeAt(i: number): number {
+    return this.#at(i, TIME);
+  }
+
+  /** Returns the index of a call's model in `models`. */
+  modelAt(i: number): number {
+    return this.#at(i, MODEL);
+  }
+
+  modelOf(i: number): ModelNames {
+    return this.models[this.modelAt(i)] ?? { provider: null, model: null };
+  }
+
+  /** Returns what a call cost by its record; NaN if that does not say. */
+  costAt(i: number): number {
+    return this.#at(i, COST);
+  }
+
+  tokensAt(i: number): number {
+    return this.#at(i, TOTAL);
+  }
+
+  addTo(sum: Spent, i: number): void {
+    sum.calls += countOf(this.tokensAt(i));
+    sum.input += this.#at(i, INPUT);
+    sum.output += this.#at(i, OUTPUT);
+    sum.cacheRead += this.#at(i, CACHE_READ);
+    sum.cacheWrite += this.#at(i, CACHE_WRITE);
+    sum.total += this.#at(i, TOTAL);
+    const cost = this.#at(i, COST);
+    if (!Number.isNaN(cost)) sum.cost = (sum.cost ?? 0) + cost;
+  }
+
+  /**
+   * Tells whether two calls of the same time are one: a copy keeps its id, unless the file has none.
+   *
+   * A summary may count to another model in a copy, which has but one of the branches.
+   */
+  isCopy(i: number, other: CallTable, j: number): boolean {
+    if ([INPUT, OUTPUT, TOTAL].some((column) => this.#at(i, column) !== other.#at(j, column))) return false;
+    const [id, itsId] = [this.#idList[i], other.#idList[j]];
+    if (id !== undefined && itsId !== undefined) return id === itsId;
+    const [a, b] = [this.modelOf(i), other.modelOf(j)];
+    return a.model === b.model && a.provider === b.provider;
+  }
+
+  call(i: number): RecordedCall {
+    const [timeMs, cost] = [this.timeAt(i), this.costAt(i)];
+    return {
+      id: this.#idList[i],
+      timeMs: Number.isNaN(timeMs) ? null : timeMs,
+      ...this.modelOf(i),
+      count: countOf(this.tokensAt(i)),
+      input: this.#at(i, INPUT),
+      output: this.#at(i, OUTPUT),
+      cacheRead: this.#at(i, CACHE_READ),
+      cacheWrite: this.#at(i, CACHE_WRITE),
+      cacheWrite1h: this.#at(i, CACHE_WRITE_1H),
+      reasoning: this.#at(i, REASONING),
+      totalTokens: this.tokensAt(i),
+      cost: Number.isNaN(cost) ? null : cost,
+    };
+  }
+
+  /**
+   * Writes the table as JSON and bytes.
+   *
+   * A column of whole numbers holds their distances from the least one, in as few bytes as the greatest distance takes; so one
+   * in which all are equal takes none.
+   */
+  encode(): { json: unknown[]; bytes: Uint8Array } {
+    const { size } = this;
+    const shapes: [width: number, least: number][] = [];
+    const pieces: Uint8Array[] = [];
+    for (let column = 0; column < COLUMNS; column++) {
+      const values = Array.from({ length: size }, (_, i) => this.#at(i, column));
+      const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+      const isWhole = values.every(Number.isSafeInteger);
+      const width = isWhole ? widthOf(values.reduce((a, b) => Math.max(a, b), least) - least) : DOUBLE_BYTES;
+      const base = width === DOUBLE_BYTES ? 0 : least;
+      shapes.push([width, size === 0 ? 0 : base]);
+      pieces.push(columnBytes(values, width, base));
+    }
+    const ids = this.#idList;
+    const isPlain = ids.every((id) => id !== undefined && PLAIN_ID.test(id));
+    const models = this.models.map(({ provider, model }) => [provider, model]);
+    const json = [size, models, isPlain ? ids.join(" ") : ids.map((id) => id ?? null), shapes];
+    return { json, bytes: Buffer.concat(pieces) };
+  }
+
+  /** Reads what `encode` wrote; undefined if it is anything else. */
+  static decode(json: readonly unknown[], bytes: Uint8Array): CallTable | undefined {
+    const [size, named, ids, shapes] = json;
+    const most = typeof ids === "string" ? ids.length : listOf(ids).length;
+    if (typeof size !== "number" || !(size >= 0 && size <= most)) return undefined;
+    const numbers = new Float64Array(size * COLUMNS);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = 0;
+    for (const [column, shape] of listOf(shapes).entries()) {
+      const [width, base] = listOf(shape);
+      if (typeof width !== "number" || typeof base !== "number" || !WIDTHS.includes(width)) return undefined;
+      if (column >= COLUMNS || at + width * size > bytes.length) return undefined;
+      readColumn(numbers, column, view, at, width, base);
+      at += width * size;
+    }
+    if (at !== bytes.length || listOf(shapes).length !== COLUMNS) return undefined;
+    const models = listOf(named).map(modelNamesIn);
+    const idList = listOf(ids).map((id) => (typeof id === "string" ? id : undefined));
+    return new CallTable(models, numbers, typeof ids === "string" && size > 0 ? ids : idList);
+  }
+
+  #at(i: number, column: number): number {
+    return this.#numbers[i * COLUMNS + column] ?? Number.NaN;
+  }
+
+  get #idList(): readonly (string | undefined)[] {
+    if (typeof this.#ids === "string") this.#ids = this.#ids.split(" ");
+    return this.#ids;
+  }
+}
+
+/** Reads the names of a model from a list of both. */
+export function modelNamesIn(names: unknown): ModelNames {
+  const [provider, model] = listOf(names);
+  return { provider: nameOrNull(provider), model: nameOrNull(model) };
+}
+
+const WIDTHS = [0, 1, 2, 4, DOUBLE_BYTES];
+
+/** A record of dollars alone is no call. */
+function countOf(tokens: number): number {
+  return tokens > 0 ? 1 : 0;
+}
+
+function widthOf(most: number): number {
+  if (most === 0) return 0;
+  if (most <= 0xff) return 1;
+  if (most <= 0xffff) return 2;
+  return most <= 0xffff_ffff ? 4 : DOUBLE_BYTES;
+}
+
+function columnBytes(values: readonly number[], width: number, base: number): Uint8Array {
+  const bytes = Buffer.alloc(width * values.length);
+  values.forEach((value, i) => {
+    if (width === DOUBLE_BYTES) bytes.writeDoubleLE(value, i * width);
+    else if (width > 0) bytes.writeUIntLE(value - base, i * width, width);
+  });
+  return bytes;
+}
+
+function readColumn(
+  rows: Float64Array,
+  column: number,
+  view: DataView,
+  start: number,
+  width: number,
+  base: number,
+): void {
+  let at = start;
+  for (let i = column; i < rows.length; i += COLUMNS, at += width) {
+    if (width === 0) rows[i] = base;
+    else if (width === 1) rows[i] = base + view.getUint8(at);
+    else if (width === 2) rows[i] = base + view.getUint16(at, true);
+    else if (width === 4) rows[i] = base + view.getUint32(at, true);
+    else rows[i] = view.getFloat64(at, true);
+  }
+}

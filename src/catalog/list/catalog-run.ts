@@ -1,0 +1,195 @@
+import {
+  assertOptions,
+  CALLBACK,
+  FLAG,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+  TEXTS,
+} from "../../core/format/options.ts";
+import { type FileMark, isUnchanged } from "../../session/files/file-mark.ts";
+import { readHeaderOf } from "../../session/files/read-header.ts";
+import {
+  belongsTo,
+  type CatalogScope,
+  findSessionFiles,
+  type SessionFile,
+} from "../../session/files/session-files.ts";
+import { compareRows, type FileRow } from "../../session/files/session-row.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
+import { callsIn, type FileSummary, fileRow, summarizeFile } from "./file-summary.ts";
+import { GramCache } from "./gram-cache.ts";
+import type { SessionCalls } from "./session-calls.ts";
+import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
+
+/** Which sessions are wanted, and how they are found. */
+export interface CatalogOptions extends CatalogScope, CacheOptions {
+  /** Called with files and folders that were left out. */
+  readonly onSkipped?: SkipReport;
+  /** Ends the work with `ABORTED`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What these options may be. */
+export const CATALOG_RULES: OptionRules<CatalogOptions> = {
+  cwd: TEXT,
+  sessionDir: TEXT,
+  places: OBJECT,
+  includeImported: FLAG,
+  otherDirs: TEXTS,
+  cache: FLAG,
+  cacheDir: TEXT,
+  onCacheError: CALLBACK,
+  onSkipped: CALLBACK,
+  signal: SIGNAL,
+};
+
+/** The row of a file, and the calls of models in it. */
+interface CountedSession {
+  readonly row: FileRow;
+  readonly recorded: SessionCalls;
+}
+
+/** One walk over the session files of a scope. */
+export class CatalogRun {
+  readonly pace: Pace;
+  readonly report: SkipReport;
+  /** Most recently written first. */
+  readonly files: readonly SessionFile[];
+  /** What is known of the texts in files, for searches. */
+  readonly grams: GramCache;
+  readonly #folders: readonly string[];
+  readonly #cache: SummaryCache;
+  readonly #belongs: (cwd: string, folder: string) => boolean;
+  readonly #isFiltered: boolean;
+  readonly #needsCalls: boolean;
+
+  private constructor(
+    options: CatalogOptions,
+    pace: Pace,
+    { folders, files }: { folders: readonly string[]; files: readonly SessionFile[] },
+    needsCalls: boolean,
+  ) {
+    this.pace = pace;
+    this.report = options.onSkipped ?? ignoreSkipped;
+    this.files = files;
+    this.#folders = folders;
+    this.#cache = new SummaryCache(options);
+    this.grams = new GramCache(this.#cache.folder, options.onCacheError);
+    this.#belongs = belongsTo(options);
+    this.#isFiltered = options.cwd !== undefined;
+    this.#needsCalls = needsCalls;
+  }
+
+  static async start(options: CatalogOptions, needsCalls = false): Promise<CatalogRun> {
+    assertOptions<CatalogOptions>(options, CATALOG_RULES);
+    if (options.places !== undefined) assertOptions<SessionPlaces>(options.places, PLACES_RULES);
+    const pace = new Pace(options.signal);
+    pace.check();
+    const found = await findSessionFiles(options, options.onSkipped ?? ignoreSkipped, pace);
+    return new CatalogRun(options, pace, found, needsCalls);
+  }
+
+  /**
+   * Returns a file's row; undefined if the file is outside the scope, or, reported, no session or unreadable.
+   *
+   * @returns The row itself if it is known: thousands of promises would take longer than all the rest.
+   */
+  infoOf(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
+    this.pace.check();
+    const known = this.#current(file);
+    if (known !== undefined) return this.#rowOf(file, known);
+    return this.#read(file, this.#cache.get(file)).then((found) => found && this.#rowOf(file, found));
+  }
+
+  /** Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`. */
+  callsOf(file: SessionFile): CountedSession | undefined | Promise<CountedSession | undefined> {
+    this.pace.check();
+    const known = this.#current(file);
+    // What the cache holds is no promise: a file whose calls it tells wrongly is read anew.
+    const recorded = known && callsIn(known);
+    if (known !== undefined && (known.summary === undefined || recorded !== undefined))
+      return this.#counted(file, known, recorded);
+    return this.#read(file, this.#cache.get(file)).then(
+      (found) => found && this.#counted(file, found, callsIn(found)),
+    );
+  }
+
+  /** Returns the files of the scope's sessions in the order of a list, latest message first, at the cost of a list. */
+  async filesLatestFirst(): Promise<SessionFile[]> {
+    const found: { row: FileRow; file: SessionFile }[] = [];
+    for (const file of this.files) {
+      const info = this.infoOf(file);
+      const row = info instanceof Promise ? await info : info;
+      if (row !== undefined) found.push({ row, file });
+      if (this.pace.isDue) await this.pace.rest();
+    }
+    return found.sort((a, b) => compareRows(a.row, b.row)).map(({ file }) => file);
+  }
+
+  /** Tells whether a file can be a session of the scope, by its header alone. */
+  mayBelong(file: SessionFile): boolean {
+    if (!this.#isFiltered) return true;
+    try {
+      const known = this.#current(file);
+      const header = known === undefined ? readHeaderOf(file.path) : known.summary;
+      return header !== undefined && this.#belongs(header.cwd, file.folder);
+    } catch (error) {
+      reportSkipped(file.path, error, this.report);
+      return false;
+    }
+  }
+
+  /**
+   * Tells whether a file is known to be in order as it is now: on each line one record of version 3 or above, with a
+   * unique id. False if that is unknown, as for a file that was read in parts: appended lines may repeat ids.
+   */
+  isInOrder(file: SessionFile, mark: FileMark): boolean {
+    const known = this.#current(file, mark);
+    return known?.isWhole === true && known.end !== undefined && known.issueCount === 0;
+  }
+
+  /** Saves what was found for the next run. */
+  async finish(): Promise<void> {
+    await this.#cache.save(this.#folders, this.files);
+    await this.grams.save(this.files);
+  }
+
+  /** The summary of an unchanged file; undefined if there is none. */
+  #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
+    const known = this.#cache.get(file);
+    if (known === undefined || !isUnchanged(known, mark)) return undefined;
+    return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
+  }
+
+  /** @param earlier - The summary to go on from. */
+  async #read(file: SessionFile, earlier: FileSummary | undefined): Promise<FileSummary | undefined> {
+    try {
+      const found = await summarizeFile(file.path, earlier, this.pace, this.#needsCalls);
+      this.#cache.put(file, found);
+      return found;
+    } catch (error) {
+      reportSkipped(file.path, error, this.report);
+      return undefined;
+    }
+  }
+
+  #counted(
+    file: SessionFile,
+    found: FileSummary,
+    recorded: SessionCalls | undefined,
+  ): CountedSession | undefined {
+    const row = this.#rowOf(file, found);
+    return row && recorded && { row, recorded };
+  }
+
+  #rowOf(file: SessionFile, found: FileSummary): FileRow | undefined {
+    const { summary } = found;
+    if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
+    const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
+    return isWanted ? fileRow(file.path, found) : undefined;
+  }
+}

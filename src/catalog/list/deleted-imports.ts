@@ -1,0 +1,185 @@
+import { join } from "node:path";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { digestOf } from "../../core/format/ids.ts";
+import { type ImportOrigin, importOriginIn } from "../../core/format/import-origin.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
+import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
+import { defaultDataFolder } from "../../session/files/user-folders.ts";
+import {
+  closeQuietly,
+  hasErrorCode,
+  ifPresent,
+  makeFolder,
+  openForReading,
+  readRange,
+  realFileSystem,
+} from "../../session/fs/file-system.ts";
+import { writeWhole } from "../../session/fs/write-whole.ts";
+import { despiteReplacement } from "../../session/log/replace-file.ts";
+
+/** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
+const FRONTS = [8 * 1024, 256 * 1024] as const;
+
+/**
+ * Returns where a session file was imported from, as its first entry says; undefined if it was not imported. A fork that was made here
+ * has that entry, too, but was not imported.
+ */
+export function importOriginOf(path: string): ImportOrigin | undefined {
+  return importOriginInFront(readFront(path) ?? NOTHING);
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Reads a session file until its first entry is there; undefined if it is missing. */
+export function readFront(path: string): Uint8Array | undefined {
+  const open = () => openForReading(realFileSystem, path);
+  const fd = ifPresent(() => despiteReplacement(realFileSystem, path, open));
+  if (fd === undefined) return undefined;
+  try {
+    const front = readRange(realFileSystem, fd, 0, FRONTS[0]);
+    return isWholeFront(front) || front.length < FRONTS[0]
+      ? front
+      : readRange(realFileSystem, fd, 0, FRONTS[1]);
+  } finally {
+    closeQuietly(realFileSystem, fd);
+  }
+}
+
+/** Reads the bytes of a session until its first entry is there. */
+export async function readFrontOf(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  let front = Buffer.alloc(0);
+  for await (const piece of bytes) {
+    front = Buffer.concat([front, piece]);
+    if (isWholeFront(front) || front.length > FRONTS[1]) break;
+  }
+  return front;
+}
+
+/** Returns where a session was imported from, from its first bytes. */
+export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
+  const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
+  const first = firstEntryIn(bytes);
+  // A session begins when the entry says that an import made; a fork begins later.
+  return header?.["timestamp"] === first?.["timestamp"] ? importOriginIn(first) : undefined;
+}
+
+/** Tells whether a session was imported from a program; `any` stands for all of them. */
+export function isFromSource(origin: ImportOrigin | undefined, source: string): boolean {
+  return origin !== undefined && (source === "any" || source === origin.source);
+}
+
+/** Returns the first entry from the first bytes of a session. */
+export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
+  return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
+}
+
+/** Tells whether the first bytes of a session hold its first entry. */
+function isWholeFront(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(LINE_FEED);
+  return end !== -1 && bytes.includes(LINE_FEED, end + 1);
+}
+
+const LINE_FEED = 0x0a;
+
+/** Thrown when the marks of deleted sessions cannot be read: any session that is not here may have been deleted. */
+export class UnreadableMarks extends SessionError {
+  readonly folder: string;
+
+  constructor(folder: string, cause: unknown) {
+    const message = `Cannot read ${folder}: ${messageOf(cause)}. It tells what was deleted here, so nothing is imported that is not here. Make it readable, and import again.`;
+    super("READ_FAILED", message, { details: { path: folder }, cause });
+    this.folder = folder;
+  }
+}
+
+/**
+ * Marks a session of another program as deleted here, so that no import brings it back.
+ *
+ * A mark that cannot be written becomes a process warning: the deletion matters more. Must come before the deletion: a mark of a
+ * session that is still there means nothing.
+ *
+ * @param onError - Called instead of that warning.
+ * @returns Whether it was not marked before.
+ */
+export function markDeletedImport(
+  origin: ImportOrigin,
+  onError: (error: unknown) => void = (error) => warnUnmarked(origin, error),
+): boolean {
+  try {
+    makeFolder(realFileSystem, marksFolder());
+    const { source, sourceId } = origin;
+    writeWhole({
+      fs: realFileSystem,
+      path: markOf(origin),
+      pieces: [`${JSON.stringify({ source, sourceId })}\n`],
+    });
+    return true;
+  } catch (error) {
+    if (hasErrorCode(error, "EEXIST")) return false;
+    onError(error);
+    return false;
+  }
+}
+
+function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void {
+  warn(
+    `The next import will bring back the session ${sourceId} of ${source}, since its mark cannot be written: ${messageOf(error)}.`,
+  );
+}
+
+/**
+ * Removes the mark, so that an import brings the session back.
+ *
+ * A mark that cannot be removed becomes a process warning, one for all: it means nothing while the session is here.
+ */
+export function unmarkDeletedImport(origin: ImportOrigin): void {
+  const folder = marksFolder();
+  try {
+    ifPresent(() => realFileSystem.unlinkSync(markOf(origin)));
+  } catch (error) {
+    if (warnedOf.has(folder)) return;
+    warnedOf.add(folder);
+    warn(`Sessions that are here again stay marked as deleted in ${folder}: ${messageOf(error)}.`);
+  }
+}
+
+/** Deletes a session, and marks it if it was imported; a failure removes the mark if the session is surely still there. */
+export async function deleteMarked(
+  origin: ImportOrigin | undefined,
+  deleteIt: () => void | Promise<void>,
+): Promise<void> {
+  const isMarked = origin !== undefined && markDeletedImport(origin);
+  try {
+    await deleteIt();
+  } catch (error) {
+    const mayBeGone =
+      isSessionError(error, "STORE_UNAVAILABLE") || isSessionError(error, "SESSION_NOT_FOUND");
+    if (isMarked && !mayBeGone) unmarkDeletedImport(origin);
+    throw error;
+  }
+  // Who restored it a moment ago may have removed the mark meanwhile. What cannot be written was told above.
+  if (origin !== undefined) markDeletedImport(origin, () => undefined);
+}
+
+const warnedOf = new Set<string>();
+
+function warn(message: string): void {
+  process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
+}
+
+/** Tells whether a session of another program was deleted here, if that can be read. */
+export function isDeletedImport(origin: ImportOrigin): boolean {
+  try {
+    return realFileSystem.statSync(markOf(origin), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw new UnreadableMarks(marksFolder(), error);
+  }
+}
+
+function markOf({ source, sourceId }: ImportOrigin): string {
+  return join(marksFolder(), `${digestOf(`${source}\n${sourceId}`)}.json`);
+}
+
+function marksFolder(): string {
+  return join(defaultDataFolder(), "deleted-imports");
+}

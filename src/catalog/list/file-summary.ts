@@ -1,0 +1,188 @@
+import { statSync } from "node:fs";
+import {
+  closeFile,
+  type FileMark,
+  isSameFile,
+  isUnchanged,
+  markOf,
+  openToScan,
+  piecesOf,
+  type ScannedFile,
+} from "../../session/files/file-mark.ts";
+import { type FileRow, sessionRow } from "../../session/files/session-row.ts";
+import { isSystemError } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { NotAPlainFileError, readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import { absolutePath } from "../../session/log/session-paths.ts";
+import { type Findings, summarizeSource } from "./full-summary.ts";
+import { ListScan } from "./list-scan.ts";
+import { readSource } from "./read-entries.ts";
+import { decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
+
+/** The summary of a file, and the state of the file when it was made. */
+export interface FileSummary extends FileMark, Omit<Findings, "lastId" | "calls"> {
+  /** Returns the calls of models, as `encodeCalls` writes them, if they are legible; undefined if nobody has asked for them. */
+  readonly calls: (() => Uint8Array | undefined) | undefined;
+  /** Where to continue once the file has grown; undefined if it must be read anew. */
+  readonly end: KnownEnd | undefined;
+  /** Whether it was read in one go, rather than continued from an earlier end. */
+  readonly isWhole: boolean;
+}
+
+/** How a file ended when it was read. */
+export interface KnownEnd {
+  readonly lastId: string;
+  /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
+  readonly tail: string;
+}
+
+/** Enough to hold the time of the last line. */
+const TAIL_BYTES = 48;
+
+const LF = 0x0a;
+
+/**
+ * Summarises a file, reading only what is new.
+ *
+ * @param known - What was found when the file was shorter.
+ * @param needsCalls - Whether the calls of models are asked for; those that are known are kept up to date anyway.
+ * @remarks Cost: O(bytes), or O(new bytes) if the file has only grown.
+ */
+export async function summarizeFile(
+  path: string,
+  known: FileSummary | undefined,
+  pace: Pace,
+  needsCalls = false,
+): Promise<FileSummary> {
+  pace.check();
+  const file = openToScan(path);
+  try {
+    const calls = known && callsIn(known);
+    const lacksCalls = needsCalls && known?.summary !== undefined && calls === undefined;
+    if (known !== undefined && !lacksCalls && isUnchanged(file, known)) return known;
+    const extended = known && !lacksCalls ? await scanNewBytes(file, known, calls, pace) : undefined;
+    if (extended !== undefined) return fileSummary(file, extended, false);
+    const scanned = await scanFrom(file, 0, new ListScan(undefined, needsCalls), pace);
+    return fileSummary(file, scanned ?? (await readFully(file, pace, needsCalls)), true);
+  } finally {
+    closeFile(file);
+  }
+}
+
+/**
+ * Summarises one session file as a list would, whatever its state.
+ *
+ * @param path - May be relative, start with `~`, or be a `file://` URL.
+ * @returns Undefined if the file is no session.
+ * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
+ * @throws The system's error if the file is missing or cannot be read.
+ * @remarks Cost: O(bytes), scanned rather than parsed if the file is in order.
+ */
+export async function summarizeSession(
+  path: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<FileRow | undefined> {
+  const file = absolutePath(path);
+  return fileRow(file, await summarizeFile(file, undefined, new Pace(options.signal)));
+}
+
+/** Makes the row of a session file; undefined if it is no session. */
+export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
+  if (summary === undefined) return undefined;
+  const row = sessionRow(summary, mtimeMs);
+  if (issueCount > 0) row.issueCount = issueCount;
+  return Object.assign(row, { path });
+}
+
+/** Returns the calls of models in a summary; undefined if it has none that are legible. */
+export function callsIn({ calls }: FileSummary): SessionCalls | undefined {
+  const bytes = calls?.();
+  return bytes && decodeCalls(bytes);
+}
+
+interface Found extends Findings {
+  readonly tail: string;
+}
+
+async function readFully(file: ScannedFile, pace: Pace, needsCalls: boolean): Promise<Found> {
+  const found = await summarizeSource(await readSource(file, pace), pace, needsCalls);
+  return { ...found, tail: tailBefore(file, file.size, TAIL_BYTES) };
+}
+
+/** Tells whether a summary still holds: the file is unchanged, or has only grown. */
+export function isStillTrue(path: string, known: FileSummary): boolean {
+  try {
+    const stats = statSync(path);
+    if (isUnchanged(stats, known)) return true;
+    if (!stats.isFile()) return false;
+    const file = openToScan(path);
+    try {
+      return hasGrown(file, known);
+    } finally {
+      closeFile(file);
+    }
+  } catch (error) {
+    // The file is gone, or can no longer be read.
+    if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;
+    return false;
+  }
+}
+
+/** Whether the file has grown behind the known bytes, judged by the last of them. */
+function hasGrown(file: ScannedFile, known: FileSummary): boolean {
+  const { size, end } = known;
+  if (end === undefined || !isSameFile(file, known) || file.size <= size) return false;
+  return tailBefore(file, size, end.tail.length) === end.tail;
+}
+
+async function scanNewBytes(
+  file: ScannedFile,
+  known: FileSummary,
+  calls: SessionCalls | undefined,
+  pace: Pace,
+): Promise<Found | undefined> {
+  if (known.summary === undefined || known.end === undefined || !hasGrown(file, known)) return undefined;
+  const before = { summary: known.summary, lastId: known.end.lastId, calls };
+  const scan = new ListScan(before, calls !== undefined);
+  const found = await scanFrom(file, known.size, scan, pace);
+  return found && { ...found, issueCount: known.issueCount };
+}
+
+/** Scans to the end; returns undefined if a line is not in order. */
+async function scanFrom(
+  file: ScannedFile,
+  start: number,
+  scan: ListScan,
+  pace: Pace,
+): Promise<Found | undefined> {
+  let tail = "";
+  for (const piece of piecesOf(file, start)) {
+    scan.feed(piece);
+    if (!scan.isInOrder) return undefined;
+    tail = piece.toString("latin1", Math.max(0, piece.length - TAIL_BYTES));
+    if (pace.isDue) await pace.rest();
+  }
+  scan.end();
+  if (!scan.isInOrder) return undefined;
+  // The tail of a short last piece begins in the piece before.
+  if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = tailBefore(file, file.size, TAIL_BYTES);
+  return { summary: scan.summary, calls: scan.calls, issueCount: 0, lastId: scan.lastId, tail };
+}
+
+function fileSummary(
+  file: ScannedFile,
+  { summary, calls, issueCount, lastId, tail }: Found,
+  isWhole: boolean,
+): FileSummary {
+  // No scan can continue behind an unfinished line: what follows belongs to it.
+  const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
+  const end = isResumable ? { lastId, tail } : undefined;
+  const bytes = calls && encodeCalls(calls);
+  const known = bytes && (() => bytes);
+  return { ...markOf(file), summary, calls: known, issueCount, end, isWhole };
+}
+
+function tailBefore(file: ScannedFile, end: number, length: number): string {
+  const start = Math.max(0, end - length);
+  return readRange(realFileSystem, file.fd, start, end - start).toString("latin1");
+}

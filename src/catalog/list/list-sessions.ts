@@ -1,0 +1,106 @@
+import { assertOptions, CALLBACK, COUNT, TEXT } from "../../core/format/options.ts";
+import { compareRows, type FileRow } from "../../session/files/session-row.ts";
+import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
+
+/**
+ * Called while sessions are listed.
+ *
+ * @param loaded - Files looked at so far.
+ * @param total - Files there are.
+ * @param partial - From time to time, the sessions found so far, latest first.
+ */
+export type ListProgress = (loaded: number, total: number, partial?: readonly FileRow[]) => void;
+
+/** How sessions are listed. */
+export interface ListOptions extends CatalogOptions {
+  readonly onProgress?: ListProgress;
+}
+
+/** How sessions are iterated. */
+export interface IterateOptions extends CatalogOptions {
+  /** Words that must all occur in name, first message, id or working directory, whatever their case. */
+  readonly query?: string;
+  /** At most this many. */
+  readonly limit?: number;
+}
+
+/** Milliseconds after which a slow list reports what it has. */
+const PARTIAL_AFTER_MS = 250;
+
+/**
+ * Lists sessions, latest first: by their latest user or assistant message.
+ *
+ * Files that are no sessions or cannot be read are left out and reported to `onSkipped`. A damaged session is listed
+ * with an `issueCount`. Two sessions with the same id are two rows.
+ *
+ * @returns Empty if there are none, or the folder is missing.
+ * @remarks Cost: a stat of each file, and the bytes that are new since the last list.
+ */
+export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {
+  assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
+  const sessions: FileRow[] = [];
+  const run = await CatalogRun.start(options);
+  const notify = options.onProgress && progressNotifier(options.onProgress, run.files.length);
+  try {
+    for (const file of run.files) {
+      const found = run.infoOf(file);
+      const info = found instanceof Promise ? await found : found;
+      if (info !== undefined) sessions.push(info);
+      notify?.(sessions);
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await run.finish();
+  }
+  return sessions.sort(compareRows);
+}
+
+/** Makes the function that is called after each file, and that reports partial lists from time to time. */
+function progressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
+  let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
+  return (found) => {
+    loaded++;
+    // Sorting at each doubling costs no more in all than sorting twice.
+    const isDue = loaded >= nextPartial || loaded === total || Date.now() - shownAt > PARTIAL_AFTER_MS;
+    if (!isDue) return onProgress(loaded, total);
+    nextPartial = loaded * 2;
+    shownAt = Date.now();
+    onProgress(loaded, total, [...found].sort(compareRows));
+  };
+}
+
+/**
+ * Yields sessions as they are found, most recently written files first.
+ *
+ * @throws {SessionError} `ABORTED`
+ * @remarks Cost: a stat of each file at the start, then one reading per session asked for.
+ */
+export async function* iterateSessions(
+  options: IterateOptions = {},
+): AsyncGenerator<FileRow, void, undefined> {
+  assertOptions(options, { ...CATALOG_RULES, query: TEXT, limit: COUNT });
+  const { query = "", limit = Number.POSITIVE_INFINITY } = options;
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (limit < 1) return;
+  let given = 0;
+  const run = await CatalogRun.start(options);
+  try {
+    for (const file of run.files) {
+      const info = await run.infoOf(file);
+      if (info !== undefined && hasWords(info, words)) {
+        yield info;
+        given++;
+        if (given >= limit) return;
+      }
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await run.finish();
+  }
+}
+
+function hasWords({ name = "", firstMessage = "", id, cwd }: FileRow, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const text = `${name}\n${firstMessage}\n${id}\n${cwd}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}

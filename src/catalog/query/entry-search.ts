@@ -1,0 +1,229 @@
+import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
+import { textOf } from "../../core/context/message-parts.ts";
+import { failureText } from "../../core/facts/failure-text.ts";
+import { tellingArgument } from "../../core/facts/key-argument.ts";
+import { outcomeOf } from "../../core/facts/outcome.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { recordTime } from "../../core/format/timestamps.ts";
+import { type ExpressionCompiler, type QueryMatcher, queryMatcher } from "./query-matcher.ts";
+import { nameEntries, type SearchFilters } from "./search-filters.ts";
+import { isEmptyQuery, requiredWords, type SearchQuery } from "./search-query.ts";
+import {
+  callParts,
+  type SearchedCall,
+  type SearchedPart,
+  type SearchedText,
+  searchedText,
+} from "./search-text.ts";
+import { snippetOf } from "./snippet.ts";
+import type { TextMatch } from "./text-matcher.ts";
+import { type PathTest, pathTest, touches } from "./touched-paths.ts";
+
+/** An entry that holds what was looked for. */
+export interface EntryHit {
+  readonly entryId: string;
+  /** Role of the message that the entry is or becomes. */
+  readonly role: string;
+  /** The tool whose call or result it is. */
+  readonly tool?: string;
+  /** When the entry was made; absent if it does not say so. */
+  readonly time?: Date;
+  /** One line of text around the best match; of a failure without words: what failed, and the line that names the error. */
+  readonly snippet: string;
+  /** The match within the snippet, in UTF-16 units. */
+  readonly match: TextMatch;
+  /**
+   * How well the entry fits, from 0 to 1: by more and rarer words, how close they stand, what was said before what tools
+   * wrote, and by age. Comparable within one search.
+   */
+  readonly score: number;
+}
+
+/** What a search looks for, how it compares, and when it began. */
+export interface SearchPlan {
+  readonly query: SearchQuery;
+  readonly filters: SearchFilters;
+  readonly match: QueryMatcher;
+  readonly isPath: PathTest | undefined;
+  /** Unix milliseconds, to tell what is new. */
+  readonly nowMs: number;
+}
+
+/** Plans a search. */
+export function planSearch(
+  query: SearchQuery,
+  filters: SearchFilters,
+  nowMs: number,
+  compile: ExpressionCompiler,
+): SearchPlan {
+  const { path } = filters;
+  const isPath = path === undefined ? undefined : pathTest(path);
+  return { query, filters, match: queryMatcher(query, compile), isPath, nowMs };
+}
+
+/** Tells whether nothing can be found, since nothing is looked for. */
+export function findsNothing({ query, filters }: SearchPlan): boolean {
+  return isEmptyQuery(query) && !nameEntries(filters);
+}
+
+/** Tells whether a search must read all entries of a session in order, since calls say what their results are about. */
+export function readsCalls({ filters }: SearchPlan): boolean {
+  return filters.failed === true || filters.path !== undefined;
+}
+
+/** Returns texts that must stand in the entry's line, or with `readsCalls` anywhere in the session; empty if there are none. */
+export function requiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
+  const { tools = [], path = "" } = filters;
+  const name = path.split(/[/\\]/).findLast((step) => step !== "" && step !== "." && step !== "..");
+  const others = [...(tools.length === 1 ? tools : []), ...(name === undefined ? [] : [name])];
+  return [
+    ...requiredWords(query).map((text) => ({ text, caseSensitive: query.caseSensitive })),
+    ...others.map((text) => ({ text, caseSensitive: false })),
+  ];
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Days in which half of what an entry counts for being new is gone. */
+const HALF_LIFE = 30;
+
+/** Searches the entries of one session. */
+export class EntrySearch {
+  readonly #plan: SearchPlan;
+  readonly #cwd: string;
+  readonly #tools: ReadonlySet<string> | undefined;
+  readonly #calls = new Map<unknown, SearchedCall>();
+
+  constructor(plan: SearchPlan, cwd: string) {
+    const { tools } = plan.filters;
+    this.#plan = plan;
+    this.#cwd = cwd;
+    this.#tools = tools && new Set(tools.map((tool) => tool.toLowerCase()));
+  }
+
+  /**
+   * Finds hits among entries, at most one for each.
+   *
+   * @param entries - The next ones of the session; all of them, if `readsCalls`. Undefined for damaged ones.
+   * @returns The hits with the positions of their entries, in order.
+   */
+  findIn(
+    entries: readonly (AnySessionEntry | undefined)[],
+  ): { readonly at: number; readonly hit: EntryHit }[] {
+    const searched = entries.flatMap((entry, at) => {
+      const text = entry && this.#textOf(entry);
+      return entry === undefined || text === undefined || text.parts.length === 0
+        ? []
+        : [{ at, entry, text }];
+    });
+    const matches = this.#plan.match(searched.map(({ text }) => text.parts));
+    return searched.flatMap(({ at, entry, text }, i) => {
+      const found = matches[i];
+      const part = text.parts[found?.index ?? 0];
+      if (found === undefined || part === undefined) return [];
+      const timeMs = recordTime(fieldsOf(entry));
+      const tool = toolOf(entry, part);
+      const hit = {
+        entryId: entry.id,
+        role: text.role,
+        ...(tool !== "" && { tool }),
+        ...(timeMs !== undefined && { time: new Date(timeMs) }),
+        ...snippetOf(part.text, found.match),
+        score: Math.round(found.relevance * this.#freshness(timeMs) * 1000) / 1000,
+      };
+      return [{ at, hit }];
+    });
+  }
+
+  /** How much an entry counts for its age. Whole days, so that a search that is repeated finds the same. */
+  #freshness(timeMs: number | undefined): number {
+    const today = Math.floor(this.#plan.nowMs / DAY_MS);
+    const age =
+      timeMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, today - Math.floor(timeMs / DAY_MS));
+    return 0.7 + 0.3 * 2 ** (-age / HALF_LIFE);
+  }
+
+  /** The texts of an entry that are searched; undefined if it does not pass the filters. */
+  #textOf(entry: AnySessionEntry): SearchedText | undefined {
+    const { filters, query } = this.#plan;
+    const found = searchedText(entry);
+    if (found === undefined) return undefined;
+    const call = readsCalls(this.#plan) ? this.#callOf(entry, found) : undefined;
+    if (filters.roles?.includes(found.role) === false || !isWithin(entry, filters)) return undefined;
+    if (filters.failed === true) {
+      // As a whole, or in one of its calls.
+      const isAbout = this.#narrowed(entry, found, call) !== undefined;
+      if (outcomeOf(entry) !== "failed" || !isAbout) return undefined;
+      return isEmptyQuery(query) ? failed(entry, found, call) : withCall(found, entry, call);
+    }
+    const text = this.#narrowed(entry, found, call);
+    return text !== undefined && isEmptyQuery(query) ? told(text) : text;
+  }
+
+  /** Takes a result's call from the calls before, and notes those of an answer. */
+  #callOf(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
+    for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
+    // A call can have a result on each of several branches.
+    return this.#calls.get(messageFieldsOf(entry).toolCallId);
+  }
+
+  /** What of an entry is about the tools and the file; undefined if nothing is. */
+  #narrowed(
+    entry: AnySessionEntry,
+    found: SearchedText,
+    call: SearchedCall | undefined,
+  ): SearchedText | undefined {
+    const { isPath } = this.#plan;
+    if (this.#tools === undefined && isPath === undefined) return found;
+    const { role, toolName, command } = messageFieldsOf(entry);
+    if (role === "toolResult") return this.#isWanted(toolName, call?.input) ? found : undefined;
+    if (role === "bashExecution") return this.#isWanted("", { command }) ? found : undefined;
+    const parts = found.parts.filter(
+      (part) => part.call !== undefined && this.#isWanted(part.call.name, part.call.input),
+    );
+    return parts.length === 0 ? undefined : { ...found, parts };
+  }
+
+  #isWanted(tool: unknown, input: unknown): boolean {
+    const { isPath } = this.#plan;
+    const name = textOf(tool);
+    const isTool = this.#tools === undefined || this.#tools.has(name.toLowerCase());
+    return isTool && (isPath === undefined || touches({ name, input }, this.#cwd, isPath));
+  }
+}
+
+function isWithin(entry: AnySessionEntry, { since, until }: SearchFilters): boolean {
+  if (since === undefined && until === undefined) return true;
+  const timeMs = recordTime(fieldsOf(entry)) ?? Number.NaN;
+  const isEarly = since !== undefined && !(timeMs >= since.getTime());
+  return !isEarly && (until === undefined || timeMs < until.getTime());
+}
+
+function toolOf(entry: AnySessionEntry, { call }: SearchedPart): string {
+  const { role, toolName } = messageFieldsOf(entry);
+  if (role === "toolResult") return textOf(toolName);
+  return call?.name ?? "";
+}
+
+/** A failure in which anything will do: what failed, in one line. */
+function failed(entry: AnySessionEntry, found: SearchedText, call: SearchedCall | undefined): SearchedText {
+  const text = failureText(messageFieldsOf(entry), call?.input);
+  return { ...found, parts: [{ kind: "output", text }] };
+}
+
+/** A failure with the tool's name, and the texts in the arguments of its call. */
+function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCall | undefined): SearchedText {
+  const { toolName } = messageFieldsOf(entry);
+  const named = { id: undefined, name: textOf(toolName), input: call?.input };
+  return { ...found, parts: [...found.parts, ...callParts(named)] };
+}
+
+/** Calls in which anything will do: the tool, and what it was called for. */
+function told(found: SearchedText): SearchedText {
+  const calls = new Set(found.parts.map(({ call }) => call));
+  const parts = [...calls].flatMap((call): SearchedPart[] => {
+    const text = call && [call.name, tellingArgument(call.input)].filter(Boolean).join(" ");
+    return text ? [{ kind: "call", text, call }] : [];
+  });
+  return parts.length === 0 ? found : { ...found, parts };
+}

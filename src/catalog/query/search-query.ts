@@ -1,0 +1,98 @@
+import { SessionError } from "../../core/format/errors.ts";
+
+/** How the text of a query is read. */
+export interface QueryOptions {
+  /** Whether it is a regular expression. Default false. */
+  readonly regex?: boolean;
+  /** Default false. */
+  readonly caseSensitive?: boolean;
+}
+
+/** What a search looks for. */
+export interface SearchQuery {
+  /** Words and phrases, each of which must stand in an entry, anywhere; empty for a regular expression. */
+  readonly terms: readonly string[];
+  /** Source of a regular expression, instead of words. */
+  readonly regex: string | undefined;
+  readonly caseSensitive: boolean;
+}
+
+/** The most UTF-16 units of a query: a longer one takes too long in texts that nearly hold it. */
+const MOST_UNITS = 2_000;
+
+/** The most words and phrases that are looked for at a time. */
+const MOST_TERMS = 32;
+
+/** A phrase in quotes, or a word. A quote that is not closed at the end of a word is a character like others. */
+const TERM = /"([^"]*)"(?!\S)|\S+/g;
+
+/**
+ * Reads what a person looks for: words in any order, `"a phrase"` in quotes, or a regular expression.
+ *
+ * Words are parts of texts, as `time` is of `timeout`. White space in a phrase stands for any other.
+ *
+ * @returns A query without terms if the text holds none.
+ * @throws {SessionError} `INVALID_QUERY` if it is too long, has too many words, or is no regular expression.
+ */
+export function parseQuery(text: string, options: QueryOptions = {}): SearchQuery {
+  const { regex = false, caseSensitive = false } = options;
+  if (text.length > MOST_UNITS) {
+    throw invalid(
+      `The search has ${text.length} characters, at most ${MOST_UNITS} are allowed; look for a part.`,
+    );
+  }
+  if (regex) {
+    if (text !== "") parseExpression(text, "");
+    return { terms: [], regex: text === "" ? undefined : text, caseSensitive };
+  }
+  const terms = Array.from(text.matchAll(TERM), ([word, phrase]) => (phrase ?? word).trim());
+  const wanted = [...new Set(terms.filter((term) => term !== ""))];
+  if (wanted.length > MOST_TERMS) {
+    throw invalid(
+      `The search has ${wanted.length} words, at most ${MOST_TERMS} are allowed; look for the rarest.`,
+    );
+  }
+  return { terms: wanted, regex: undefined, caseSensitive };
+}
+
+/** Tells whether a query looks for nothing, so that every text fits. */
+export function isEmptyQuery({ terms, regex }: SearchQuery): boolean {
+  return terms.length === 0 && regex === undefined;
+}
+
+/**
+ * Returns words that the texts of an entry must all hold, each in one of them, to fit a query: for backends that look
+ * entries up. `holdsWord` compares.
+ *
+ * @returns Empty if any entry may fit, as for a regular expression.
+ */
+export function requiredWords({ terms }: SearchQuery): string[] {
+  return [...new Set(terms.flatMap((term) => term.split(/\s+/)))];
+}
+
+/**
+ * Tells whether a text holds a required word, in upper case: what fits the query always does, and a little more.
+ *
+ * Upper case, because it maps each character independently of its neighbours.
+ */
+export function holdsWord(text: string, word: string): boolean {
+  return text.toUpperCase().includes(word.toUpperCase());
+}
+
+/** Compiles the source as a Unicode expression if possible, else by the older, laxer rules; else throws `INVALID_QUERY`. */
+export function parseExpression(source: string, flags: string): RegExp {
+  try {
+    return new RegExp(source, `${flags}u`);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    throw invalid(`${JSON.stringify(source)} is no regular expression; correct it.`, error);
+  }
+}
+
+function invalid(why: string, cause?: unknown): SessionError {
+  return new SessionError("INVALID_QUERY", why, { cause });
+}

@@ -1,0 +1,314 @@
+import { dirname } from "node:path";
+import { refuseAborted } from "../../core/format/abort.ts";
+import { isSessionError, messageOf } from "../../core/format/errors.ts";
+import {
+  assertOptions,
+  CALLBACK,
+  FLAG,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+  TEXTS,
+} from "../../core/format/options.ts";
+import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
+import { forgetReplaced, forgetSession } from "../../session/files/forget-session.ts";
+import { readHeaderOf } from "../../session/files/read-header.ts";
+import type { CatalogScope } from "../../session/files/session-files.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
+import { isSystemError } from "../../session/files/skipped-files.ts";
+import { ifPresent, NotAPlainFileError, realFileSystem } from "../../session/fs/file-system.ts";
+import { removeLeftovers } from "../../session/fs/temporary-files.ts";
+import { FileChangedError, untilUnchanged } from "../../session/log/file-errors.ts";
+import { notASessionAt } from "../../session/log/foreign-file.ts";
+import { exclusively, isThere } from "../../session/log/replace-file.ts";
+import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
+import { SessionManager } from "../../session/manager/session-manager.ts";
+import type { SessionStore } from "../../stores/contract/session-store.ts";
+import { Descent } from "../list/lineage.ts";
+import { redactIdleFile } from "./redact-idle-file.ts";
+import { makeRedactor } from "./redactor.ts";
+import { lookAtFile, type Sight } from "./text-in-file.ts";
+import {
+  findPlaces,
+  type PlaceKind,
+  type PlaceQuery,
+  sessionOfRetired,
+  type TextPlace,
+} from "./text-places.ts";
+
+/** Where a text is redacted, and how. */
+export interface RedactEverywhereOptions extends CatalogScope {
+  /** Text to put in its place. Default `[redacted]`. */
+  readonly replacement?: string;
+  /** Whether to change nothing. Default false. */
+  readonly dryRun?: boolean;
+  /** Only these session files, those they were forked from, and all that were forked from those. */
+  readonly paths?: readonly string[];
+  /** Sessions of a store instead of files. */
+  readonly store?: SessionStore;
+  /** Only these sessions of the store, those they were forked from, and all that were forked from those. */
+  readonly ids?: readonly string[];
+  /** Returns Unix milliseconds. Default: the clock. */
+  readonly now?: () => number;
+  /** Ends the work with `ABORTED`; run it again to go on. */
+  readonly signal?: AbortSignal;
+}
+
+const RULES: OptionRules<RedactEverywhereOptions> = {
+  cwd: TEXT,
+  sessionDir: TEXT,
+  places: OBJECT,
+  includeImported: FLAG,
+  otherDirs: TEXTS,
+  replacement: TEXT,
+  dryRun: FLAG,
+  paths: TEXTS,
+  store: OBJECT,
+  ids: TEXTS,
+  now: CALLBACK,
+  signal: SIGNAL,
+};
+
+/** A place that a redaction changed, or would change. */
+export interface RedactedPlace {
+  readonly kind: PlaceKind;
+  /** Path of the file; the id of a session in a store. */
+  readonly path: string;
+  /** Entries that held the text; empty for a file that is no session, or if only the header or a damaged line held it. */
+  readonly entryIds: readonly string[];
+}
+
+/** A place where the text still stands. */
+export interface StandingText {
+  readonly kind: PlaceKind;
+  /** Path of the file; the id of a session in a store. */
+  readonly path: string;
+  /** Why, and what to do. */
+  readonly reason: string;
+}
+
+/** The result of a redaction of a text. */
+export interface TextRedaction {
+  /** What was changed; with `dryRun` what would be. */
+  readonly changed: readonly RedactedPlace[];
+  /** Where the text still stands, counted after the work; with `dryRun`, where it would. */
+  readonly standing: readonly StandingText[];
+}
+
+/**
+ * Redacts a text for good, wherever this library keeps it: in sessions, the sessions they were forked from and into, backups, the
+ * trash, caches, leftovers of killed processes, and pages in the folder for temporary files.
+ *
+ * Each changed session gets one record of the entries that held the text. Files of other programs, such as the transcript that a
+ * session was imported from, are not changed: the result names them. Nothing brings the text back. If it ends early, run it again.
+ *
+ * @param matching - A text, or an expression. Compared as `SessionManager.redactText` does.
+ * @throws {TypeError} If it matches the empty text or the replacement, takes exponential time, or an option is invalid.
+ * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND` for one of `paths`, `ABORTED`, or `STORE_UNAVAILABLE`.
+ * @remarks Cost: O(bytes of all these), three times.
+ */
+export function redactText(
+  matching: string | RegExp,
+  options: RedactEverywhereOptions = {},
+): Promise<TextRedaction> {
+  assertOptions<RedactEverywhereOptions>(options, RULES);
+  const { cwd, sessionDir, places, includeImported = sessionDir === undefined } = options;
+  if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
+  const scope = {
+    ...(cwd !== undefined && { cwd }),
+    ...(sessionDir !== undefined && { sessionDir }),
+    ...(places !== undefined && { places }),
+    includeImported,
+  };
+  return redactTextInScopes([scope], matching, options);
+}
+
+/** Does the same in several scopes. */
+export async function redactTextInScopes(
+  scopes: readonly CatalogScope[],
+  matching: string | RegExp,
+  options: RedactEverywhereOptions,
+): Promise<TextRedaction> {
+  for (const path of options.paths ?? []) if (readHeaderOf(path) === undefined) throw notASessionAt(path);
+  const work = new TextWork(scopes, matching, options);
+  const found = await work.look();
+  if (options.dryRun) return found;
+  await work.change(found.changed);
+  // Also of sessions that were redacted by a process which was killed before it could do this.
+  if (options.store === undefined) forgetReplaced();
+  return { changed: work.done, standing: (await work.look()).standing };
+}
+
+class TextWork {
+  /** What was changed. */
+  readonly done: RedactedPlace[] = [];
+  readonly #query: PlaceQuery;
+  readonly #matching: string | RegExp;
+  readonly #options: RedactEverywhereOptions;
+  readonly #redactor: TextRedactor;
+  /** Why places could not be changed. */
+  readonly #refusals = new Map<string, string>();
+  #isChanged = false;
+
+  constructor(scopes: readonly CatalogScope[], matching: string | RegExp, options: RedactEverywhereOptions) {
+    const { paths, signal, store } = options;
+    this.#query = { scopes: store === undefined ? scopes : [], paths, signal };
+    this.#matching = matching;
+    this.#options = options;
+    this.#redactor = makeRedactor(matching, options.replacement);
+  }
+
+  /** Finds where the text stands: what can be changed, and what cannot. */
+  async look(): Promise<TextRedaction> {
+    const changed: RedactedPlace[] = [];
+    const standing: StandingText[] = [];
+    const { store } = this.#options;
+    if (store !== undefined) await this.#lookIntoStore(store, changed, standing);
+    const places = await findPlaces(this.#query);
+    const sources = new Map<string, TextPlace>();
+    for (const place of places) {
+      refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
+      const { sourcePath } = this.#lookAt(place, changed, standing) ?? {};
+      if (sourcePath !== undefined) sources.set(sourcePath, { kind: "other", path: sourcePath });
+    }
+    for (const place of sources.values()) this.#lookAt(place, changed, standing);
+    return { changed: this.#isChanged ? [] : changed, standing };
+  }
+
+  #lookAt(place: TextPlace, changed: RedactedPlace[], standing: StandingText[]): Sight | undefined {
+    const { kind, path } = place;
+    const stands = (reason: string) => standing.push({ kind, path, reason });
+    let sight: Sight | undefined;
+    try {
+      sight = ifPresent(() => lookAtFile(place, this.#redactor));
+    } catch (error) {
+      if (error instanceof NotAPlainFileError) return undefined;
+      if (!isSystemError(error)) throw error;
+      stands(`It may stand there: the file cannot be read (${messageOf(error)}).`);
+    }
+    if (sight === undefined) return undefined;
+    const { isFound, entryIds, standing: fields, isOverlong } = sight;
+    if (kind === "other") {
+      if (isFound || fields.size > 0)
+        stands("The file belongs to another program; change or delete it there.");
+    } else {
+      if (isFound) changed.push({ kind, path, entryIds });
+      if (isFound && this.#isChanged) stands(this.#refusals.get(path) ?? WRITTEN_MEANWHILE);
+      if (fields.size > 0) stands(structural(fields));
+    }
+    if (isOverlong)
+      stands("It may stand there: the file is compressed, or a line is too long to be searched.");
+    return sight;
+  }
+
+  /** Changes what was found, and goes on if one place refuses. */
+  async change(found: readonly RedactedPlace[]): Promise<void> {
+    this.#isChanged = true;
+    // Old files first: their last lines go into the sessions.
+    const retired = found.filter(({ path }) => sessionOfRetired(path) !== undefined);
+    for (const place of [...retired, ...found.filter((one) => !retired.includes(one))]) {
+      refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
+      try {
+        await this.#changeOne(place);
+        this.done.push(place);
+      } catch (error) {
+        const isExpected = isSessionError(error) || isSystemError(error) || error instanceof FileChangedError;
+        if (!isExpected && !(error instanceof NotAPlainFileError)) throw error;
+        this.#refusals.set(place.path, `It could not be changed: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  async #changeOne({ kind, path }: RedactedPlace): Promise<void> {
+    const { store, now } = this.#options;
+    const clock = now === undefined ? {} : { now };
+    if (kind === "stored") {
+      const session = await store?.open(path, clock);
+      if (session !== undefined) await this.#redactIn(session);
+    } else if (kind === "session" || kind === "trash") {
+      await this.#redactIn(SessionManager.open(path, clock));
+      forgetSession(path);
+    } else if (kind === "temporary") removeLeftover(path);
+    else if (kind === "backup") await this.#changeBackup(path, clock);
+    else ifPresent(() => realFileSystem.unlinkSync(path));
+  }
+
+  async #redactIn(session: SessionManager): Promise<void> {
+    try {
+      await session.redactText(this.#matching, this.#replacing);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #changeBackup(path: string, clock: { readonly now?: () => number }): Promise<void> {
+    const session = sessionOfRetired(path);
+    // Opening it finishes the replacement that left the old file; the session may hold the text only then.
+    if (session !== undefined && isThere(session)) await this.#redactIn(SessionManager.open(session, clock));
+    const redact = () => exclusively(realFileSystem, path, () => redactIdleFile(path, this.#redactor));
+    if (isThere(path)) untilUnchanged(redact);
+  }
+
+  async #lookIntoStore(
+    store: SessionStore,
+    changed: RedactedPlace[],
+    standing: StandingText[],
+  ): Promise<void> {
+    const { signal } = this.#options;
+    for (const id of await this.#storedIds(store)) {
+      refuseAborted(signal, "The redaction was ended; run it again to go on.");
+      try {
+        const session = await store.open(id, { mode: "read-only", ...(signal && { signal }) });
+        const found = await session.redactText(this.#matching, { ...this.#replacing, dryRun: true });
+        await session.close();
+        const place = { kind: "stored", path: id } as const;
+        if (found.isFound) changed.push({ ...place, entryIds: found.entryIds });
+        if (found.isFound && this.#isChanged)
+          standing.push({ ...place, reason: this.#refusals.get(id) ?? WRITTEN_MEANWHILE });
+        if (found.standing.length > 0)
+          standing.push({ ...place, reason: structural(new Set(found.standing)) });
+      } catch (error) {
+        // Deleted since it was listed.
+        if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+      }
+    }
+  }
+
+  get #replacing(): { readonly replacement?: string } {
+    const { replacement } = this.#options;
+    return replacement === undefined ? {} : { replacement };
+  }
+
+  async #storedIds(store: SessionStore): Promise<readonly string[]> {
+    const { cwd, ids } = this.#options;
+    const rows: SessionRow[] = [];
+    for await (const row of store.list(cwd === undefined || ids !== undefined ? {} : { cwd })) rows.push(row);
+    if (ids === undefined) return rows.map(({ id }) => id);
+    // A store has no paths: ids stand for them.
+    const all = rows.map(({ id, parentSession }) => ({
+      path: id,
+      id,
+      ...(parentSession !== undefined && { parentSession }),
+    }));
+    return [...new Descent(all).familyOf(all.filter(({ id }) => ids.includes(id)))].map(({ id }) => id);
+  }
+}
+
+/** Removes a temporary file unless a process may still be writing it. */
+function removeLeftover(path: string): void {
+  removeLeftovers(realFileSystem, dirname(path));
+  const changedMs = ifPresent(() => realFileSystem.statSync(path))?.mtimeMs;
+  if (changedMs === undefined) return;
+  if (Date.now() - changedMs < LEFT_OVER_AFTER_MS) throw new FileChangedError("a process may be writing it");
+  ifPresent(() => realFileSystem.unlinkSync(path));
+}
+
+/** How long a temporary file may be unchanged before it counts as a leftover. */
+const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
+
+const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.";
+
+function structural(fields: ReadonlySet<string>): string {
+  return `It is part of ${[...fields].join(", ")}, without which the session could not be read; delete the session if it must go.`;
+}

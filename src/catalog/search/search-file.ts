@@ -1,0 +1,171 @@
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { ScannedFile } from "../../session/files/file-mark.ts";
+import type { Pace } from "../../session/files/time-slices.ts";
+import { GramCollector } from "../list/gram-filter.ts";
+import {
+  entriesOnLines,
+  type FoundEntry,
+  readEntries,
+  readSource,
+  type WholeLine,
+} from "../list/read-entries.ts";
+import {
+  type EntryHit,
+  EntrySearch,
+  readsCalls,
+  requiredTexts,
+  type SearchPlan,
+} from "../query/entry-search.ts";
+import { SEARCHED_TYPES } from "../query/search-text.ts";
+import { type TextPatterns, textPatterns } from "../query/text-bytes.ts";
+import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
+
+/** Where an entry is: on the path to the session's leaf, or on a branch that was left. */
+export type HitBranch = "active" | "left";
+
+/** A hit in a file, whose branch may be still to be found. */
+export interface FoundHit extends EntryHit {
+  readonly offset: number;
+  readonly branch: HitBranch | undefined;
+}
+
+/**
+ * Finds hits in an open file, batch by batch.
+ *
+ * @param isInOrder - Whether each line is known to be one record of the current version with a unique id; hits then come
+ *   without their branch, unless the plan asks for it.
+ * @param onFilter - Called with the filter of the file's grams, if all bytes were read.
+ * @throws {TooSlowError} If an expression takes too long.
+ */
+export async function* findInFile(
+  file: ScannedFile,
+  plan: SearchPlan,
+  isInOrder: boolean,
+  pace: Pace,
+  onFilter?: (filter: Uint8Array) => void,
+): AsyncGenerator<FoundHit[], void, undefined> {
+  const patterns = rarestOf(plan);
+  const collector = onFilter && patterns && new GramCollector(file.size);
+  const lines = patterns && (await linesThatMayHold(file, patterns, pace, collector));
+  if (collector !== undefined) onFilter?.(collector.filter);
+  if (lines?.length === 0) return;
+  const isByLine = !readsCalls(plan) && plan.filters.branch !== "active";
+  if (isByLine && isInOrder && lines?.every(isWhole) === true) {
+    const search = new EntrySearch(plan, "");
+    for await (const batch of entriesOnLines(file, lines, pace)) yield hitsIn(search, batch);
+    return;
+  }
+  const source = await readSource(file, pace);
+  if (source !== undefined) yield* findInSource(source, lines, plan, pace);
+}
+
+/** Finds hits on some lines of a session; on all of them if none are passed. */
+export async function* findInSource(
+  source: LineSource,
+  lines: readonly FoundLine[] | undefined,
+  plan: SearchPlan,
+  pace: Pace,
+): AsyncGenerator<FoundHit[], void, undefined> {
+  const { index } = source;
+  const search = new EntrySearch(plan, index.header?.cwd ?? "");
+  const branchOf = branchesOf(index);
+  const isWanted = ({ branch }: FoundHit) => plan.filters.branch !== "active" || branch === "active";
+  // What a failure or a result is about stands in the answer that called the tool.
+  const ordinals = candidates(index, readsCalls(plan) ? undefined : lines);
+  for await (const batch of readEntries(source, ordinals, pace)) {
+    yield hitsIn(search, batch, ({ entryId }) => branchOf(entryId)).filter(isWanted);
+  }
+}
+
+/** Returns a function that tells which branch an entry is on; one that is not there counts as active. */
+export function branchesOf({ tree, storedLeaf }: SessionIndex): (entryId: string) => HitBranch {
+  const active = new Uint8Array(tree.size);
+  for (let at = storedLeaf; at !== NONE; at = tree.parentAt(at)) active[at] = 1;
+  return (entryId) => {
+    const ordinal = tree.find(entryId);
+    return ordinal === NONE || active[ordinal] === 1 ? "active" : "left";
+  };
+}
+
+interface BranchReading<Hit> {
+  /** Whether hits of one session may come apart; all are then read first. */
+  readonly isMixed: boolean;
+  readonly sessionOf: (hit: Hit) => string;
+  /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
+  readonly read: (hit: Hit) => Promise<((entryId: string) => HitBranch) | undefined>;
+}
+
+/** Says of hits which branch they are on, and reads each session once for that; leaves out those of sessions that are gone. */
+export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "branch">>(
+  hits: AsyncIterable<Hit>,
+  { isMixed, sessionOf, read }: BranchReading<Hit>,
+): AsyncGenerator<Hit & { readonly branch: HitBranch }, void, undefined> {
+  let last: { session: string; branchOf: Awaited<ReturnType<typeof read>> } | undefined;
+  const branchOf = async (hit: Hit) => {
+    if (hit.branch !== undefined) return hit.branch;
+    const session = sessionOf(hit);
+    if (last?.session !== session) last = { session, branchOf: await read(hit) };
+    return last.branchOf?.(hit.entryId);
+  };
+  const all: Hit[] = [];
+  for await (const hit of hits) {
+    if (isMixed) {
+      all.push(hit);
+      continue;
+    }
+    const branch = await branchOf(hit);
+    if (branch !== undefined) yield { ...hit, branch };
+  }
+  const branches = new Map<Hit, HitBranch | undefined>();
+  for (const hit of all.toSorted((a, b) => (sessionOf(a) < sessionOf(b) ? -1 : 1)))
+    branches.set(hit, await branchOf(hit));
+  for (const hit of all) {
+    const branch = branches.get(hit);
+    if (branch !== undefined) yield { ...hit, branch };
+  }
+}
+
+/** The patterns of the longest text that a line with a hit must hold; undefined if any line may have one. */
+function rarestOf(plan: SearchPlan): TextPatterns | undefined {
+  let best: TextPatterns | undefined;
+  for (const { text, caseSensitive } of requiredTexts(plan)) {
+    const patterns = textPatterns(text, caseSensitive);
+    if ((patterns?.plain.length ?? 0) > (best?.plain.length ?? 0)) best = patterns;
+  }
+  return best;
+}
+
+function hitsIn(
+  search: EntrySearch,
+  batch: readonly FoundEntry[],
+  branchOf?: (entry: FoundEntry) => HitBranch,
+): FoundHit[] {
+  return search.findIn(batch.map(({ entry }) => entry)).flatMap(({ at, hit }) => {
+    const found = batch[at];
+    // The id in an index, which a file of version 1 has none of.
+    return found === undefined
+      ? []
+      : { ...hit, entryId: found.entryId, offset: found.offset, branch: branchOf?.(found) };
+  });
+}
+
+function isWhole(line: FoundLine): line is FoundLine & WholeLine {
+  return line.start !== undefined && line.end !== undefined;
+}
+
+/** Yields the searched entries on the given lines; all of them if no lines are given. */
+function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefined): Generator<number, void> {
+  // On a line of several records, the offset identifies only the first.
+  const isAny = lines === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
+  let next = 0;
+  for (const ordinal of index.tree.ordinals()) {
+    if (!isAny) {
+      const { offset, length } = index.spans.at(ordinal);
+      while ((lines[next]?.at ?? Number.POSITIVE_INFINITY) < offset) next++;
+      if ((lines[next]?.at ?? Number.POSITIVE_INFINITY) >= offset + length) continue;
+    }
+    if (SEARCHED_TYPES.has(index.tree.typeAt(ordinal))) yield ordinal;
+  }
+}

@@ -1,0 +1,294 @@
+import {
+  assertOptions,
+  COUNT,
+  choice,
+  DATE,
+  FLAG,
+  type OptionRules,
+  TEXT,
+  TEXTS,
+} from "../../core/format/options.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { closeFile, openToScan, type ScannedFile } from "../../session/files/file-mark.ts";
+import type { SessionFile } from "../../session/files/session-files.ts";
+import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { notASessionAt } from "../../session/log/foreign-file.ts";
+import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
+import { importOriginOf, isFromSource } from "../list/deleted-imports.ts";
+import { summarizeSession } from "../list/file-summary.ts";
+import { rowOfLines } from "../list/full-summary.ts";
+import { gramsOf, hasGrams } from "../list/gram-filter.ts";
+import { readSource } from "../list/read-entries.ts";
+import {
+  type EntryHit,
+  findsNothing,
+  planSearch,
+  requiredTexts,
+  type SearchPlan,
+} from "../query/entry-search.ts";
+import type { SearchFilters } from "../query/search-filters.ts";
+import { parseQuery, type QueryOptions } from "../query/search-query.ts";
+import { expressionMatcher, TooSlowError } from "./expression-matcher.ts";
+import { branchesOf, type FoundHit, findInFile, findInSource, withBranches } from "./search-file.ts";
+
+/** How hits are looked for in one session. */
+export interface SearchSessionOptions
+  extends QueryOptions,
+    SearchFilters,
+    Pick<CatalogOptions, "onSkipped" | "signal"> {
+  /** At most this many hits; with `ranked`, the best ones. */
+  readonly limit?: number;
+  /** Whether the best hits come first; at most 10,000 then, and none before all are found. Default false. */
+  readonly ranked?: boolean;
+}
+
+/** What is searched, and how. */
+export interface SearchOptions extends CatalogOptions, SearchSessionOptions {
+  /**
+   * Whether sessions come latest first, by their latest message. All are then read before the first
+   * hit, unless a list has read them. Default false: by the time of the file.
+   */
+  readonly latestFirst?: boolean;
+}
+
+/** What these options may be, wherever sessions are kept. */
+export const HIT_RULES: OptionRules<Omit<SearchSessionOptions, "onSkipped" | "signal">> = {
+  regex: FLAG,
+  caseSensitive: FLAG,
+  roles: TEXTS,
+  tools: TEXTS,
+  path: TEXT,
+  failed: FLAG,
+  since: DATE,
+  until: DATE,
+  source: TEXT,
+  branch: choice("active", "any"),
+  limit: COUNT,
+  ranked: FLAG,
+};
+
+/** An entry that holds what was searched for. */
+export interface SearchHit extends EntryHit {
+  readonly session: SessionRow;
+  /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
+  readonly branch: "active" | "left";
+  /** Byte offset of the entry's line in the session's file; absent if it is kept elsewhere. */
+  readonly offset?: number;
+}
+
+/** An entry of a session file that holds what was searched for. */
+export interface FileHit extends SearchHit {
+  readonly session: FileRow;
+  readonly offset: number;
+}
+
+const MOST_RANKED = 10_000;
+
+/**
+ * Searches the text of sessions and yields each entry that holds all words of a query: as they are found, most recently
+ * written files first, or with `ranked` the best first.
+ *
+ * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. Words are
+ * first searched in the bytes of the files, in every way in which JSON can spell them, and only lines that may hold them
+ * are parsed. A regular expression is tried on every entry. A file on which it takes more than a quarter of a second for
+ * one batch is skipped and reported to `onSkipped` as `too-slow`: an expression can delay the process, but not hang it.
+ *
+ * @param query - Words in any order, `"a phrase"` in quotes, or with `regex` a regular expression. An empty one matches
+ *   nothing, unless with `failed`, `tools` or `path`: then everything that passes these. Composed and decomposed accents are
+ *   different texts.
+ * @returns One hit per entry, unless `ranked` in the order of the files and of the entries in them.
+ * @throws {TypeError} At once, if an option is invalid.
+ * @throws {SessionError} `INVALID_QUERY`, at once; `ABORTED`, from the iteration.
+ * @remarks Cost: O(bytes), most of which are skipped, but for a regular expression and an empty query; each file with hits
+ *   is read into a tree. With `failed` and `path`, each file that holds the words is parsed whole.
+ */
+export function searchSessions(
+  query: string,
+  options: SearchOptions = {},
+): AsyncGenerator<FileHit, void, undefined> {
+  assertOptions<SearchOptions>(options, { ...CATALOG_RULES, ...HIT_RULES, latestFirst: FLAG });
+  const plan = planFor(query, options);
+  const { ranked: isMixed = false, onSkipped = ignoreSkipped, signal } = options;
+  const read = ({ session: { path } }: PendingHit) => readBranches(path, onSkipped, new Pace(signal));
+  const hits = ordered(plan, options, search(plan, options));
+  return withBranches(hits, { isMixed, sessionOf: ({ session }) => session.path, read });
+}
+
+/**
+ * Searches one session file, as `searchSessions` searches many.
+ */
+export function searchSession(
+  path: string,
+  query: string,
+  options: SearchSessionOptions = {},
+): AsyncGenerator<FileHit, void, undefined> {
+  return searchAt(path, planFor(query, options), options);
+}
+
+/** Searches the lines of a session, wherever they are, as `searchSessions` searches files. */
+export function searchLines(
+  source: LineSource,
+  query: string,
+  options: SearchSessionOptions = {},
+): AsyncGenerator<SearchHit, void, undefined> {
+  return searchSource(source, planFor(query, options), options);
+}
+
+/** Plans a search, with a bound on the time of a regular expression. */
+export function planFor(query: string, options: QueryOptions & SearchFilters): SearchPlan {
+  return planSearch(parseQuery(query, options), options, Date.now(), expressionMatcher);
+}
+
+function limitOf(plan: SearchPlan, { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions): number {
+  return findsNothing(plan) ? 0 : Math.floor(limit);
+}
+
+async function* searchAt(
+  path: string,
+  plan: SearchPlan,
+  options: SearchSessionOptions,
+): AsyncGenerator<FileHit, void, undefined> {
+  const session = await summarizeSession(path);
+  if (session === undefined) throw notASessionAt(path);
+  const file = openToScan(path);
+  try {
+    const found = findInFile(file, plan, false, new Pace(options.signal));
+    yield* ordered(plan, options, hitsOf(session, found, options));
+  } finally {
+    closeFile(file);
+  }
+}
+
+async function* searchSource(
+  source: LineSource,
+  plan: SearchPlan,
+  options: SearchSessionOptions,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const session = await rowOfLines(source);
+  if (session === undefined) return;
+  const found = findInSource(source, undefined, plan, new Pace(options.signal));
+  yield* ordered(plan, options, hitsOf(session, found, options));
+}
+
+async function* hitsOf<Row extends SessionRow>(
+  session: Row,
+  found: AsyncIterable<readonly FoundHit[]>,
+  { onSkipped = ignoreSkipped }: SearchSessionOptions,
+) {
+  try {
+    for await (const batch of found)
+      for (const hit of batch) yield { ...hit, session, branch: hit.branch ?? "active" };
+  } catch (error) {
+    if (!(error instanceof TooSlowError)) throw error;
+    onSkipped({ path: session.path ?? session.id, reason: "too-slow" });
+  }
+}
+
+/** Yields hits as they come, or the best first. */
+export async function* ordered<Hit extends EntryHit>(
+  plan: SearchPlan,
+  options: Pick<SearchSessionOptions, "limit" | "ranked">,
+  hits: AsyncIterable<Hit>,
+): AsyncGenerator<Hit, void, undefined> {
+  const limit = limitOf(plan, options);
+  if (!(limit >= 1)) return;
+  let left = limit;
+  const most = Math.min(limit, MOST_RANKED);
+  let found: Hit[] = [];
+  const best = () => found.toSorted(compareHits).slice(0, most);
+  for await (const hit of hits) {
+    if (options.ranked === true) {
+      // No more of them are in memory than twice as many as are wanted.
+      if (found.push(hit) >= 2 * most) found = best();
+      continue;
+    }
+    yield hit;
+    left--;
+    if (left < 1) return;
+  }
+  yield* best();
+}
+
+/** Orders hits: the best first, of equals the latest, then those that were found first. */
+function compareHits(a: EntryHit, b: EntryHit): number {
+  return b.score - a.score || (b.time?.getTime() ?? 0) - (a.time?.getTime() ?? 0);
+}
+
+/** A hit whose branch may be still to be found. */
+type PendingHit = Omit<FileHit, "branch"> & Pick<FoundHit, "branch">;
+
+async function* search(
+  plan: SearchPlan,
+  options: SearchOptions,
+): AsyncGenerator<PendingHit, void, undefined> {
+  const run = await CatalogRun.start(options);
+  try {
+    const grams = gramsOf(requiredTexts(plan).map(({ text }) => text));
+    const files = options.latestFirst === true ? await run.filesLatestFirst() : run.files;
+    for (const file of files) {
+      if (!mayHold(run, file, grams)) continue;
+      yield* searchFile(run, file, plan);
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await run.finish();
+  }
+}
+
+async function* searchFile(
+  run: CatalogRun,
+  file: SessionFile,
+  plan: SearchPlan,
+): AsyncGenerator<PendingHit, void, undefined> {
+  run.pace.check();
+  if (!run.mayBelong(file)) return;
+  let open: ScannedFile | undefined;
+  try {
+    if (!isFrom(file.path, plan)) return;
+    open = openToScan(file.path);
+    let session: FileRow | undefined;
+    const mark = open;
+    const isNew = run.grams.isKept && run.grams.get(file, mark) === undefined;
+    const onFilter = isNew ? (filter: Uint8Array) => run.grams.put(file, mark, filter) : undefined;
+    for await (const batch of findInFile(open, plan, run.isInOrder(file, open), run.pace, onFilter)) {
+      for (const hit of batch) {
+        session ??= await run.infoOf(file);
+        if (session === undefined) return;
+        yield { ...hit, session };
+      }
+    }
+  } catch (error) {
+    if (error instanceof TooSlowError) run.report({ path: file.path, reason: "too-slow" });
+    else reportSkipped(file.path, error, run.report);
+  } finally {
+    if (open !== undefined) closeFile(open);
+  }
+}
+
+/** Whether a file may hold what is looked for, as far as its filter knows. */
+function mayHold({ grams: kept, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
+  pace.check();
+  const filter = grams.length === 0 ? undefined : kept.get(file, file);
+  return filter === undefined || hasGrams(filter, grams);
+}
+
+function isFrom(path: string, { filters: { source } }: SearchPlan): boolean {
+  return source === undefined || isFromSource(importOriginOf(path), source);
+}
+
+/** Reads which entries of a file are on the path to its leaf; undefined if it is no session any longer, or unreadable. */
+async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
+  let file: ScannedFile | undefined;
+  try {
+    file = openToScan(path);
+    const source = await readSource(file, pace);
+    return source && branchesOf(source.index);
+  } catch (error) {
+    reportSkipped(path, error, onSkipped);
+    return undefined;
+  } finally {
+    if (file !== undefined) closeFile(file);
+  }
+}

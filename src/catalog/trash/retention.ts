@@ -1,0 +1,106 @@
+import { assertOptions, FLAG, numberFrom, type OptionRules } from "../../core/format/options.ts";
+import type { FileRow } from "../../session/files/session-row.ts";
+import { Descent, type SessionLineage } from "../list/lineage.ts";
+
+/** Which sessions are kept. */
+export interface RetentionPolicy {
+  /** Milliseconds without a user or assistant message after which a session may be deleted. */
+  readonly olderThanMs: number;
+  /** Whether to keep sessions with a name. Default false. */
+  readonly keepNamed?: boolean;
+  /** Whether to keep sessions with labels, or whose labels are unknown. Default false. */
+  readonly keepLabelled?: boolean;
+  /** Whether to delete sessions even if kept ones were forked from them. Default false. */
+  readonly includeParents?: boolean;
+}
+
+const RETENTION_RULES: OptionRules<RetentionPolicy> = {
+  olderThanMs: numberFrom(0, "milliseconds"),
+  keepNamed: FLAG,
+  keepLabelled: FLAG,
+  includeParents: FLAG,
+};
+
+/** What the plan needs to know of a session. */
+export interface RetentionCandidate
+  extends Pick<FileRow, "path" | "id" | "name" | "parentSession" | "modified"> {
+  /** Whether any of its entries has a label; absent if unknown. */
+  readonly isLabelled?: boolean;
+}
+
+/** What becomes of sessions. */
+export interface RetentionPlan<S> {
+  /** Sessions to delete, in the given order. */
+  readonly toDelete: readonly S[];
+  /** Sessions to keep, in the order of the input, and why: `parent` means that a kept session was forked from it. */
+  readonly kept: readonly {
+    readonly session: S;
+    readonly reason: "recent" | "named" | "labelled" | "parent";
+  }[];
+}
+
+/** Why a session is kept. */
+export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
+
+/**
+ * Decides which sessions are old enough to be deleted. Deletes nothing.
+ *
+ * A session's age counts from its latest user or assistant message; one whose time is unknown or in the future is recent.
+ *
+ * @param sessions - The sessions that the policy applies to.
+ * @param nowMs - Unix milliseconds.
+ * @param others - Sessions that are kept whatever the policy says, and whose parents count as such.
+ * @throws {TypeError} If a time is no number.
+ * @remarks Cost: O(sessions + others).
+ */
+export function planRetention<S extends RetentionCandidate>(
+  sessions: readonly S[],
+  policy: RetentionPolicy,
+  nowMs: number,
+  others: readonly SessionLineage[] = [],
+): RetentionPlan<S> {
+  assertOptions(policy, RETENTION_RULES);
+  if (policy.olderThanMs === undefined) throw new TypeError("A policy needs olderThanMs.");
+  if (Number.isNaN(nowMs)) throw new TypeError("nowMs must be a number.");
+  const reasons = new Map<SessionLineage, KeepReason>();
+  for (const session of sessions) {
+    const reason = reasonToKeep(session, policy, nowMs);
+    if (reason !== undefined) reasons.set(session, reason);
+  }
+  if (policy.includeParents !== true) keepParents(sessions, others, reasons);
+  return {
+    toDelete: sessions.filter((session) => !reasons.has(session)),
+    kept: sessions.flatMap((session) => {
+      const reason = reasons.get(session);
+      return reason === undefined ? [] : [{ session, reason }];
+    }),
+  };
+}
+
+function reasonToKeep(
+  { name, modified, isLabelled = true }: RetentionCandidate,
+  { olderThanMs, keepNamed = false, keepLabelled = false }: RetentionPolicy,
+  nowMs: number,
+): KeepReason | undefined {
+  // A NaN age is not greater than any number, so the session counts as recent.
+  if (!(nowMs - modified.getTime() > olderThanMs)) return "recent";
+  if (keepNamed && name !== undefined) return "named";
+  return keepLabelled && isLabelled ? "labelled" : undefined;
+}
+
+function keepParents(
+  sessions: readonly SessionLineage[],
+  others: readonly SessionLineage[],
+  reasons: Map<SessionLineage, KeepReason>,
+): void {
+  const descent = new Descent<SessionLineage>([...sessions, ...others]);
+  const staying = new Set<SessionLineage>([...reasons.keys(), ...others]);
+  // Elements added during the walk are walked as well.
+  for (const session of staying) {
+    for (const parent of descent.parentsOf(session)) {
+      if (staying.has(parent)) continue;
+      staying.add(parent);
+      reasons.set(parent, "parent");
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { lstatSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { assertOptions, FLAG, SIGNAL } from "../../core/format/options.ts";
+import { forgetSession } from "../../session/files/forget-session.ts";
+import { readHeaderOf } from "../../session/files/read-header.ts";
+import { unlessRefused } from "../../session/files/skipped-files.ts";
+import { Pace } from "../../session/files/time-slices.ts";
+import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../../session/fs/file-system.ts";
+import { removeFile } from "../../session/fs/temporary-files.ts";
+import { notASessionAt } from "../../session/log/foreign-file.ts";
+import { LeaseSlot } from "../../session/log/lease-slot.ts";
+import {
+  awaitFile,
+  finishInterrupted,
+  isThere,
+  removeOldFile,
+  reserve,
+} from "../../session/log/replace-file.ts";
+import { absolutePath } from "../../session/log/session-paths.ts";
+import { deleteMarked, importOriginOf } from "../list/deleted-imports.ts";
+
+/** How a session is deleted. */
+export interface DeleteOptions {
+  /** Whether to remove it for good instead of moving it to the trash. Default false. */
+  readonly permanent?: boolean;
+  /** Whether to delete even a file that is no session or has a lease. Default false. */
+  readonly force?: boolean;
+  /** Ends the work with `ABORTED`, unless the deletion has already begun. */
+  readonly signal?: AbortSignal;
+}
+
+/** The result of a deletion. */
+export interface DeletedSession {
+  /** Absolute path before it was deleted. */
+  readonly path: string;
+  /** Whether it is in the system's trash or removed for good. */
+  readonly method: "trash" | "permanent";
+}
+
+/**
+ * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it for good.
+ *
+ * Its lease file is deleted with it; its backups stay. A symbolic link is not followed. A session that was imported
+ * from another program is not imported again.
+ *
+ * @param path - May be relative, start with `~`, or be a `file://` URL.
+ * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it is another
+ *   program's, or would be removed for good and is no session, `LEASE_HELD` if a process has its lease, `WRITE_FAILED` if the system has no
+ *   trash or refuses, or the file is being replaced, `ABORTED`; the file is then where it was.
+ */
+export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
+  assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
+  const { permanent = false, force = false, signal } = options;
+  const pace = new Pace(signal);
+  pace.check();
+  const absolute = absolutePath(path);
+  ifPresent(() => awaitFile(realFileSystem, absolute));
+  // Checked first, because the trash package ignores missing files.
+  assertPlainFile(absolute);
+  if (!force) assertSession(absolute, permanent);
+  const trash = permanent ? undefined : await loadTrash(absolute);
+  pace.check();
+  const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
+  unlessFull(() => lease.take(), `${absolute}.lease`);
+  let release: (() => void) | undefined;
+  try {
+    release = unlessFull(() => reserve(realFileSystem, absolute));
+    // Another process may have deleted it meanwhile.
+    assertPlainFile(absolute);
+    await deleteMarked(
+      unlessRefused(() => importOriginOf(absolute)),
+      () => (trash === undefined ? removeForGood(absolute) : putIntoTrash(absolute, trash)),
+    );
+  } finally {
+    release?.();
+    lease.release();
+  }
+  forgetSession(absolute);
+  return { path: absolute, method: permanent ? "permanent" : "trash" };
+}
+
+/** Refuses what is no session: for good, anything; into the trash, what is known to be another program's. */
+function assertSession(path: string, isForGood: boolean): void {
+  if (isForGood) {
+    if (readHeaderOf(path) === undefined) throw notASessionAt(path);
+    return;
+  }
+  const error = notASessionAt(path);
+  if (isSessionError(error) && error.details["source"] !== undefined) throw error;
+}
+
+/** Takes a lease or lock, or does without on a full disk, unless its file is there: or nothing could be deleted there. */
+function unlessFull<T>(take: () => T, file?: string): T | undefined {
+  try {
+    return take();
+  } catch (error) {
+    const isFull = error instanceof Error && hasErrorCode(error.cause, "ENOSPC", "EDQUOT");
+    if (!isFull || (file !== undefined && isThere(file))) throw error;
+    return undefined;
+  }
+}
+
+/** Checks that a path is a plain file, and neither a link to one nor anything else. */
+export function assertPlainFile(path: string): void {
+  const stats = ifPresent(() => lstatSync(path));
+  if (stats?.isFile()) return;
+  const message = stats?.isSymbolicLink()
+    ? `${path} is a symbolic link, and no session file. Delete the session that it leads to, or remove the link by hand.`
+    : `There is no session file at ${path}. Check the path.`;
+  throw new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
+}
+
+function removeForGood(path: string): void {
+  try {
+    removeFile(realFileSystem, path);
+    removeOldFile(realFileSystem, path);
+    syncFolder(realFileSystem, dirname(path));
+  } catch (cause) {
+    throw refused(path, "remove it", "Remove it by hand if it must go.", cause);
+  }
+}
+
+type Trash = typeof import("trash").default;
+
+/**
+ * Loads the package that knows the systems' trashes: late, since it brings many others along, and most programs delete
+ * nothing.
+ *
+ * Found by the running program, not by a bundler: bundled, parts of it fail, after the file is in the trash.
+ */
+async function loadTrash(path: string): Promise<Trash> {
+  try {
+    const found = createRequire(import.meta.url).resolve("trash");
+    const { default: trash }: { default: Trash } = await import(pathToFileURL(found).href);
+    return trash;
+  } catch (cause) {
+    throw refused(
+      path,
+      "put it into the trash without the package trash",
+      "Install that beside the program, also beside a bundle, or remove the session for good.",
+      cause,
+    );
+  }
+}
+
+async function putIntoTrash(path: string, trash: Trash): Promise<void> {
+  // Or the old content that a killed process left would come back.
+  finishInterrupted(realFileSystem, path);
+  try {
+    // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
+    await trash(path, { glob: false });
+  } catch (cause) {
+    throw refused(path, "put it into the trash", "Remove it for good if it must go.", cause);
+  }
+}
+
+function refused(path: string, what: string, advice: string, cause: unknown): SessionError {
+  const [reason = ""] = messageOf(cause).split(/\.?(?:\n|$)/, 1);
+  return new SessionError(
+    "WRITE_FAILED",
+    `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,
+    {
+      details: { path },
+      cause,
+    },
+  );
+}

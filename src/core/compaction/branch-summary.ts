@@ -1,0 +1,218 @@
+import { textsOf } from "../context/content-text.ts";
+import { convertToLlm } from "../context/convert-to-llm.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { isContextEdit, projectContextEntry } from "../context/project-entry.ts";
+import type { Usage } from "../format/content.ts";
+import type { AnySessionEntry, ContextEditEntry, SessionEntry } from "../format/entry.ts";
+import { SessionError } from "../format/errors.ts";
+import type { AgentMessage } from "../format/message.ts";
+import {
+  addFileListsOf,
+  computeFileLists,
+  createFileOps,
+  extractFileOpsFromMessage,
+  type FileOperations,
+  formatFileOperations,
+} from "./file-operations.ts";
+import { promptOf } from "./prompts.ts";
+import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
+import type { CompactOptions } from "./summarize.ts";
+import { estimateAll, type TokenCounter } from "./tokens.ts";
+import { serializeConversation, shortenText } from "./transcript.ts";
+
+/** What comparing branches needs of a session; a `SessionManager` has it. */
+export interface BranchSource {
+  /** The entries root → `fromId`; empty if the id is unknown. */
+  getBranch(fromId?: string): SessionEntry[];
+}
+
+/** The entries that a navigation leaves behind. */
+export interface CollectEntriesResult {
+  /** Oldest first. */
+  entries: SessionEntry[];
+  /** The deepest common entry of both paths; null if there is none. */
+  commonAncestorId: string | null;
+}
+
+/** The input of a branch summary. */
+export interface BranchPreparation {
+  /** Oldest first. */
+  messages: AgentMessage[];
+  fileOps: FileOperations;
+  /** Estimate of `messages`. */
+  totalTokens: number;
+}
+
+/** The outcome of a branch summary, in the shape that hosts and extensions exchange. */
+export interface BranchSummaryResult {
+  summary?: string;
+  readFiles?: string[];
+  modifiedFiles?: string[];
+  usage?: Usage;
+  aborted?: boolean;
+  error?: string;
+}
+
+/** A branch summary that was written; `generateBranchSummary` throws if it fails. */
+export interface WrittenBranchSummary extends BranchSummaryResult {
+  /** Empty if the branch has nothing to summarise. */
+  summary: string;
+  readFiles: string[];
+  modifiedFiles: string[];
+}
+
+/** How a branch summary is to be written. */
+export interface GenerateBranchSummaryOptions extends CompactOptions {
+  summarize: Summarize;
+  /** Context window of the summarizing model, in tokens. Default 128,000. */
+  contextWindow?: number | undefined;
+  /** Part of it that stays free for prompt and reply, in tokens. Default 16,384. */
+  reserveTokens?: number | undefined;
+  counter?: TokenCounter | undefined;
+}
+
+const DEFAULT_CONTEXT_WINDOW = 128_000;
+const DEFAULT_RESERVE_TOKENS = 16_384;
+const SQUEEZE_IN_BELOW = 0.9;
+
+/** Shorter than in a transcript, which must not shorten it again. */
+const TOOL_RESULT_LENGTH = 1000;
+
+/**
+ * Collects the entries that a navigation leaves: those after the deepest common ancestor, up to the old leaf.
+ *
+ * @param session - The session.
+ * @param oldLeafId - The leaf before; null if there was none.
+ * @param targetId - The entry to navigate to.
+ * @returns No entries if the target is the old leaf or comes after it.
+ * @remarks Cost: O(both paths).
+ */
+export function collectEntriesForBranchSummary(
+  session: BranchSource,
+  oldLeafId: string | null,
+  targetId: string,
+): CollectEntriesResult {
+  if (oldLeafId === null) return { entries: [], commonAncestorId: null };
+  const left = session.getBranch(oldLeafId);
+  const onTargetPath = new Set(session.getBranch(targetId).map(({ id }) => id));
+  const ancestorAt = left.findLastIndex(({ id }) => onTargetPath.has(id));
+  return { entries: left.slice(ancestorAt + 1), commonAncestorId: left[ancestorAt]?.id ?? null };
+}
+
+/**
+ * Makes messages of the newest entries that fit a budget, and collects the files of all entries.
+ *
+ * Applies context edits, shortens tool results and omits system messages. The first entry that does not fit ends the
+ * selection, except that a summary is still added while less than 90 % of the budget is used.
+ *
+ * @param entries - Entries of a branch, oldest first.
+ * @param tokenBudget - In tokens; 0 means no limit.
+ * @remarks Cost: O(size of the entries).
+ */
+export function prepareBranchEntries(
+  entries: readonly AnySessionEntry[],
+  tokenBudget = 0,
+  counter?: TokenCounter,
+): BranchPreparation {
+  const edits = editsAmong(entries);
+  const newestFirst: AgentMessage[][] = [];
+  let totalTokens = 0;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    const messages = entry === undefined ? [] : summarizable(entry, edits.get(entry.id));
+    const tokens = estimateAll(messages, counter);
+    if (tokenBudget > 0 && totalTokens + tokens > tokenBudget) {
+      const squeezed = totalTokens < tokenBudget * SQUEEZE_IN_BELOW ? messages.filter(isSummary) : [];
+      newestFirst.push(squeezed);
+      totalTokens += estimateAll(squeezed, counter);
+      break;
+    }
+    newestFirst.push(messages);
+    totalTokens += tokens;
+  }
+  return { messages: newestFirst.reverse().flat(), fileOps: filesOf(entries), totalTokens };
+}
+
+function isSummary({ role }: AgentMessage): boolean {
+  return role === "compactionSummary" || role === "branchSummary";
+}
+
+function editsAmong(entries: readonly AnySessionEntry[]): Map<string, ContextEditEntry> {
+  const edits = new Map<string, ContextEditEntry>();
+  for (const entry of entries) if (isContextEdit(entry)) edits.set(entry.targetId, entry);
+  return edits;
+}
+
+function summarizable(entry: AnySessionEntry, edit: ContextEditEntry | undefined): AgentMessage[] {
+  return projectContextEntry(entry, edit)
+    .filter(({ role }) => role !== "system")
+    .map(withShortResult);
+}
+
+function withShortResult(message: AgentMessage): AgentMessage {
+  if (message.role !== "toolResult") return message;
+  const text = textsOf(message.content).join("");
+  const isShort = text.length <= TOOL_RESULT_LENGTH;
+  // Transcripts have no images, so images must not use up the budget.
+  if (isShort && !hasImage(message.content)) return message;
+  return { ...message, content: [{ type: "text", text: shortenText(text, TOOL_RESULT_LENGTH) }] };
+}
+
+function hasImage(content: unknown): boolean {
+  return Array.isArray(content) && content.some((block) => fieldsOf(block)["type"] === "image");
+}
+
+function filesOf(entries: readonly AnySessionEntry[]): FileOperations {
+  const fileOps = createFileOps();
+  for (const entry of entries) {
+    if (entry.type === "compaction" || entry.type === "branch_summary") addFileListsOf(entry, fileOps);
+    for (const message of projectContextEntry(entry)) extractFileOpsFromMessage(message, fileOps);
+  }
+  return fileOps;
+}
+
+/**
+ * Asks a model to summarise a branch that is being left.
+ *
+ * @param entries - As `collectEntriesForBranchSummary` returns them.
+ * @returns The summary with the file lists at its end. Empty, without asking a model, if the branch has no
+ *   conversation.
+ * @throws {SessionError} `ABORTED`, with the message "Branch summary cancelled"; `SUMMARY_FAILED` if the reply is not
+ *   a summary.
+ * @remarks Source: docs/compaction.md#branch-summaries
+ */
+export async function generateBranchSummary(
+  entries: readonly AnySessionEntry[],
+  options: GenerateBranchSummaryOptions,
+): Promise<WrittenBranchSummary> {
+  const { summarize, customInstructions, replaceInstructions, signal, counter } = options;
+  refuseCancelled("branch", signal);
+  const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+  const budget = window - (options.reserveTokens ?? DEFAULT_RESERVE_TOKENS);
+  // A budget of 0 would be no limit.
+  const { messages, fileOps } = prepareBranchEntries(entries, Math.max(budget, 1), counter);
+  const { readFiles, modifiedFiles } = computeFileLists(fileOps);
+  const conversation = serializeConversation(convertToLlm(messages));
+  if (conversation === "") {
+    assertNothingLeftOut(entries, messages, budget);
+    return { summary: "", readFiles, modifiedFiles };
+  }
+  const prompt = promptOf("branch", { conversation, customInstructions, replaceInstructions });
+  const { text, usage } = await requestSummary(summarize, { kind: "branch", prompt, signal });
+  const summary = text + formatFileOperations(readFiles, modifiedFiles);
+  return { summary, readFiles, modifiedFiles, ...(usage === undefined ? {} : { usage }) };
+}
+
+/** Fails if the newest message alone is too long: the branch must not seem empty. */
+function assertNothingLeftOut(
+  entries: readonly AnySessionEntry[],
+  messages: readonly AgentMessage[],
+  budget: number,
+) {
+  if (messages.length === prepareBranchEntries(entries).messages.length) return;
+  throw new SessionError(
+    "SUMMARY_FAILED",
+    `No summary was written: the newest message of the branch does not fit into ${budget} tokens. Nothing was changed; use a model with a larger context window.`,
+    { details: { kind: "branch", budget } },
+  );
+}

@@ -1,0 +1,130 @@
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { headOf, partsOf, textOf } from "../context/message-parts.ts";
+import type { AgentMessage } from "../format/message.ts";
+import type { CompactionPreparation } from "./plan.ts";
+import {
+  assertSomethingToCompact,
+  type CompactionDetails,
+  type CompactionResult,
+  compactionResult,
+  previousText,
+} from "./summarize.ts";
+import { expectSummarySize } from "./summary-size.ts";
+import { describeCall } from "./transcript.ts";
+
+const CHARACTERS_PER_TOKEN = 4;
+const LINE_LENGTH = 240;
+const INTRODUCTION = "(Extracted without a model: quotations, shortened, oldest first.)";
+const GOAL_HEADING = "## Goal\n\n";
+const PROGRESS_HEADING = "## Progress\n\n";
+const NOTES_HEADING = "## Earlier Notes\n\n";
+const GAP = "- …";
+const GLUE = "\n\n";
+
+/**
+ * Makes a summary without a model: the user's requests, the last steps, the previous summary, and the files.
+ *
+ * Only quotes, and never exceeds the size that `planCompaction` expects of a summary, so that a host can always
+ * compact. The same preparation gives the same summary.
+ *
+ * @param preparation - As `prepareCompaction` returns it.
+ * @param maxTokens - The most tokens of the text, without the file lists.
+ * @returns A result whose `details.withoutModel` is true.
+ * @throws {SessionError} `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
+ * @remarks Cost: O(size of the messages). Source: docs/compaction.md#without-a-model
+ */
+export function compactWithoutModel(
+  preparation: CompactionPreparation,
+  maxTokens = Number.POSITIVE_INFINITY,
+): CompactionResult<CompactionDetails> {
+  assertSomethingToCompact(preparation);
+  const length = Math.min(expectSummarySize(preparation).textTokens, maxTokens) * CHARACTERS_PER_TOKEN;
+  const result = compactionResult(preparation, extract(preparation, length));
+  return { ...result, details: { ...result.details, withoutModel: true } };
+}
+
+/** The parts of an extract; each line begins with `- ` and has no line break. */
+interface Extract {
+  readonly goals: readonly string[];
+  readonly steps: readonly string[];
+  readonly notes: string;
+}
+
+function extract(preparation: CompactionPreparation, length: number): string {
+  const messages = [...preparation.messagesToSummarize, ...preparation.turnPrefixMessages];
+  const { goals, steps, notes } = parseExtract(previousText(preparation) ?? "");
+  const left = length - INTRODUCTION.length - 2 * GLUE.length;
+  const share = Math.floor(left / (notes === "" ? 2 : 4));
+  const sections = [
+    INTRODUCTION,
+    section(GOAL_HEADING, [...goals, ...messages.flatMap(goalsOf)], share),
+    section(PROGRESS_HEADING, [...steps, ...messages.flatMap(stepsOf)], share),
+    notes === "" ? "" : NOTES_HEADING + notes,
+  ];
+  return headOf(sections.filter((text) => text !== "").join(GLUE), length).trimEnd();
+}
+
+/** Parses the previous summary if it was extracted as well, so that extracts do not nest. */
+function parseExtract(previous: string): Extract {
+  if (!previous.startsWith(INTRODUCTION)) return { goals: [], steps: [], notes: previous };
+  const notesAt = previous.indexOf(NOTES_HEADING);
+  const notes = notesAt === -1 ? "" : previous.slice(notesAt + NOTES_HEADING.length);
+  const [goals = "", steps = ""] = (notesAt === -1 ? previous : previous.slice(0, notesAt)).split(
+    PROGRESS_HEADING,
+  );
+  return { goals: linesOf(goals), steps: linesOf(steps), notes };
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line.startsWith("- ") && line !== GAP);
+}
+
+/** Writes a heading and the lines that fit: the first one, and the newest. */
+function section(heading: string, lines: readonly string[], length: number): string {
+  const [first, ...others] = lines;
+  if (first === undefined) return "";
+  let left = length - heading.length - first.length - GAP.length - 1;
+  let from = others.length;
+  while (from > 0) {
+    left -= (others[from - 1]?.length ?? 0) + 1;
+    if (left < 0) break;
+    from--;
+  }
+  const gap = from === 0 ? [] : [GAP];
+  return heading + [first, ...gap, ...others.slice(from)].join("\n");
+}
+
+function goalsOf(message: AgentMessage): string[] {
+  const { role, content } = fieldsOf(message);
+  return role === "user" ? line(textsOf(content).join(" ")) : [];
+}
+
+function stepsOf(message: AgentMessage): string[] {
+  const fields = fieldsOf(message);
+  switch (fields["role"]) {
+    case "assistant":
+      return partsOf(message).flatMap((part) => {
+        if (part.kind === "toolCall") return line(describeCall(part));
+        return part.kind === "text" ? line(part.text) : [];
+      });
+    case "toolResult":
+      return fields["isError"] === true ? line(`Failed: ${textsOf(fields["content"]).join(" ")}`) : [];
+    case "bashExecution":
+      return fields["excludeFromContext"] === true ? [] : line(`The user ran: ${textOf(fields["command"])}`);
+    case "branchSummary":
+    case "compactionSummary":
+      return line(`Summary: ${textOf(fields["summary"])}`);
+    default:
+      return [];
+  }
+}
+
+function line(text: string): string[] {
+  // Only the beginning can fit; the rest may be megabytes.
+  const words = headOf(text, LINE_LENGTH * 4)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (words === "") return [];
+  return [words.length <= LINE_LENGTH ? `- ${words}` : `- ${headOf(words, LINE_LENGTH)}…`];
+}

@@ -1,0 +1,182 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { partsOf } from "../context/message-parts.ts";
+import { sessionEntryToContextMessages } from "../context/project-entry.ts";
+import type { AnySessionEntry } from "../format/entry.ts";
+import type { AgentMessage } from "../format/message.ts";
+import { estimateAll, type TokenCounter } from "./tokens.ts";
+
+/** Where a compaction cuts. */
+export interface CutPointResult {
+  /** First entry that is kept. */
+  firstKeptEntryIndex: number;
+  /** Start of the turn that the cut splits; -1 if it splits none. */
+  turnStartIndex: number;
+  /** Whether the cut splits a turn. */
+  isSplitTurn: boolean;
+}
+
+/** An entry and the messages that it contributes. */
+export interface CutEntry {
+  readonly sourceEntry: AnySessionEntry;
+  readonly messages: readonly AgentMessage[];
+}
+
+const TURN_STARTING_ROLES: ReadonlySet<unknown> = new Set([
+  "user",
+  "bashExecution",
+  "custom",
+  "branchSummary",
+  "compactionSummary",
+]);
+
+/**
+ * Finds where to cut so that the newest messages of about `keepRecentTokens` stay.
+ *
+ * Cuts at the nearest legal position at or after the entry that reaches the budget, else at the last legal one; at the
+ * first one if nothing reaches the budget. Legal are messages that begin a turn and assistant messages, but
+ * not between a tool call and its result. Keeps metadata directly before the cut.
+ *
+ * @param entries - Entries of a branch, root first, each counted as it is stored.
+ * @param startIndex - First entry that may be cut off.
+ * @param endIndex - One past the last entry.
+ * @param keepRecentTokens - Budget, in tokens.
+ * @returns `startIndex` and no turn if no position is legal.
+ * @remarks Cost: O(entries). Source: docs/compaction.md#cut-point
+ */
+export function findCutPoint(
+  entries: readonly AnySessionEntry[],
+  startIndex: number,
+  endIndex: number,
+  keepRecentTokens: number,
+  counter?: TokenCounter,
+): CutPointResult {
+  const contributions = entries.slice(0, endIndex).map(onItsOwn);
+  const cut = cutContributions(contributions, startIndex, keepRecentTokens, counter);
+  return cut ?? { firstKeptEntryIndex: startIndex, turnStartIndex: -1, isSplitTurn: false };
+}
+
+/**
+ * Finds the start of an entry's turn: the nearest user-like message at or before it.
+ *
+ * @param entries - Entries of a branch, root first.
+ * @param entryIndex - The entry.
+ * @param startIndex - The search ends here.
+ * @returns Its index, or -1 if there is none.
+ */
+export function findTurnStartIndex(
+  entries: readonly AnySessionEntry[],
+  entryIndex: number,
+  startIndex: number,
+): number {
+  return entries.findLastIndex(
+    (entry, i) => i >= startIndex && i <= entryIndex && startsTurn(onItsOwn(entry)),
+  );
+}
+
+/** A compaction contributes nothing: the new one replaces it, whether it is summarised or kept. */
+function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
+  const messages = sourceEntry.type === "compaction" ? [] : sessionEntryToContextMessages(sourceEntry);
+  return { sourceEntry, messages };
+}
+
+/** Does the same as `findCutPoint`, with entries and their contributions; undefined if no position from `startIndex` on is legal. */
+export function cutContributions(
+  entries: readonly CutEntry[],
+  startIndex: number,
+  keepRecentTokens: number,
+  counter?: TokenCounter,
+): CutPointResult | undefined {
+  const legal = legalPositions(entries, startIndex);
+  const reachedAt = whereReached(entries, startIndex, keepRecentTokens, counter);
+  const cut = reachedAt === -1 ? legal[0] : (legal.find((position) => position >= reachedAt) ?? legal.at(-1));
+  if (cut === undefined) return undefined;
+  const turnAt = entries.findLastIndex((entry, i) => i >= startIndex && i <= cut && startsTurn(entry));
+  const isSplitTurn = turnAt !== -1 && turnAt !== cut;
+  return {
+    firstKeptEntryIndex: beforeMetadata(entries, cut, startIndex),
+    turnStartIndex: isSplitTurn ? turnAt : -1,
+    isSplitTurn,
+  };
+}
+
+/** Returns the newest entry that reaches the budget; -1 if none does. System messages do not count: they are replayed. */
+function whereReached(
+  entries: readonly CutEntry[],
+  startIndex: number,
+  keepRecentTokens: number,
+  counter: TokenCounter | undefined,
+): number {
+  let total = 0;
+  for (let index = entries.length - 1; index >= startIndex; index--) {
+    const kept = entries[index]?.messages.filter(({ role }) => role !== "system") ?? [];
+    if (kept.length === 0) continue;
+    total += estimateAll(kept, counter);
+    if (total >= keepRecentTokens) return index;
+  }
+  return -1;
+}
+
+function legalPositions(entries: readonly CutEntry[], startIndex: number): number[] {
+  const tornBy = pairsTornAt(entries);
+  const positions: number[] = [];
+  entries.forEach((entry, index) => {
+    if (index < startIndex || tornBy[index] !== 0) return;
+    if (startsTurn(entry) || isAnswer(entry)) positions.push(index);
+  });
+  return positions;
+}
+
+/** Counts for each index the earlier tool calls whose results are at or after it. */
+function pairsTornAt(entries: readonly CutEntry[]): number[] {
+  const changes = new Array<number>(entries.length + 1).fill(0);
+  const open = new Map<string, number>();
+  const change = (index: number, by: number) => {
+    changes[index] = (changes[index] ?? 0) + by;
+  };
+  entries.forEach(({ messages }, index) => {
+    for (const message of messages) {
+      for (const id of callIdsOf(message)) open.set(id, index);
+      const answered = answeredIdOf(message);
+      const calledAt = answered === undefined ? undefined : open.get(answered);
+      if (answered === undefined || calledAt === undefined) continue;
+      change(calledAt + 1, 1);
+      change(index + 1, -1);
+      // A second result of a call would block all cuts before it, and requests drop it anyway.
+      open.delete(answered);
+    }
+  });
+  let torn = 0;
+  return changes.map((by) => (torn += by));
+}
+
+function callIdsOf(message: AgentMessage): string[] {
+  if (message.role !== "assistant") return [];
+  return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? part.id : []));
+}
+
+function answeredIdOf(message: AgentMessage): string | undefined {
+  const { role, toolCallId } = fieldsOf(message);
+  return role === "toolResult" && typeof toolCallId === "string" ? toolCallId : undefined;
+}
+
+function beforeMetadata(entries: readonly CutEntry[], cut: number, startIndex: number): number {
+  let first = cut;
+  while (first > startIndex && isMetadata(entries[first - 1])) first--;
+  return first;
+}
+
+function isMetadata(entry: CutEntry | undefined): boolean {
+  return entry !== undefined && entry.messages.length === 0 && entry.sourceEntry.type !== "compaction";
+}
+
+function startsTurn(entry: CutEntry): boolean {
+  return hasRole(entry, (role) => TURN_STARTING_ROLES.has(role));
+}
+
+function isAnswer(entry: CutEntry): boolean {
+  return hasRole(entry, (role) => role === "assistant");
+}
+
+function hasRole({ sourceEntry, messages }: CutEntry, is: (role: unknown) => boolean): boolean {
+  return sourceEntry.type !== "compaction" && messages.some(({ role }) => is(role));
+}

@@ -1,0 +1,103 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { SessionEntry } from "../format/entry.ts";
+import { entryNotFound } from "../format/errors.ts";
+import {
+  computeFileLists,
+  createFileOps,
+  extractFileOpsFromMessage,
+  type FileLists,
+} from "./file-operations.ts";
+
+/** What comparing branches needs of a session; `SessionManager` and `ReadonlySessionManager` have it. */
+export interface EntrySource {
+  /** Returns an entry by id. */
+  getEntry(id: string): SessionEntry | undefined;
+}
+
+/** What only one of two branches has. */
+export interface BranchSide extends FileLists {
+  /** From below the common ancestor to the end of the branch; empty if the other branch continues it. */
+  readonly entries: SessionEntry[];
+}
+
+/** Where two branches diverge, and what each has since. */
+export interface BranchDiff {
+  /** The deepest common entry; null if there is none. */
+  readonly commonAncestorId: string | null;
+  readonly x: BranchSide;
+  readonly y: BranchSide;
+}
+
+/**
+ * Compares two branches of a session: where they diverge, what only one has, and the files that its tool calls read
+ * and modified.
+ *
+ * @param session - The session.
+ * @param x - Id of the entry at which one branch ends.
+ * @param y - The same of the other.
+ * @throws {SessionError} `ENTRY_NOT_FOUND`
+ * @remarks Cost: O(result): reads at most twice as many entries as the longer side has.
+ */
+export function diffBranches(session: EntrySource, x: string, y: string): BranchDiff {
+  const climbs = [new Climb(session, x), new Climb(session, y)] as const;
+  const [one, other] = climbs;
+  // Alternates, because either may be deeper.
+  let meeting = other.has(x) ? x : undefined;
+  while (meeting === undefined && !(one.isDone && other.isDone)) {
+    meeting = one.step(other) ?? other.step(one);
+  }
+  return {
+    commonAncestorId: meeting ?? null,
+    x: sideOf(one.below(meeting)),
+    y: sideOf(other.below(meeting)),
+  };
+}
+
+class Climb {
+  readonly #session: EntrySource;
+  readonly #passed = new Map<string, SessionEntry>();
+  #next: string | null;
+
+  constructor(session: EntrySource, id: string) {
+    this.#session = session;
+    const entry = session.getEntry(id);
+    if (entry === undefined) throw entryNotFound(id);
+    this.#passed.set(id, entry);
+    this.#next = entry.parentId;
+  }
+
+  get isDone(): boolean {
+    return this.#next === null;
+  }
+
+  has(id: string): boolean {
+    return this.#passed.has(id);
+  }
+
+  /** Climbs one entry; returns its id if the other climb has passed it. */
+  step(other: Climb): string | undefined {
+    const id = this.#next;
+    if (id === null) return undefined;
+    if (other.has(id)) return id;
+    const entry = this.#passed.has(id) ? undefined : this.#session.getEntry(id);
+    if (entry !== undefined) this.#passed.set(id, entry);
+    this.#next = entry?.parentId ?? null;
+    return undefined;
+  }
+
+  /** Returns the entries passed before one, oldest first. */
+  below(id: string | undefined): SessionEntry[] {
+    const entries: SessionEntry[] = [];
+    for (const [passed, entry] of this.#passed) {
+      if (passed === id) break;
+      entries.push(entry);
+    }
+    return entries.reverse();
+  }
+}
+
+function sideOf(entries: SessionEntry[]): BranchSide {
+  const fileOps = createFileOps();
+  for (const entry of entries) extractFileOpsFromMessage(fieldsOf(entry)["message"], fileOps);
+  return { entries, ...computeFileLists(fileOps) };
+}

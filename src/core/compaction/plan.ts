@@ -1,0 +1,180 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { entryPathOf } from "../context/entry-path.ts";
+import { textOf } from "../context/message-parts.ts";
+import type { ModelChoice } from "../context/path-settings.ts";
+import {
+  type ProjectedSessionEntry,
+  projectPath,
+  type SessionProjection,
+} from "../context/session-context.ts";
+import { foldSystemMessages } from "../context/system-message.ts";
+import type { AnySessionEntry } from "../format/entry.ts";
+import type { AgentMessage } from "../format/message.ts";
+import { type CutPointResult, cutContributions } from "./cut-point.ts";
+import {
+  addFileListsOf,
+  createFileOps,
+  extractFileOpsFromMessage,
+  type FileOperations,
+} from "./file-operations.ts";
+import { assertSettings, type CompactionSettings, settingsForModel } from "./settings.ts";
+import { expectSummarySize } from "./summary-size.ts";
+import { estimateAll, estimateProjectedContextTokens, estimateTokens, type TokenCounter } from "./tokens.ts";
+
+/** What a compaction of a branch will summarise, and what it will keep. */
+export interface CompactionPreparation {
+  /** First entry that stays in the context. */
+  firstKeptEntryId: string;
+  /** Messages of the context up to the cut, or up to the turn that it splits; no system messages. */
+  messagesToSummarize: AgentMessage[];
+  /** Messages of a split turn up to the cut. */
+  turnPrefixMessages: AgentMessage[];
+  /** Whether the cut splits a turn. */
+  isSplitTurn: boolean;
+  /** Current size of the context, in tokens; the provider's count if that still applies. */
+  tokensBefore: number;
+  /** The summary that the context begins with, to be updated. */
+  previousSummary?: string | undefined;
+  /** Files that the summarised messages and the previous summary touched. */
+  fileOps: FileOperations;
+  /** The settings for the model in use. */
+  settings: CompactionSettings;
+  /** Estimated size of the context afterwards, in tokens, with a summary of the expected length. */
+  estimatedTokensAfter: number;
+  /** Whether a summary of the expected length is shorter than what it replaces. */
+  wouldShrink: boolean;
+}
+
+/**
+ * Why there is nothing to compact.
+ *
+ * - `empty`: the context has no messages.
+ * - `justCompacted`: the last entry is a compaction.
+ * - `noCutPoint`: nowhere can it be cut without tearing a tool result from its call.
+ * - `nothingToSummarize`: everything before the cut is summarised already; all the rest is recent.
+ */
+export type CompactionSkipReason = "empty" | "justCompacted" | "noCutPoint" | "nothingToSummarize";
+
+/** A compaction, or why there is none. */
+export type CompactionPlan =
+  | { kind: "compact"; preparation: CompactionPreparation }
+  | { kind: "skip"; reason: CompactionSkipReason };
+
+/** Options of a plan beside the settings. */
+export interface PlanOptions {
+  /** Counts tokens instead of estimating them. */
+  readonly counter?: TokenCounter | undefined;
+  /** The model in use; null if unknown. Default: the one that the branch names, which excludes a header's. */
+  readonly model?: ModelChoice | null | undefined;
+}
+
+/**
+ * Plans the compaction of a branch: where to cut its context, what to summarise, what to keep.
+ *
+ * Uses the effective context: with edits, without what an earlier compaction left out. Every message except system
+ * messages is either summarised or kept. The same branch gives the same plan.
+ *
+ * @param pathEntries - The branch, root first.
+ * @param settings - How much to keep, with overrides by model.
+ * @remarks Cost: O(branch) in heads, O(size of the context). Source: docs/compaction.md#plan
+ */
+export function planCompaction(
+  pathEntries: readonly AnySessionEntry[],
+  settings: CompactionSettings,
+  options: PlanOptions = {},
+): CompactionPlan {
+  const { counter, model } = options;
+  if (pathEntries.at(-1)?.type === "compaction") return { kind: "skip", reason: "justCompacted" };
+  const projection = projectPath(entryPathOf(pathEntries));
+  if (projection.messages.length === 0) return { kind: "skip", reason: "empty" };
+  const { entries } = projection;
+  assertSettings(settings);
+  const applied = settingsForModel(settings, model === undefined ? projection.model : model);
+  const boundary = entries[0]?.sourceEntry.type === "compaction" ? 1 : 0;
+  const cut = cutContributions(entries, boundary, applied.keepRecentTokens, counter);
+  const firstKept = cut && entries[cut.firstKeptEntryIndex];
+  if (cut === undefined || firstKept === undefined) return { kind: "skip", reason: "noCutPoint" };
+  const parts = partsAt(entries, boundary, cut);
+  if (parts.messagesToSummarize.length + parts.turnPrefixMessages.length === 0) {
+    return { kind: "skip", reason: "nothingToSummarize" };
+  }
+  const preparation: CompactionPreparation = {
+    firstKeptEntryId: firstKept.sourceEntry.id,
+    ...parts,
+    isSplitTurn: cut.isSplitTurn,
+    tokensBefore: estimateProjectedContextTokens(projection, pathEntries, counter).tokens,
+    settings: applied,
+    ...outlook(projection, cut, parts, counter),
+  };
+  return { kind: "compact", preparation };
+}
+
+/**
+ * Plans the compaction of a branch, as `planCompaction` does.
+ *
+ * @returns Undefined if there is nothing to compact.
+ */
+export function prepareCompaction(
+  pathEntries: readonly AnySessionEntry[],
+  settings: CompactionSettings,
+  options: PlanOptions = {},
+): CompactionPreparation | undefined {
+  const plan = planCompaction(pathEntries, settings, options);
+  return plan.kind === "compact" ? plan.preparation : undefined;
+}
+
+type Parts = Pick<
+  CompactionPreparation,
+  "messagesToSummarize" | "turnPrefixMessages" | "previousSummary" | "fileOps"
+>;
+
+function partsAt(entries: readonly ProjectedSessionEntry[], boundary: number, cut: CutPointResult): Parts {
+  const previous = boundary === 1 ? entries[0] : undefined;
+  const historyEnd = cut.isSplitTurn ? cut.turnStartIndex : cut.firstKeptEntryIndex;
+  const messagesToSummarize = [...retainedBy(previous), ...messagesIn(entries, boundary, historyEnd)];
+  const turnPrefixMessages = messagesIn(entries, historyEnd, cut.firstKeptEntryIndex);
+  const fileOps = createFileOps();
+  if (previous !== undefined) addFileListsOf(previous.sourceEntry, fileOps);
+  for (const message of messagesToSummarize) extractFileOpsFromMessage(message, fileOps);
+  for (const message of turnPrefixMessages) extractFileOpsFromMessage(message, fileOps);
+  const previousSummary = textOf(fieldsOf(previous?.sourceEntry)["summary"]);
+  return {
+    messagesToSummarize,
+    turnPrefixMessages,
+    previousSummary: previousSummary === "" ? undefined : previousSummary,
+    fileOps,
+  };
+}
+
+/** Returns the messages in a compaction's `retainedTail`. They cannot be kept again, because they are no entries. */
+function retainedBy(compaction: ProjectedSessionEntry | undefined): AgentMessage[] {
+  const messages = compaction?.messages ?? [];
+  const summaryAt = messages.findIndex(({ role }) => role === "compactionSummary");
+  return messages.slice(summaryAt + 1).filter(isNoSystemMessage);
+}
+
+function messagesIn(entries: readonly ProjectedSessionEntry[], start: number, end: number): AgentMessage[] {
+  return entries.slice(start, end).flatMap(({ messages }) => messages.filter(isNoSystemMessage));
+}
+
+function isNoSystemMessage(message: AgentMessage): boolean {
+  return message.role !== "system";
+}
+
+function outlook(
+  projection: SessionProjection,
+  cut: CutPointResult,
+  parts: Parts,
+  counter: TokenCounter | undefined,
+): Pick<CompactionPreparation, "estimatedTokensAfter" | "wouldShrink"> {
+  const { entries, messages } = projection;
+  const system = foldSystemMessages(messages, 0);
+  const systemTokens = system === undefined ? 0 : estimateTokens(system, counter);
+  const keptTokens = estimateAll(messagesIn(entries, cut.firstKeptEntryIndex, entries.length), counter);
+  const { replacedTokens, textTokens, fileListTokens } = expectSummarySize(parts, counter);
+  const summaryTokens = textTokens + fileListTokens;
+  return {
+    estimatedTokensAfter: systemTokens + keptTokens + summaryTokens,
+    wouldShrink: summaryTokens < replacedTokens,
+  };
+}

@@ -1,0 +1,120 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
+import { isUsage } from "../context/usage.ts";
+import { untilAborted } from "../format/abort.ts";
+import type { Usage } from "../format/content.ts";
+import { isSessionError, SessionError } from "../format/errors.ts";
+import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
+
+/** One text to be written by a model. */
+export interface SummarizeRequest {
+  systemPrompt: string;
+  prompt: string;
+  kind: "history" | "turnPrefix" | "branch";
+  /** Aborted when the text is no longer wanted. */
+  signal?: AbortSignal;
+}
+
+/** What a model wrote. */
+export interface SummarizeReply {
+  text: string;
+  usage?: Usage | undefined;
+  /** Why the model stopped, in its provider's words. */
+  stopReason?: string | undefined;
+}
+
+/** Asks a model for a text. The host implements it: this library calls no model. */
+export type Summarize = (request: SummarizeRequest) => Promise<SummarizeReply>;
+
+/** A requested text, without the system prompt. */
+export interface WantedSummary {
+  readonly kind: SummaryKind;
+  readonly prompt: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Stop reasons of several providers for an incomplete reply, in lower case and without `-` and `_`. */
+const UNFINISHED: ReadonlySet<string> = new Set([
+  ...["length", "maxtokens", "maxoutputtokens", "modelcontextwindowexceeded"],
+  ...["incomplete", "pending", "pauseturn", "deferred", "tooluse", "toolcalls", "functioncall"],
+  ...["error", "failed", "aborted", "cancelled", "contentfilter", "safety", "refusal"],
+]);
+
+const CANCELLED: { readonly [kind in SummaryKind]: string } = {
+  history: "Compaction cancelled",
+  turnPrefix: "Compaction cancelled",
+  branch: "Branch summary cancelled",
+};
+
+/**
+ * Asks for one text, and rejects replies that are not a summary.
+ *
+ * An abort takes effect at once, even if the summarizer ignores the signal.
+ *
+ * @returns The trimmed text and its usage.
+ * @throws {SessionError} `ABORTED` if the signal was aborted or the reply says so; `SUMMARY_FAILED` if the summarizer
+ *   threw, or the reply is empty or incomplete.
+ */
+export async function requestSummary(
+  summarize: Summarize,
+  wanted: WantedSummary,
+): Promise<{ text: string; usage: Usage | undefined }> {
+  const { kind } = wanted;
+  const reply = fieldsOf(await replyTo(summarize, wanted));
+  const text = textOf(reply["text"]).trim();
+  const stopReason = textOf(reply["stopReason"]);
+  const reason = stopReason.toLowerCase().replaceAll(/[-_]/g, "");
+  if (reason === "aborted") throw cancelled(kind, undefined);
+  if (UNFINISHED.has(reason)) {
+    throw failed(kind, `the model stopped for "${stopReason}" before it was done`, { stopReason });
+  }
+  if (text === "") throw failed(kind, "the reply is empty", { stopReason });
+  const { usage } = reply;
+  return { text, usage: isUsage(usage) ? usage : undefined };
+}
+
+async function replyTo(summarize: Summarize, wanted: WantedSummary): Promise<unknown> {
+  const { kind, prompt, signal } = wanted;
+  refuseCancelled(kind, signal);
+  try {
+    const asked = ask(summarize, {
+      systemPrompt: SUMMARY_SYSTEM_PROMPT,
+      prompt,
+      kind,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return await untilAborted(asked, signal, CANCELLED[kind]);
+  } catch (error) {
+    if (signal?.aborted) throw cancelled(kind, signal.reason);
+    if (isSessionError(error, "ABORTED")) throw cancelled(kind, error);
+    throw failed(kind, error instanceof Error ? error.message : "the summarizer failed", {}, error);
+  }
+}
+
+/** A summarizer that throws at once rejects like any other. */
+async function ask(summarize: Summarize, request: SummarizeRequest): Promise<SummarizeReply> {
+  return summarize(request);
+}
+
+function cancelled(kind: SummaryKind, cause: unknown): SessionError {
+  return new SessionError("ABORTED", CANCELLED[kind], { details: { kind }, cause });
+}
+
+function failed(
+  kind: SummaryKind,
+  what: string,
+  details: { readonly [key: string]: unknown },
+  cause?: unknown,
+): SessionError {
+  const message = `No summary was written: ${what}. Nothing was changed; try again, or do without a model.`;
+  return new SessionError("SUMMARY_FAILED", message, { details: { kind, ...details }, cause });
+}
+
+/**
+ * Refuses to start if the signal was aborted.
+ *
+ * @throws {SessionError} `ABORTED`
+ */
+export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw cancelled(kind, signal.reason);
+}

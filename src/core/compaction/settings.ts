@@ -1,0 +1,78 @@
+import type { ModelChoice } from "../context/path-settings.ts";
+import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules } from "../format/options.ts";
+
+/** Settings that may differ by model. */
+export interface CompactionLimits {
+  /** Whether to compact automatically. */
+  enabled: boolean;
+  /** Tokens of the context window that stay free for the next reply and for a summary. */
+  reserveTokens: number;
+  /** Tokens of the newest messages that a compaction keeps. */
+  keepRecentTokens: number;
+}
+
+/** When to compact, and how much to keep. */
+export interface CompactionSettings extends CompactionLimits {
+  /** Overrides by `provider/modelId`. */
+  models?: { [providerAndModelId: string]: Partial<CompactionLimits> };
+}
+
+const LIMIT_RULES: OptionRules<CompactionLimits> = {
+  enabled: FLAG,
+  reserveTokens: numberFrom(0, "tokens"),
+  keepRecentTokens: numberFrom(0, "tokens"),
+};
+
+/** Refuses invalid settings: comparisons with NaN are never true. */
+export function assertSettings(settings: CompactionSettings): void {
+  assertOptions<CompactionSettings>(settings, { ...LIMIT_RULES, models: OBJECT });
+  for (const own of Object.values(settings.models ?? {})) assertOptions(own, LIMIT_RULES);
+}
+
+/** The defaults; frozen. */
+export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
+  enabled: true,
+  reserveTokens: 16384,
+  keepRecentTokens: 20000,
+});
+
+/**
+ * Returns the settings to use in a context window.
+ *
+ * @param settings - Settings of the host, which stay as they are. Undefined: the defaults; where these would take more
+ *   than half of the window, `reserveTokens` and `keepRecentTokens` are a quarter of it each.
+ * @param contextWindow - In tokens; undefined if unknown.
+ */
+export function settingsForWindow(
+  settings: CompactionSettings | undefined,
+  contextWindow: number | undefined,
+): CompactionSettings {
+  if (settings !== undefined) return settings;
+  const { reserveTokens, keepRecentTokens } = DEFAULT_COMPACTION_SETTINGS;
+  if (contextWindow === undefined || reserveTokens + keepRecentTokens <= contextWindow / 2)
+    return DEFAULT_COMPACTION_SETTINGS;
+  const quarter = Math.floor(contextWindow / 4);
+  return { ...DEFAULT_COMPACTION_SETTINGS, reserveTokens: quarter, keepRecentTokens: quarter };
+}
+
+/**
+ * Returns the settings for one model.
+ *
+ * @param settings - Settings, with or without overrides by model.
+ * @param model - The model in use; null or undefined if none is known.
+ * @returns A copy without `models`; the very same object if it has no overrides.
+ */
+export function settingsForModel(
+  settings: CompactionSettings,
+  model: ModelChoice | null | undefined,
+): CompactionSettings {
+  const { models, ...general } = settings;
+  if (models === undefined) return settings;
+  const name = model ? `${model.provider}/${model.modelId}` : undefined;
+  const own = name !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
+  return {
+    enabled: own?.enabled ?? general.enabled,
+    reserveTokens: own?.reserveTokens ?? general.reserveTokens,
+    keepRecentTokens: own?.keepRecentTokens ?? general.keepRecentTokens,
+  };
+}

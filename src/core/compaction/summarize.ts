@@ -1,0 +1,184 @@
+import { convertToLlm } from "../context/convert-to-llm.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
+import type { Usage } from "../format/content.ts";
+import { SessionError } from "../format/errors.ts";
+import type { AgentMessage } from "../format/message.ts";
+import {
+  computeFileLists,
+  type FileLists,
+  formatFileOperations,
+  withoutFileOperations,
+} from "./file-operations.ts";
+import type { CompactionPreparation } from "./plan.ts";
+import { promptOf, type SummaryKind } from "./prompts.ts";
+import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
+import { serializeConversation, withoutMiddle } from "./transcript.ts";
+
+/** A compaction, ready to be appended. */
+export interface CompactionResult<T = unknown> {
+  summary: string;
+  firstKeptEntryId: string;
+  /** Size of the context before, in tokens. */
+  tokensBefore: number;
+  /** Stored beside the summary. */
+  details?: T;
+  /** What the model calls used. */
+  usage?: Usage;
+}
+
+/** What a compaction of this library stores beside its summary. */
+export interface CompactionDetails extends FileLists {
+  /** Whether the summary was extracted without a model. */
+  withoutModel?: true;
+}
+
+/** Options of a summary. */
+export interface CompactOptions {
+  /** The user's instructions: a focus, unless `replaceInstructions` is set. */
+  customInstructions?: string | undefined;
+  /** Whether `customInstructions` replace the prompt's own. */
+  replaceInstructions?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Sizes of what a model reads and writes for each text of a summary. */
+export interface SummaryBounds {
+  /** The most characters of the conversation; its middle is left out beyond that. */
+  readonly maxConversationLength?: number | undefined;
+  /** The most words that the model is asked to write. */
+  readonly maxWords?: number | undefined;
+}
+
+/** Summary of messages that held nothing for a model. */
+const NOTHING_SAID = "(Nothing before this point needs to be remembered.)";
+
+const TURN_PREFIX_HEADING = "## Beginning of the Current Turn";
+
+/** A text of a summary and its usage; the text is empty if there is nothing to summarise. */
+interface Text {
+  readonly text: string;
+  readonly usage?: Usage | undefined;
+}
+
+/**
+ * Asks a model for the summary of a planned compaction.
+ *
+ * A split turn takes two calls in sequence: for the history and for the beginning of the turn. Does not retry, and
+ * changes nothing on failure.
+ *
+ * @param preparation - As `prepareCompaction` returns it.
+ * @param summarize - Asks a model for a text.
+ * @throws {SessionError} `ABORTED`, with the message "Compaction cancelled"; `SUMMARY_FAILED` if a reply is not a
+ *   summary; `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
+ * @remarks Source: docs/compaction.md#summary-text
+ */
+export async function compact(
+  preparation: CompactionPreparation,
+  summarize: Summarize,
+  options: CompactOptions = {},
+): Promise<CompactionResult<CompactionDetails>> {
+  return writeSummary(preparation, summarize, options);
+}
+
+/**
+ * Does what `compact` does, within bounds.
+ *
+ * @throws {SessionError} As `compact`.
+ */
+export async function writeSummary(
+  preparation: CompactionPreparation,
+  summarize: Summarize,
+  options: CompactOptions & SummaryBounds,
+): Promise<CompactionResult<CompactionDetails>> {
+  refuseCancelled("history", options.signal);
+  assertSomethingToCompact(preparation);
+  const { messagesToSummarize, turnPrefixMessages } = preparation;
+  const writer = { summarize, options };
+  const history = await writeText(writer, "history", messagesToSummarize, previousText(preparation));
+  const prefix = await writeText(writer, "turnPrefix", turnPrefixMessages);
+  const usage = addUsage(history.usage, prefix.usage);
+  const result = compactionResult(preparation, joinTexts(history.text, prefix.text));
+  return { ...result, ...(usage === undefined ? {} : { usage }) };
+}
+
+/** Has one text written; without messages, the previous summary stays. */
+async function writeText(
+  { summarize, options }: { readonly summarize: Summarize; readonly options: CompactOptions & SummaryBounds },
+  kind: SummaryKind,
+  messages: readonly AgentMessage[],
+  previousSummary?: string,
+): Promise<Text> {
+  const { signal, maxConversationLength = Number.POSITIVE_INFINITY, ...parts } = options;
+  const whole = serializeConversation(convertToLlm(messages));
+  if (whole === "") return { text: previousSummary ?? "" };
+  const conversation = withoutMiddle(whole, maxConversationLength);
+  const prompt = promptOf(kind, { ...parts, conversation, previousSummary });
+  return requestSummary(summarize, { kind, prompt, signal });
+}
+
+/** Joins the two texts of a summary: the history, and the beginning of a split turn under its heading. */
+function joinTexts(history: string, turnPrefix: string): string {
+  const prefix = turnPrefix === "" ? "" : `${TURN_PREFIX_HEADING}\n\n${turnPrefix}`;
+  return [history, prefix].filter((text) => text !== "").join("\n\n") || NOTHING_SAID;
+}
+
+/** Returns the summary to update, without the file lists, which the new one gets at its end. */
+export function previousText(
+  planned: Pick<CompactionPreparation, "previousSummary" | "fileOps">,
+): string | undefined {
+  const { previousSummary, fileOps } = planned;
+  return previousSummary === undefined ? undefined : withoutFileOperations(previousSummary, fileOps);
+}
+
+/** Makes the result from a preparation and its text, and appends the file lists. */
+export function compactionResult(
+  { firstKeptEntryId, tokensBefore, fileOps }: CompactionPreparation,
+  text: string,
+): CompactionResult<CompactionDetails> & { details: CompactionDetails } {
+  const { readFiles, modifiedFiles } = computeFileLists(fileOps);
+  return {
+    summary: text + formatFileOperations(readFiles, modifiedFiles),
+    firstKeptEntryId,
+    tokensBefore,
+    details: { readFiles, modifiedFiles },
+  };
+}
+
+/**
+ * Refuses a preparation without content.
+ *
+ * @throws {SessionError} `NOTHING_TO_COMPACT`
+ */
+export function assertSomethingToCompact(preparation: CompactionPreparation): void {
+  const { messagesToSummarize, turnPrefixMessages, previousSummary } = preparation;
+  if (messagesToSummarize.length + turnPrefixMessages.length > 0 || previousSummary) return;
+  throw new SessionError(
+    "NOTHING_TO_COMPACT",
+    "There is nothing to summarise: plan again once there are messages.",
+  );
+}
+
+/** Adds the usage of two model calls as an adapter returned it: missing numbers count as 0. */
+export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  const sum = (name: keyof Usage) => numberOf(fieldsOf(first)[name]) + numberOf(fieldsOf(second)[name]);
+  const has = (name: keyof Usage) => first[name] !== undefined || second[name] !== undefined;
+  const sumCost = (name: keyof Usage["cost"]) =>
+    numberOf(fieldsOf(first.cost)[name]) + numberOf(fieldsOf(second.cost)[name]);
+  return {
+    input: sum("input"),
+    output: sum("output"),
+    cacheRead: sum("cacheRead"),
+    cacheWrite: sum("cacheWrite"),
+    ...(has("cacheWrite1h") && { cacheWrite1h: sum("cacheWrite1h") }),
+    ...(has("reasoning") && { reasoning: sum("reasoning") }),
+    totalTokens: sum("totalTokens"),
+    cost: {
+      input: sumCost("input"),
+      output: sumCost("output"),
+      cacheRead: sumCost("cacheRead"),
+      cacheWrite: sumCost("cacheWrite"),
+      total: sumCost("total"),
+    },
+  };
+}

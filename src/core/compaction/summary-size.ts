@@ -1,0 +1,65 @@
+import type { AgentMessage } from "../format/message.ts";
+import { computeFileLists, type FileOperations, formatFileOperations } from "./file-operations.ts";
+import type { CompactionLimits } from "./settings.ts";
+import { estimateAll, estimateTextTokens, type TokenCounter } from "./tokens.ts";
+
+/** What a summary replaces. */
+export interface Replaced {
+  readonly messagesToSummarize: readonly AgentMessage[];
+  readonly turnPrefixMessages: readonly AgentMessage[];
+  readonly previousSummary?: string | undefined;
+  readonly fileOps: FileOperations;
+}
+
+/** Sizes of a summary and of what it replaces, in tokens. */
+export interface SummarySize {
+  readonly replacedTokens: number;
+  readonly textTokens: number;
+  readonly fileListTokens: number;
+}
+
+const LEAST_TEXT_TOKENS = 256;
+const MOST_TEXT_TOKENS = 2048;
+const REPLACED_PER_TEXT_TOKEN = 8;
+
+/** The fewest tokens in which a summary says anything. */
+const LEAST_ROOM = 64;
+
+/**
+ * Estimates the length of a summary before it is written: an eighth of what it replaces, between 256 and 2,048
+ * tokens, plus the file lists, whose length is known.
+ *
+ * `compactWithoutModel` stays within this; a model may not.
+ */
+export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): SummarySize {
+  const { messagesToSummarize, turnPrefixMessages, previousSummary = "", fileOps } = replaced;
+  const replacedTokens =
+    estimateAll(messagesToSummarize, counter) +
+    estimateAll(turnPrefixMessages, counter) +
+    estimateTextTokens(previousSummary, counter);
+  const { readFiles, modifiedFiles } = computeFileLists(fileOps);
+  const share = Math.ceil(replacedTokens / REPLACED_PER_TEXT_TOKEN);
+  return {
+    replacedTokens,
+    textTokens: Math.min(MOST_TEXT_TOKENS, Math.max(LEAST_TEXT_TOKENS, share)),
+    fileListTokens: estimateTextTokens(formatFileOperations(readFiles, modifiedFiles), counter),
+  };
+}
+
+/**
+ * Returns the most tokens that the text of a planned summary may have in a context window.
+ *
+ * The reserve stays free if it can; else the request must fit, at least.
+ *
+ * @returns Undefined if what is kept leaves no room for a summary.
+ */
+export function roomForSummary(
+  planned: Replaced & { readonly estimatedTokensAfter: number; readonly settings: CompactionLimits },
+  contextWindow: number,
+  counter?: TokenCounter,
+): number | undefined {
+  const { textTokens } = expectSummarySize(planned, counter);
+  const left = contextWindow - (planned.estimatedTokensAfter - textTokens);
+  const { reserveTokens } = planned.settings;
+  return [left - reserveTokens, left].find((room) => room >= LEAST_ROOM);
+}

@@ -1,0 +1,212 @@
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
+import { jsonOf, partsOf, textOf } from "../context/message-parts.ts";
+import type { SessionProjection } from "../context/session-context.ts";
+import { foldSystemMessages } from "../context/system-message.ts";
+import { calculateContextTokens, isUsage } from "../context/usage.ts";
+import type { Usage } from "../format/content.ts";
+import type { AnySessionEntry } from "../format/entry.ts";
+import type { JsonRecord } from "../format/json.ts";
+import type { AgentMessage } from "../format/message.ts";
+import type { CompactionLimits } from "./settings.ts";
+
+/** Counts the tokens of a text, like a tokenizer. Must not return a negative number. */
+export type TokenCounter = (text: string) => number;
+
+/** The size of a context, and how it was determined. */
+export interface ContextUsageEstimate {
+  /** `usageTokens` and `trailingTokens` together. */
+  tokens: number;
+  /** The provider's count up to `lastUsageIndex`; 0 if none applies. */
+  usageTokens: number;
+  /** Estimate for what the provider did not count. */
+  trailingTokens: number;
+  /** Index of the assistant message whose usage was used; null if none was. */
+  lastUsageIndex: number | null;
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+const CHARACTERS_PER_IMAGE = 4800;
+
+/** What counts in a message: its texts and the number of its images. */
+interface Weight {
+  readonly texts: readonly string[];
+  readonly images: number;
+}
+
+/**
+ * Estimates the tokens of one message: a quarter of its characters, rounded up; an image counts as 4,800 characters.
+ *
+ * Ignores what is never sent to a model (details, nested calls), and what is malformed.
+ *
+ * @param message - A message of any role.
+ * @param counter - Counts the tokens of each text instead; images stay at 1,200 tokens.
+ * @throws {TypeError} If `counter` does not return a number of at least 0.
+ * @remarks Cost: O(size of the message). Source: docs/compaction.md#tokens
+ */
+export function estimateTokens(message: AgentMessage, counter?: TokenCounter): number {
+  return tokensOf(weigh(message), counter);
+}
+
+/** Estimates the tokens of a text, as `estimateTokens` does for a message that holds nothing else. */
+export function estimateTextTokens(text: string, counter?: TokenCounter): number {
+  return tokensOf({ texts: [text], images: 0 }, counter);
+}
+
+/** Adds up the estimates of messages. */
+export function estimateAll(messages: readonly AgentMessage[], counter?: TokenCounter): number {
+  return messages.reduce((sum, message) => sum + estimateTokens(message, counter), 0);
+}
+
+function tokensOf({ texts, images }: Weight, counter: TokenCounter | undefined): number {
+  const imageCharacters = images * CHARACTERS_PER_IMAGE;
+  if (counter === undefined) {
+    const characters = texts.reduce((sum, text) => sum + text.length, imageCharacters);
+    return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  }
+  const imageTokens = imageCharacters / CHARACTERS_PER_TOKEN;
+  return texts.reduce((sum, text) => sum + (text === "" ? 0 : count(text, counter)), imageTokens);
+}
+
+function count(text: string, counter: TokenCounter): number {
+  const tokens = counter(text);
+  if (Number.isFinite(tokens) && tokens >= 0) return tokens;
+  throw new TypeError(`A token counter must return a number of at least 0, but returned ${String(tokens)}.`);
+}
+
+function weigh(message: AgentMessage): Weight {
+  const fields = fieldsOf(message);
+  switch (fields["role"]) {
+    case "bashExecution":
+      return { texts: [textOf(fields["command"]), textOf(fields["output"])], images: 0 };
+    case "branchSummary":
+    case "compactionSummary":
+      return { texts: [textOf(fields["summary"])], images: 0 };
+    case "system":
+      return { texts: [...weighContent(message).texts, ...instructionTexts(fields)], images: 0 };
+    default:
+      return weighContent(message);
+  }
+}
+
+function weighContent(message: AgentMessage): Weight {
+  const parts = partsOf(message);
+  const texts = parts.flatMap((part) => {
+    if (part.kind === "image") return [];
+    return part.kind === "toolCall" ? [part.name, jsonOf(part.arguments)] : part.text;
+  });
+  return { texts, images: parts.filter(({ kind }) => kind === "image").length };
+}
+
+function instructionTexts(system: JsonRecord): string[] {
+  const { sections, toolsAdded } = system;
+  const tools = listOf(toolsAdded);
+  return [...Object.values(fieldsOf(sections)).map(textOf), ...tools.map(jsonOf)];
+}
+
+/**
+ * Finds the usage of the last assistant message that was neither aborted nor failed and whose usage is not zero.
+ *
+ * @param entries - Entries of a branch, root first.
+ * @returns The usage as stored, or undefined if there is none.
+ */
+export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usage | undefined {
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const { type, message } = fieldsOf(entries[index]);
+    const usage = type === "message" ? countedUsage(message) : undefined;
+    if (usage !== undefined) return usage;
+  }
+  return undefined;
+}
+
+/** Returns the usage of a message if it tells the size of its context. */
+function countedUsage(message: unknown): Usage | undefined {
+  const { role, stopReason, usage } = fieldsOf(message);
+  if (role !== "assistant" || stopReason === "aborted" || stopReason === "error") return undefined;
+  return isUsage(usage) && calculateContextTokens(usage) > 0 ? usage : undefined;
+}
+
+/**
+ * Estimates the size of a context: the last usage in it, plus an estimate of the messages after that.
+ *
+ * The usage may describe other messages: after a compaction or an edit, use `estimateProjectedContextTokens`.
+ *
+ * @param messages - The messages of a context.
+ * @remarks Cost: O(messages after the last usage).
+ */
+export function estimateContextTokens(
+  messages: readonly AgentMessage[],
+  counter?: TokenCounter,
+): ContextUsageEstimate {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const usage = countedUsage(messages[index]);
+    if (usage !== undefined) return sinceUsage(messages, index, usage, counter);
+  }
+  return withoutUsage(messages, counter);
+}
+
+/**
+ * Estimates the size of a projected context.
+ *
+ * Ignores a usage before the last compaction or context edit, because it describes another context. If no usage
+ * applies, estimates all messages, with the system messages folded into one.
+ *
+ * @param projection - The context.
+ * @param branchEntries - The branch of the context, root first.
+ * @returns As `estimateContextTokens`; `lastUsageIndex` is an index into `projection.messages`.
+ * @remarks Cost: O(branch) in heads, plus the estimated messages.
+ */
+export function estimateProjectedContextTokens(
+  projection: Pick<SessionProjection, "entries" | "messages">,
+  branchEntries: readonly AnySessionEntry[],
+  counter?: TokenCounter,
+): ContextUsageEstimate {
+  const { entries, messages } = projection;
+  const changedAt = branchEntries.findLastIndex(
+    ({ type }) => type === "compaction" || type === "context_edit",
+  );
+  const later = new Set(branchEntries.slice(changedAt + 1).map(({ id }) => id));
+  let end = messages.length;
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at];
+    if (entry === undefined || !later.has(entry.sourceEntry.id)) break;
+    const within = entry.messages.findLastIndex((message) => countedUsage(message) !== undefined);
+    end -= entry.messages.length;
+    const usage = countedUsage(entry.messages[within]);
+    if (usage !== undefined) return sinceUsage(messages, end + within, usage, counter);
+  }
+  return withoutUsage(withFoldedSystem(messages), counter);
+}
+
+function withFoldedSystem(messages: readonly AgentMessage[]): AgentMessage[] {
+  const system = foldSystemMessages(messages, 0);
+  const others = messages.filter((message) => fieldsOf(message)["role"] !== "system");
+  return system === undefined ? others : [system, ...others];
+}
+
+function sinceUsage(
+  messages: readonly AgentMessage[],
+  index: number,
+  usage: Usage,
+  counter: TokenCounter | undefined,
+): ContextUsageEstimate {
+  const usageTokens = calculateContextTokens(usage);
+  const trailingTokens = estimateAll(messages.slice(index + 1), counter);
+  return { tokens: usageTokens + trailingTokens, usageTokens, trailingTokens, lastUsageIndex: index };
+}
+
+function withoutUsage(
+  messages: readonly AgentMessage[],
+  counter: TokenCounter | undefined,
+): ContextUsageEstimate {
+  const tokens = estimateAll(messages, counter);
+  return { tokens, usageTokens: 0, trailingTokens: tokens, lastUsageIndex: null };
+}
+
+/** Tells whether a context leaves fewer tokens free than its settings reserve. */
+export function shouldCompact(
+  contextTokens: number,
+  contextWindow: number,
+  settings: CompactionLimits,
+): boolean {
+  return settings.enabled && contextTokens > contextWindow - settings.reserveTokens;
+}

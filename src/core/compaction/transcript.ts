@@ -1,0 +1,72 @@
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { headOf, jsonOf, partsOf } from "../context/message-parts.ts";
+import { isJsonRecord } from "../format/json.ts";
+import type { Message } from "../format/message.ts";
+
+const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
+
+/**
+ * Writes a conversation as text, for a model to summarise rather than to continue.
+ *
+ * Omits thinking, images and system messages; cuts tool results at 2,000 UTF-16 units.
+ *
+ * @param messages - As `convertToLlm` returns them.
+ * @returns The parts, joined by a blank line; `""` if no message has text or calls.
+ * @remarks Cost: O(size of the messages). Source: docs/compaction.md#summary-text
+ */
+export function serializeConversation(messages: readonly Message[]): string {
+  return messages.flatMap(partsOfTranscript).join("\n\n");
+}
+
+function partsOfTranscript(message: Message): string[] {
+  const { role, content } = fieldsOf(message);
+  switch (role) {
+    case "user":
+      return labelled("User", textsOf(content).join(""));
+    case "assistant":
+      return [
+        ...labelled("Assistant", textsOf(content).join("\n")),
+        ...labelled("Assistant tool calls", callsOf(message).join("; ")),
+      ];
+    case "toolResult":
+      return labelled("Tool result", shortenText(textsOf(content).join(""), TRANSCRIPT_TOOL_RESULT_LENGTH));
+    default:
+      return [];
+  }
+}
+
+function labelled(label: string, text: string): string[] {
+  return text === "" ? [] : [`[${label}]: ${text}`];
+}
+
+function callsOf(message: Message): string[] {
+  return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? describeCall(part) : []));
+}
+
+/** Writes a call as `name(key=json, …)`; omits keys without a JSON value. Arguments that are no object are written as JSON. */
+export function describeCall(call: { readonly name: string; readonly arguments: unknown }): string {
+  if (!isJsonRecord(call.arguments)) return `${call.name}(${jsonOf(call.arguments ?? undefined)})`;
+  const described = Object.entries(call.arguments).flatMap(([key, value]) => {
+    const json = jsonOf(value);
+    return json === "" ? [] : `${key}=${json}`;
+  });
+  return `${call.name}(${described.join(", ")})`;
+}
+
+/** Cuts a text after some UTF-16 units, no surrogate pair in two, and says how much was cut off: `[... N more characters truncated]`. */
+export function shortenText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const head = headOf(text, limit);
+  return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
+}
+
+/** Leaves out the middle of a text, no surrogate pair in two, and says how much that is. */
+export function withoutMiddle(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const half = Math.max(0, Math.floor(limit / 2));
+  const head = headOf(text, half);
+  const tail = text.slice(headOf(text, text.length - half).length);
+  const left = text.length - head.length - tail.length;
+  return `${head}\n\n[... ${left} characters left out]\n\n${tail}`;
+}

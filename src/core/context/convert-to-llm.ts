@@ -1,0 +1,84 @@
+import type { ImageContent, TextContent } from "../format/content.ts";
+import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../format/message.ts";
+import { assertOptions, FLAG } from "../format/options.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import { repairToolPairs } from "./tool-pairs.ts";
+import { wellFormed } from "./well-formed.ts";
+
+type UserBlock = TextContent | ImageContent;
+
+const BRANCH_SUMMARY_SENTENCE =
+  "The conversation followed another branch for a while and came back to this point. This is a summary of that branch:";
+
+const COMPACTION_SUMMARY_SENTENCE =
+  "The conversation before this point was compacted. This is a summary of the history that was left out:";
+
+/**
+ * Converts the messages of a context to roles that model providers understand.
+ *
+ * Commands, messages of extensions and summaries become user messages. Omits unknown roles.
+ *
+ * @param messages - The messages of a context.
+ * @param options - `repairToolPairs`: whether to give every call a result and drop results without a call.
+ * @returns A new array. Messages with a provider's role are the same objects, unless their content must be brought
+ *   into the form of that role, such as a text into a text block.
+ * @remarks Cost: O(messages). Source: docs/format.md#context
+ */
+export function convertToLlm(
+  messages: readonly AgentMessage[],
+  options: { repairToolPairs?: boolean | undefined } = {},
+): Message[] {
+  assertOptions(options, { repairToolPairs: FLAG });
+  const converted = messages.flatMap((message) => convertMessage(message) ?? []);
+  return options.repairToolPairs === true ? repairToolPairs(converted).messages : converted;
+}
+
+function convertMessage(message: AgentMessage): Message | undefined {
+  // A list of another program may hold anything; only messages have a role.
+  if (typeof fieldsOf(message)["role"] !== "string") return undefined;
+  switch (message.role) {
+    case "system":
+    case "user":
+    case "assistant":
+    case "toolResult":
+      return wellFormed(message);
+    case "bashExecution":
+      return message.excludeFromContext
+        ? undefined
+        : userMessage([textBlock(bashText(message))], message.timestamp);
+    case "custom":
+      return userMessage(blocksOf(message.content), message.timestamp);
+    case "branchSummary":
+      return userMessage([summaryBlock(BRANCH_SUMMARY_SENTENCE, message.summary)], message.timestamp);
+    case "compactionSummary":
+      return userMessage([summaryBlock(COMPACTION_SUMMARY_SENTENCE, message.summary)], message.timestamp);
+    default:
+      return undefined;
+  }
+}
+
+function userMessage(content: UserBlock[], timestamp: number): UserMessage {
+  return { role: "user", content, timestamp };
+}
+
+function textBlock(text: string): TextContent {
+  return { type: "text", text };
+}
+
+function blocksOf(content: string | UserBlock[]): UserBlock[] {
+  if (typeof content === "string") return [textBlock(content)];
+  return Array.isArray(content) ? content : [];
+}
+
+function summaryBlock(sentence: string, summary: string): TextContent {
+  return textBlock(`${sentence}\n\n<summary>\n${summary ?? ""}\n</summary>`);
+}
+
+function bashText(message: BashExecutionMessage): string {
+  const { command, output, exitCode, cancelled, truncated, fullOutputPath } = message;
+  const parts = [`Ran \`${command ?? ""}\`\n${output ? `\`\`\`\n${output}\n\`\`\`` : "(no output)"}`];
+  if (cancelled) parts.push("(command cancelled)");
+  else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`Command exited with code ${exitCode}`);
+  if (truncated && fullOutputPath) parts.push(`[Output truncated. Full output: ${fullOutputPath}]`);
+  return parts.join("\n\n");
+}

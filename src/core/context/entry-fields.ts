@@ -1,0 +1,46 @@
+import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import type { AgentMessage } from "../format/message.ts";
+
+const NO_FIELDS: JsonRecord = Object.freeze({});
+
+/**
+ * Returns the fields of a stored value, all of type unknown.
+ *
+ * A session file can hold anything under any name, whatever the interfaces say.
+ *
+ * @returns The value itself; an empty record if it is not an object.
+ */
+export function fieldsOf(value: unknown): JsonRecord {
+  return isJsonRecord(value) ? value : NO_FIELDS;
+}
+
+/** Returns the fields of the message of an entry; none if it is no message. */
+export function messageFieldsOf(entry: unknown): JsonRecord {
+  const { type, message } = fieldsOf(entry);
+  return fieldsOf(type === "message" ? message : undefined);
+}
+
+/** Returns a stored value if it is a list, else an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns a stored value if it is a finite number, else 0. */
+export function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
+/** Returns the blocks of stored content: a text as one block; none for what is neither text nor list. */
+export function blocksOf(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+}
+
+/** Tells whether a stored value is a message: an object with a role. Its other fields may hold anything. */
+export function isStoredMessage(value: unknown): value is AgentMessage {
+  return typeof fieldsOf(value)["role"] === "string";
+}
+
+/** Tells whether a stored value can be a message's content: a text, or a list of blocks. */
+export function isContent(value: unknown): value is string | unknown[] {
+  return typeof value === "string" || Array.isArray(value);
+}

@@ -1,0 +1,82 @@
+import type { AnySessionEntry } from "../format/entry.ts";
+import type { SessionHeader } from "../format/header.ts";
+import { fieldsOf } from "./entry-fields.ts";
+
+/**
+ * Finds the entries root → leaf among entries in memory.
+ *
+ * A parent is the nearest earlier entry with that id, else the first later one. An entry whose parent is missing
+ * becomes the root; a cycle is broken at its first entry.
+ *
+ * @param records - Entries in file order; a header among them is skipped.
+ * @param leafId - End of the path. Undefined or unknown: the last entry; null: before the first.
+ * @param byId - Entries by id, if the caller has them; saves indexing `records`.
+ * @returns A new array; empty if there is no entry, or `leafId` is null.
+ * @remarks Cost: O(records), or O(path) with `byId`.
+ */
+export function findLeafPath(
+  records: readonly (AnySessionEntry | SessionHeader)[],
+  leafId?: string | null,
+  byId?: ReadonlyMap<string, AnySessionEntry>,
+): AnySessionEntry[] {
+  if (leafId === null) return [];
+  if (byId === undefined) return climbByPlace(records.filter(isEntry), leafId);
+  const named = leafId === undefined ? undefined : byId.get(leafId);
+  const leaf = named ?? records.findLast(isEntry);
+  const { climbed } = climb(leaf, (entry) =>
+    entry.parentId === null ? undefined : byId.get(entry.parentId),
+  );
+  return climbed.reverse();
+}
+
+function isEntry(record: AnySessionEntry | SessionHeader): record is AnySessionEntry {
+  const { type } = fieldsOf(record);
+  return typeof type === "string" && type !== "session";
+}
+
+function climbByPlace(entries: readonly AnySessionEntry[], leafId: string | undefined): AnySessionEntry[] {
+  const { parents, places } = linkPlaces(entries);
+  const last = entries.length === 0 ? undefined : entries.length - 1;
+  const leaf = leafId === undefined ? last : (places.get(leafId) ?? last);
+  const { climbed, reentered } = climb(leaf, (place) => parents[place]);
+  if (reentered !== undefined) cutCycle(climbed, reentered);
+  return climbed.reverse().flatMap((place) => entries[place] ?? []);
+}
+
+/** Shortens a climb that ended in a cycle, so that the cycle's first entry in the file becomes the root. */
+function cutCycle(climbed: number[], reentered: number): void {
+  const start = climbed.indexOf(reentered);
+  let root = start;
+  for (let i = start; i < climbed.length; i++) if ((climbed[i] ?? 0) < (climbed[root] ?? 0)) root = i;
+  climbed.length = root + 1;
+}
+
+/** Returns the index of each entry's parent, and of each id's first entry. */
+function linkPlaces(entries: readonly AnySessionEntry[]) {
+  const parents: (number | undefined)[] = [];
+  const places = new Map<string, number>();
+  const latest = new Map<string, number>();
+  entries.forEach(({ id, parentId }, place) => {
+    parents.push(typeof parentId === "string" ? latest.get(parentId) : undefined);
+    latest.set(id, place);
+    if (!places.has(id)) places.set(id, place);
+  });
+  entries.forEach(({ parentId }, place) => {
+    if (typeof parentId === "string") parents[place] ??= places.get(parentId);
+  });
+  return { parents, places };
+}
+
+/** Follows parents up from a leaf; ends at a root, or at an entry that it has visited. */
+function climb<T>(
+  leaf: T | undefined,
+  parentOf: (at: T) => T | undefined,
+): { climbed: T[]; reentered: T | undefined } {
+  const climbed = new Set<T>();
+  let at = leaf;
+  while (at !== undefined && !climbed.has(at)) {
+    climbed.add(at);
+    at = parentOf(at);
+  }
+  return { climbed: [...climbed], reentered: at };
+}

@@ -1,0 +1,178 @@
+import type { AnySessionEntry, ContextEditEntry } from "../format/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  CompactionSummaryMessage,
+  CustomMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../format/message.ts";
+import { fieldsOf, isContent, isStoredMessage } from "./entry-fields.ts";
+import { textOf } from "./message-parts.ts";
+import { withContent } from "./well-formed.ts";
+
+/** The messages whose content a context edit can replace. */
+type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
+
+/**
+ * Returns the messages that one entry contributes to a context.
+ *
+ * Never throws; missing content counts as empty. Returns a stored message with content as the same object, except
+ * that an assistant's text becomes a block.
+ *
+ * @param entry - The entry; a compaction is treated as the one that the context begins with.
+ * @param edit - The context edit to apply, whatever its target; a malformed one is ignored.
+ * @returns The messages in order; empty if the entry contributes nothing.
+ * @remarks Cost: O(1); O(retained tail) for a compaction that has one. Source: docs/format.md#context
+ */
+export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEntry): AgentMessage[] {
+  return projectSelected(entry, edit);
+}
+
+/**
+ * Does the same as `projectContextEntry` for an entry that `selectEntries` chose.
+ *
+ * @param keepsTail - Whether a compaction's `retainedTail` counts. Default: if the compaction names no kept entry.
+ */
+export function projectSelected(
+  entry: AnySessionEntry,
+  edit: ContextEditEntry | undefined,
+  keepsTail?: boolean,
+): AgentMessage[] {
+  const replacement = edit !== undefined && isContextEdit(edit) ? edit.replacement : undefined;
+  if (replacement === null) return [];
+  const fields = fieldsOf(entry);
+  switch (entry.type) {
+    case "message":
+      return editable(storedMessage(fields["message"]), replacement?.content);
+    case "custom_message":
+      return editable(customMessage(fields), replacement?.content);
+    case "compaction":
+      return compactionMessages(fields, keepsTail ?? namesNoKeptEntry(entry));
+    case "branch_summary":
+      return branchSummaryMessages(fields);
+    default:
+      return [];
+  }
+}
+
+/**
+ * Returns the message of an entry if a context without edits has it as it is stored, which nearly all are.
+ *
+ * @returns Undefined if `projectSelected` must decide, or if an image may be beside the session.
+ */
+export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
+  const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
+  return isAsStored(message) ? message : undefined;
+}
+
+function isAsStored(message: unknown): message is AgentMessage {
+  if (!isJsonRecord(message)) return false;
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant" && role !== "toolResult") return false;
+  if (!Array.isArray(content)) return typeof content === "string" && role !== "assistant";
+  const blocks: readonly unknown[] = content;
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i];
+    if (isJsonRecord(block) && block["type"] === "image") return false;
+  }
+  return true;
+}
+
+/** Returns the messages that one entry contributes to a context without context edits. */
+export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMessage[] {
+  return projectContextEntry(entry);
+}
+
+/** Tells whether an entry is a well-formed context edit. */
+export function isContextEdit(entry: AnySessionEntry): entry is ContextEditEntry {
+  const { targetId, replacement } = fieldsOf(entry);
+  if (entry.type !== "context_edit" || typeof targetId !== "string") return false;
+  return replacement === null || isContent(fieldsOf(replacement)["content"]);
+}
+
+function namesNoKeptEntry(entry: AnySessionEntry): boolean {
+  const { firstKeptEntryId } = fieldsOf(entry);
+  return typeof firstKeptEntryId !== "string" || firstKeptEntryId === "" || firstKeptEntryId === entry.id;
+}
+
+function storedMessage(value: unknown): AgentMessage | undefined {
+  return isStoredMessage(value) ? withContent(value) : undefined;
+}
+
+function editable(message: AgentMessage | undefined, content: unknown): AgentMessage[] {
+  if (message === undefined) return [];
+  return [content === undefined ? message : withReplacement(message, content)];
+}
+
+function withReplacement(message: AgentMessage, content: unknown): AgentMessage {
+  switch (message.role) {
+    case "user":
+    case "custom":
+      return replaceContent(message, content);
+    case "assistant":
+    case "toolResult":
+      return replaceContent(
+        message,
+        typeof content === "string" ? [{ type: "text", text: content }] : content,
+      );
+    default:
+      return message;
+  }
+}
+
+function replaceContent<M extends EditableMessage>(message: M, content: unknown): M {
+  return isContentOf<M>(content) ? { ...message, content } : message;
+}
+
+function isContentOf<M extends EditableMessage>(content: unknown): content is M["content"] {
+  return isContent(content);
+}
+
+/** Makes the message of a `custom_message`, only with fields that the entry has. */
+function customMessage(fields: JsonRecord): AgentMessage | undefined {
+  const message: JsonRecord = { role: "custom" };
+  for (const name of ["customType", "content", "display", "details"]) {
+    if (fields[name] !== undefined) message[name] = fields[name];
+  }
+  if (!isContent(message["content"])) message["content"] = [];
+  message["timestamp"] = unixMillis(fields["timestamp"]);
+  return isStoredMessage(message) ? message : undefined;
+}
+
+function compactionMessages(fields: JsonRecord, keepsTail: boolean): AgentMessage[] {
+  const messages: AgentMessage[] = [];
+  const system = storedMessage(fields["systemMessage"]);
+  if (system?.role === "system") messages.push(system);
+  messages.push(compactionSummary(fields));
+  if (!keepsTail || !Array.isArray(fields["retainedTail"])) return messages;
+  for (const value of fields["retainedTail"]) {
+    const message = storedMessage(value);
+    if (message !== undefined) messages.push(message);
+  }
+  return messages;
+}
+
+function compactionSummary(fields: JsonRecord): CompactionSummaryMessage {
+  const { summary, tokensBefore } = fields;
+  return {
+    role: "compactionSummary",
+    summary: textOf(summary),
+    tokensBefore: typeof tokensBefore === "number" ? tokensBefore : 0,
+    timestamp: unixMillis(fields["timestamp"]),
+  };
+}
+
+function branchSummaryMessages(fields: JsonRecord): AgentMessage[] {
+  const { summary, fromId } = fields;
+  if (typeof summary !== "string" || summary === "") return [];
+  const from = typeof fromId === "string" ? fromId : null;
+  return [{ role: "branchSummary", summary, fromId: from, timestamp: unixMillis(fields["timestamp"]) }];
+}
+
+/** Returns an entry's time in Unix milliseconds, from a number or ISO 8601; 0 if it is unreadable. */
+function unixMillis(timestamp: unknown): number {
+  const timeMs = typeof timestamp === "string" ? Date.parse(timestamp) : timestamp;
+  return typeof timeMs === "number" && Number.isFinite(timeMs) ? timeMs : 0;
+}

@@ -1,0 +1,131 @@
+import type { AnySessionEntry } from "../format/entry.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import type { EntryPath } from "./entry-path.ts";
+
+/** Type of the entry with which oh-my-pi clears the context. */
+export const RESET_TYPE = "reset_boundary";
+
+/** A compaction whose first kept entry is not before it on the path. */
+export interface SelectionIssue {
+  readonly code: "KEPT_ENTRY_MISSING";
+  /** Index of the compaction on the path. */
+  readonly index: number;
+  /** Id of the compaction. */
+  readonly entryId: string;
+  /** What is wrong, for a person. */
+  readonly message: string;
+}
+
+/** Which entries of a path a context is made of. */
+export interface SelectedEntries {
+  /** Their indices on the path, in the order of the context: the compaction, what it keeps, what follows it. */
+  readonly indices: readonly number[];
+  /** Index of the compaction that the context begins with; -1 if there is none. */
+  readonly compactionIndex: number;
+  /** Whether the compaction's `retainedTail` replaces entries before it. */
+  readonly keepsTail: boolean;
+  /** Bodies that choosing has read, by index, so that they are not read twice; undefined if damaged. */
+  readonly parsed: ReadonlyMap<number, AnySessionEntry | undefined>;
+  readonly issue: SelectionIssue | undefined;
+}
+
+/** What a compaction keeps: the entries `[from, compaction)`, or the messages in its `retainedTail`. */
+interface KeptPart {
+  readonly from: number;
+  readonly keepsTail: boolean;
+  readonly issue: SelectionIssue | undefined;
+}
+
+/**
+ * Chooses the entries that a context is made of.
+ *
+ * Without a compaction, those are all entries. Otherwise: the latest compaction with a readable body, the entries
+ * that it keeps (except system messages, which it replays), and everything after it. Omits oh-my-pi's
+ * `reset_boundary` and what is before it.
+ *
+ * @remarks Cost: O(path) in heads, plus the bodies of the compaction and of the messages that it keeps. Source:
+ *   docs/format.md#context
+ */
+export function selectEntries(path: EntryPath): SelectedEntries {
+  const parsed = new Map<number, AnySessionEntry | undefined>();
+  const indices: number[] = [];
+  const start = latestReset(path) + 1;
+  const compactionIndex = latestCompaction(path, parsed, start);
+  const compaction = parsed.get(compactionIndex);
+  let kept: KeptPart = { from: 0, keepsTail: false, issue: undefined };
+  if (compaction !== undefined) {
+    kept = keptPart(path, compaction, compactionIndex);
+    indices.push(compactionIndex);
+    const from = Math.max(kept.from, start);
+    readMessages(path, from, compactionIndex, parsed);
+    for (let index = from; index < compactionIndex; index++) {
+      if (!isSystemMessage(parsed.get(index))) indices.push(index);
+    }
+  }
+  for (let index = Math.max(compactionIndex + 1, start); index < path.length; index++) indices.push(index);
+  return { indices, compactionIndex, keepsTail: kept.keepsTail, parsed, issue: kept.issue };
+}
+
+/** Returns the index of the latest `reset_boundary`; -1 if there is none. */
+function latestReset(path: EntryPath): number {
+  if (!path.mayHold(RESET_TYPE)) return -1;
+  for (let index = path.length - 1; index >= 0; index--) {
+    if (path.typeAt(index) === RESET_TYPE) return index;
+  }
+  return -1;
+}
+
+/** Returns the index of the latest compaction; skips damaged ones, since what they keep is unknown. */
+function latestCompaction(
+  path: EntryPath,
+  parsed: Map<number, AnySessionEntry | undefined>,
+  start: number,
+): number {
+  if (!path.mayHold("compaction")) return -1;
+  for (let index = path.length - 1; index >= start; index--) {
+    if (path.typeAt(index) !== "compaction") continue;
+    const entry = path.entryAt(index);
+    parsed.set(index, entry);
+    if (entry !== undefined) return index;
+  }
+  return -1;
+}
+
+function keptPart(path: EntryPath, compaction: AnySessionEntry, compactionIndex: number): KeptPart {
+  const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(compaction);
+  // oh-my-pi writes an empty id where others write the compaction's own.
+  if (keptId === compaction.id || keptId === "")
+    return { from: compactionIndex, keepsTail: true, issue: undefined };
+  const from = typeof keptId === "string" ? path.indexOf(keptId) : -1;
+  if (from >= 0 && from < compactionIndex) return { from, keepsTail: false, issue: undefined };
+  const isOtherForm = Array.isArray(retainedTail) && (keptId === undefined || keptId === null);
+  const issue = isOtherForm ? undefined : missing(compaction.id, compactionIndex, keptId);
+  return { from: compactionIndex, keepsTail: true, issue };
+}
+
+function missing(entryId: string, index: number, keptId: unknown): SelectionIssue {
+  const named =
+    typeof keptId === "string" ? `${JSON.stringify(keptId)}, which is not before it on its branch` : "none";
+  const message = `Compaction ${entryId} must name the first entry that it keeps and names ${named}: it keeps nothing.`;
+  return { code: "KEPT_ENTRY_MISSING", index, entryId, message };
+}
+
+/** Reads the message entries in `[from, to)`, together. */
+function readMessages(
+  path: EntryPath,
+  from: number,
+  to: number,
+  parsed: Map<number, AnySessionEntry | undefined>,
+): void {
+  const indices: number[] = [];
+  for (let index = from; index < to; index++) if (path.typeAt(index) === "message") indices.push(index);
+  path.entriesAt(indices).forEach((entry, i) => {
+    const index = indices[i];
+    if (index !== undefined) parsed.set(index, entry);
+  });
+}
+
+function isSystemMessage(entry: AnySessionEntry | undefined): boolean {
+  const { message } = fieldsOf(entry);
+  return entry?.type === "message" && fieldsOf(message)["role"] === "system";
+}

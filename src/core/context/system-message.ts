@@ -1,0 +1,78 @@
+import type { AgentMessage, SystemMessage, ToolDeclaration } from "../format/message.ts";
+import { textsOf } from "./content-text.ts";
+import { fieldsOf } from "./entry-fields.ts";
+
+/**
+ * Folds the system messages of a context into one, which a compaction replays.
+ *
+ * Joins contents with a blank line, and merges sections and tools by name, in order. Ignores what is malformed.
+ *
+ * @param messages - The messages of the context; others than system messages are skipped.
+ * @param timestamp - Time of the compaction, Unix milliseconds.
+ * @returns The message, with an empty `content` if nothing is left; undefined if there is no system message.
+ * @remarks Cost: O(messages). Source: docs/format.md#context
+ */
+export function foldSystemMessages(
+  messages: readonly AgentMessage[],
+  timestamp: number,
+): SystemMessage | undefined {
+  let isThere = false;
+  const contents: string[] = [];
+  const sections = new Map<string, string>();
+  const tools = new Map<unknown, ToolDeclaration>();
+  for (const message of messages) {
+    const { role, content, ...patch } = fieldsOf(message);
+    if (role !== "system") continue;
+    isThere = true;
+    const texts = textsOf(content);
+    if (texts.some((text) => text !== "")) contents.push(texts.join("\n"));
+    patchSections(sections, patch["sections"]);
+    patchTools(tools, patch["toolsRemoved"], patch["toolsAdded"]);
+  }
+  if (!isThere) return undefined;
+  return {
+    role: "system",
+    content: contents.join("\n\n"),
+    // Object.fromEntries defines what it is given, so a section named __proto__ stays a section.
+    ...(sections.size === 0 ? {} : { sections: Object.fromEntries(sections) }),
+    ...(tools.size === 0 ? {} : { toolsAdded: [...tools.values()] }),
+    timestamp,
+  };
+}
+
+/** Returns the texts of one system message: its content, then the sections that it sets. */
+export function textsOfSystemMessage(message: unknown): string[] {
+  const { content, sections } = fieldsOf(message);
+  const set = Object.values(fieldsOf(sections)).filter((text) => typeof text === "string");
+  return [...textsOf(content), ...set].filter((text) => text !== "");
+}
+
+function patchSections(sections: Map<string, string>, patch: unknown): void {
+  for (const [name, text] of Object.entries(fieldsOf(patch))) {
+    if (text === null) sections.delete(name);
+    else if (typeof text === "string") sections.set(name, text);
+  }
+}
+
+function patchTools(tools: Map<unknown, ToolDeclaration>, removed: unknown, added: unknown): void {
+  if (Array.isArray(removed)) for (const tool of removed) tools.delete(removedName(tool));
+  if (!Array.isArray(added)) return;
+  for (const tool of added) if (isToolDeclaration(tool)) tools.set(tool.name, tool);
+}
+
+/** Returns the name of a removed tool: in an object, or bare as in old files. */
+function removedName(tool: unknown): unknown {
+  return typeof tool === "string" ? tool : fieldsOf(tool)["name"];
+}
+
+/** Tells whether a value is a tool declaration: it has a name. The rest is the host's, and is not changed. */
+function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
+  return typeof fieldsOf(tool)["name"] === "string";
+}
+
+/** Returns the text of system messages: their contents, then the sections in force. */
+export function systemText(messages: readonly SystemMessage[]): string {
+  const folded = foldSystemMessages(messages, 0);
+  const parts = [...textsOf(folded?.content), ...Object.values(folded?.sections ?? {})];
+  return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
+}

@@ -1,0 +1,237 @@
+import type { ToolCall } from "../format/content.ts";
+import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../format/message.ts";
+import { textsOf } from "./content-text.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import { isUnfinished } from "./unfinished-answer.ts";
+
+/** One repair. */
+export interface ToolPairRepair {
+  /**
+   * What a repair did.
+   *
+   * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
+   * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message failed.
+   * `callDropped`: another call of its message has the same id, it has none, or its message failed or was aborted.
+   * `callRenamed`: an earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but
+   * dropped calls.
+   */
+  readonly kind:
+    | "resultMade"
+    | "resultMoved"
+    | "resultDropped"
+    | "callDropped"
+    | "callRenamed"
+    | "messageDropped";
+  /** Index of the message in the original list; for a result that was made, of the message with its call. */
+  readonly index: number;
+  /** Original id of the call; `""` if it has none. */
+  readonly toolCallId: string;
+  /** The new id of a renamed call, also where its result was made. */
+  readonly newToolCallId?: string;
+}
+
+/** A list in which calls and results match, and the repairs that were made. */
+export interface ToolPairsRepaired<M> {
+  messages: M[];
+  /** In the order of the original list; empty if nothing was repaired. */
+  repairs: ToolPairRepair[];
+}
+
+/** A result and its position. */
+interface Answer {
+  readonly index: number;
+  readonly message: ToolResultMessage;
+  /** Whether a message other than a result is between it and its call. */
+  readonly isDisplaced: boolean;
+}
+
+/** An assistant message with tool calls, and their results by call id, in order. */
+interface Turn {
+  readonly index: number;
+  readonly message: AssistantMessage;
+  readonly answers: Map<string, Answer>;
+}
+
+type Block = AssistantMessage["content"][number];
+
+/**
+ * Returns messages that the strictest provider accepts: directly after an assistant message come the results of its
+ * calls, one for each. There are no other results, and no id is used twice.
+ *
+ * A result belongs to the latest earlier message with its call, and is moved there if the user spoke while the tool ran; a
+ * further result is dropped. A call without a result gets one that says it was interrupted. A message that failed or was
+ * aborted loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
+ * reuses an id, it is renamed there, because some providers number the calls of each message anew.
+ *
+ * @param messages - Any list; not changed, nor are its messages.
+ * @returns A new list, with the same objects where nothing was repaired.
+ * @remarks Cost: O(messages and blocks). Idempotent. Source: docs/format.md#context
+ */
+export function repairToolPairs(messages: readonly Message[]): ToolPairsRepaired<Message>;
+export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRepaired<AgentMessage>;
+export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRepaired<AgentMessage> {
+  const repairs: ToolPairRepair[] = [];
+  const items = gatherTurns(messages, repairs);
+  const writer = new TurnWriter(items, repairs);
+  const repaired = items.flatMap((item) => (isTurn(item) ? writer.write(item) : [item]));
+  return { messages: repaired, repairs: repairs.sort((a, b) => a.index - b.index) };
+}
+
+/** Groups results by their calls; drops results that no earlier call waits for. */
+function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[]): (AgentMessage | Turn)[] {
+  const items: (AgentMessage | Turn)[] = [];
+  // For each id the latest message with a call of it that has no result yet.
+  const waiting = new Map<string, Turn>();
+  messages.forEach((message, index) => {
+    if (isToolResult(message)) {
+      const id = idOf(message.toolCallId);
+      const turn = id === undefined ? undefined : waiting.get(id);
+      if (id === undefined || turn === undefined) {
+        repairs.push({ kind: "resultDropped", index, toolCallId: id ?? "" });
+        return;
+      }
+      // A second result repeats the first; it answers no older call.
+      waiting.delete(id);
+      turn.answers.set(id, { index, message, isDisplaced: items.at(-1) !== turn });
+    } else if (isCaller(message)) {
+      const turn: Turn = { index, message, answers: new Map() };
+      if (!isUnfinished(message)) for (const id of callIds(message)) waiting.set(id, turn);
+      items.push(turn);
+    } else {
+      items.push(message);
+    }
+  });
+  return items;
+}
+
+/** Writes turns in order, so that each call has one result and a unique id. */
+class TurnWriter {
+  readonly #repairs: ToolPairRepair[];
+  /** Ids of all calls; a new id must differ from them. */
+  readonly #taken = new Set<string>();
+  /** Ids of the calls that were written. */
+  readonly #written = new Set<string>();
+  /** For each reused id, the number in its latest new name. */
+  readonly #numbers = new Map<string, number>();
+
+  constructor(items: readonly (AgentMessage | Turn)[], repairs: ToolPairRepair[]) {
+    this.#repairs = repairs;
+    for (const item of items) if (isTurn(item)) for (const id of callIds(item.message)) this.#taken.add(id);
+  }
+
+  /** Returns the assistant message and its results; nothing if nothing is left of it. */
+  write(turn: Turn): AgentMessage[] {
+    const { index, message } = turn;
+    const newIds = new Map<string, string>();
+    const content = message.content.flatMap((block): Block[] =>
+      isToolCall(block) ? this.#writeCall(turn, block, newIds) : [block],
+    );
+    if (newIds.size === 0 && !content.some(isWorthSending)) {
+      this.#repairs.push({ kind: "messageDropped", index, toolCallId: "" });
+      return [];
+    }
+    const isUnchanged = message.content.every((block, i) => block === content[i]);
+    const results = this.#writeResults(turn, content, newIds);
+    return [isUnchanged ? message : { ...message, content }, ...results];
+  }
+
+  /** Returns the call to send, or none, and records its id in `newIds`. */
+  #writeCall(turn: Turn, call: ToolCall, newIds: Map<string, string>): ToolCall[] {
+    const { index, message } = turn;
+    const id = idOf(call.id);
+    if (id === undefined || newIds.has(id) || isUnfinished(message)) {
+      this.#repairs.push({ kind: "callDropped", index, toolCallId: id ?? "" });
+      return [];
+    }
+    const newId = this.#written.has(id) ? this.#rename(id) : id;
+    newIds.set(id, newId);
+    this.#written.add(newId);
+    if (newId === id) return [call];
+    this.#repairs.push({ kind: "callRenamed", index, toolCallId: id, newToolCallId: newId });
+    return [{ ...call, id: newId }];
+  }
+
+  /** Returns existing results in order, then those that had to be made. */
+  #writeResults(
+    turn: Turn,
+    content: readonly Block[],
+    newIds: ReadonlyMap<string, string>,
+  ): ToolResultMessage[] {
+    const results: ToolResultMessage[] = [];
+    for (const [id, { index, message, isDisplaced }] of turn.answers) {
+      const newId = newIds.get(id) ?? id;
+      if (isDisplaced) this.#repairs.push({ kind: "resultMoved", index, toolCallId: id });
+      results.push(newId === id ? message : { ...message, toolCallId: newId });
+    }
+    if (turn.answers.size === newIds.size) return results;
+    const calls = new Map(content.flatMap((block) => (isToolCall(block) ? [[block.id, block]] : [])));
+    for (const [id, newId] of newIds) {
+      const call = calls.get(newId);
+      if (call === undefined || turn.answers.has(id)) continue;
+      const renamed = newId === id ? {} : { newToolCallId: newId };
+      this.#repairs.push({ kind: "resultMade", index: turn.index, toolCallId: id, ...renamed });
+      results.push(interruptedResult(call, turn.message.timestamp));
+    }
+    return results;
+  }
+
+  #rename(id: string): string {
+    let number = this.#numbers.get(id) ?? 1;
+    let newId: string;
+    do newId = `${id}_${++number}`;
+    while (this.#taken.has(newId));
+    this.#numbers.set(id, number);
+    this.#taken.add(newId);
+    return newId;
+  }
+}
+
+/** Text of the result that is made for a call without one. */
+const INTERRUPTED = "The tool call was interrupted: it has no result.";
+
+/** Tells whether a repair made a result. */
+export function isMadeResult({ content, isError }: ToolResultMessage): boolean {
+  return isError && content.length === 1 && textsOf(content)[0] === INTERRUPTED;
+}
+
+function interruptedResult(call: ToolCall, timestamp: unknown): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: typeof call.name === "string" ? call.name : "unknown",
+    content: [{ type: "text", text: INTERRUPTED }],
+    isError: true,
+    timestamp: typeof timestamp === "number" ? timestamp : 0,
+  };
+}
+
+function isTurn(item: AgentMessage | Turn): item is Turn {
+  return fieldsOf(item)["answers"] instanceof Map;
+}
+
+function isToolResult(message: AgentMessage): message is ToolResultMessage {
+  return fieldsOf(message)["role"] === "toolResult";
+}
+
+/** Tells whether this is an assistant message with at least one tool call. */
+function isCaller(message: AgentMessage): message is AssistantMessage {
+  const { role, content } = fieldsOf(message);
+  return role === "assistant" && Array.isArray(content) && content.some(isToolCall);
+}
+
+function isToolCall(block: unknown): block is ToolCall {
+  return fieldsOf(block)["type"] === "toolCall";
+}
+
+/** Thinking alone is no answer, and providers refuse it. */
+function isWorthSending(block: Block): boolean {
+  return fieldsOf(block)["type"] !== "thinking";
+}
+
+function callIds(message: AssistantMessage): string[] {
+  return message.content.flatMap((block) => (isToolCall(block) ? (idOf(block.id) ?? []) : []));
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

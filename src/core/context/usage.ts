@@ -1,0 +1,22 @@
+import type { Usage } from "../format/content.ts";
+import { isJsonRecord } from "../format/json.ts";
+import { fieldsOf } from "./entry-fields.ts";
+
+/** Tells whether a stored value is a usage: an object. Its fields may hold anything. */
+export function isUsage(value: unknown): value is Usage {
+  return isJsonRecord(value);
+}
+
+/**
+ * Returns the size of the context that a usage describes: `totalTokens`, else the sum of its four parts.
+ *
+ * @returns 0 if the usage has none of these.
+ */
+export function calculateContextTokens(usage: Usage): number {
+  const { totalTokens, input, output, cacheRead, cacheWrite } = fieldsOf(usage);
+  return sizeOf(totalTokens) || sizeOf(input) + sizeOf(output) + sizeOf(cacheRead) + sizeOf(cacheWrite);
+}
+
+function sizeOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}

@@ -1,0 +1,165 @@
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
+import { tellingArgument } from "./key-argument.ts";
+import { joined } from "./number-text.ts";
+import { COLOUR } from "./plain-text.ts";
+
+/** So much of an output is looked through at a time, from its end. */
+const PIECE = 64 * 1024;
+
+/** So much of the end of an output is looked through if no line there names an error. */
+const MOST_READ = 4 * 1024 * 1024;
+
+/** So much of a line is looked at. */
+const MOST_OF_LINE = 1000;
+
+/** Characters that say what a tool was called for. */
+const MOST_OF_CALL = 80;
+
+/** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
+const WRAPPING =
+  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
+
+/** How a command ended that was stopped. */
+const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
+
+/** The exit code as tools tell it at the end of an output. */
+const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
+
+/** A bare count of what went wrong, which says least. */
+const BARE_COUNT = /^\W*(?:\w+:? )?\d+ (?:failing|failed|failures?|errors?)\b[^:]*$/i;
+
+/** A count of failures that are none. */
+const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
+
+/** A line that names an error and says what it is. */
+const NAMES_ERROR =
+  /(?:error|exception|fatal|panic(?:ked)?|conflict)\b[^:]{0,60}:\s*\S|\b(?:no such file|not found|permission denied|assert)/i;
+
+const TELLS_FAILURE =
+  /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[✖✗×]/i;
+
+interface Failure {
+  /** The tool and what it was called for, or the command; empty for an answer of the model. */
+  readonly what: string;
+  /** As `exit code 1`; empty if none is told. */
+  readonly exitCode: string;
+  /** The line of the output that says most, or the error message of an answer; may be empty. */
+  readonly line: string;
+}
+
+/**
+ * Says in one line what failed: the tool or the command with its exit code, and the line of the output that names the
+ * error; of an answer, its error message.
+ *
+ * @param message - A message that failed, as `outcomeOf` tells it.
+ * @param input - Arguments of the call of which it is the result, if they are known.
+ * @returns May hold control characters of the output.
+ * @remarks Cost: O(output), of which at most 4 MB are looked through.
+ */
+export function failureText(message: unknown, input?: unknown): string {
+  const { what, exitCode, line } = failureOf(message, input);
+  return joined(": ", exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
+}
+
+/**
+ * Says in one line how something failed, beside a call or a command that is shown already: its exit code, and the line
+ * that names the error.
+ *
+ * @param message - A message that failed, as `outcomeOf` tells it.
+ * @returns May hold control characters of the output.
+ * @remarks Cost: O(output), of which at most 4 MB are looked through.
+ */
+export function failureLine(message: unknown): string {
+  const { what, exitCode, line } = failureOf(message);
+  const nothing = what === "" ? "the model failed" : "failed without a word";
+  return joined(": ", exitCode, line) || nothing;
+}
+
+/** Returns the line of an output that names the error as it stands there, up to 1,000 characters of it; may be empty. */
+export function errorLine(message: unknown): string {
+  return failureOf(message).line;
+}
+
+function failureOf(message: unknown, input?: unknown): Failure {
+  const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
+  if (role !== "toolResult" && role !== "bashExecution") {
+    const text = textOf(errorMessage);
+    return { what: "", exitCode: "", line: telling(linesOf(text), text) };
+  }
+  const isTool = role === "toolResult";
+  const text = isTool ? textsOf(content).join("\n") : textOf(output);
+  const lines = linesOf(text);
+  const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
+  const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
+  return {
+    what: isTool ? joined(" ", textOf(toolName), calledFor(input), "failed") : `$ ${textOf(command)}`,
+    exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
+    line: telling(
+      lines.filter((line) => line !== told && line !== "(no output)"),
+      text,
+    ),
+  };
+}
+
+/** What a tool was called for, short enough to stand before an error. */
+function calledFor(input: unknown): string {
+  const [first = "", ...others] = tellingArgument(input)
+    .trim()
+    .split(/[\r\n]+/, 2);
+  const isCut = others.length > 0 || first.length > MOST_OF_CALL;
+  return isCut ? `${first.slice(0, MOST_OF_CALL - 1)}…` : first;
+}
+
+/** The last lines before an index of a text that hold anything; one that is cut at their beginning is left out. */
+function linesOf(text: string, end = text.length): string[] {
+  const start = Math.max(0, end - PIECE);
+  const cut = start === 0 ? -1 : text.indexOf("\n", start);
+  return text
+    .slice(cut === -1 || cut - start > MOST_OF_LINE ? start : cut, end)
+    .replace(COLOUR, "")
+    .split(/[\r\n]+/)
+    .map((line) => line.trim().slice(0, MOST_OF_LINE))
+    .filter(Boolean);
+}
+
+/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
+function telling(lines: readonly string[], text: string): string {
+  const own = lines.filter((line) => !WRAPPING.test(line));
+  const last = errorsIn(lines);
+  const stopped = own.findLast((line) => STOPPED.test(line)) ?? last.named;
+  if (stopped !== undefined) return stopped;
+  const earlier = text.length > PIECE ? earlierErrors(text) : undefined;
+  return earlier?.named ?? last.told ?? earlier?.told ?? own.at(-1) ?? lines.at(-1) ?? "";
+}
+
+/** The last line of some that names an error, and the last that tells of a failure. */
+interface ErrorLines {
+  readonly named: string | undefined;
+  readonly told: string | undefined;
+}
+
+function errorsIn(lines: readonly string[]): ErrorLines {
+  const bad = lines.filter(
+    (line) => !WRAPPING.test(line) && !NO_FAILURE.test(line) && !BARE_COUNT.test(line),
+  );
+  return {
+    named: bad.findLast((line) => NAMES_ERROR.test(line)),
+    told: bad.findLast((line) => TELLS_FAILURE.test(line)),
+  };
+}
+
+/** Looks through what stands before the last lines, backwards, until one names an error. */
+function earlierErrors(text: string): ErrorLines {
+  let told: string | undefined;
+  // Pieces overlap, so that a line that is cut in one is whole in the one before.
+  const step = PIECE - MOST_OF_LINE;
+  const least = Math.max(MOST_OF_LINE, text.length - MOST_READ);
+  for (let end = text.length - step; end > least; end -= step) {
+    const found = errorsIn(linesOf(text, end));
+    told ??= found.told;
+    if (found.named !== undefined) return { named: found.named, told };
+  }
+  return { named: undefined, told };
+}

@@ -1,0 +1,30 @@
+import { messageFieldsOf } from "../context/entry-fields.ts";
+import type { AnySessionEntry } from "../format/entry.ts";
+
+/** How something went wrong: it failed, or was stopped. */
+export type EntryOutcome = "failed" | "aborted";
+
+/**
+ * Tells whether a tool, a command or a model failed or was stopped.
+ *
+ * Failed: a tool result with `isError`, a command with an exit code other than 0, an answer with the stop reason
+ * `"error"`. Aborted: a cancelled command, an answer with the stop reason `"aborted"`.
+ *
+ * @returns Undefined for every other entry.
+ */
+export function outcomeOf(entry: AnySessionEntry): EntryOutcome | undefined {
+  if (entry.type !== "message") return undefined;
+  const { role, isError, exitCode, cancelled, stopReason } = messageFieldsOf(entry);
+  switch (role) {
+    case "toolResult":
+      return isError === true ? "failed" : undefined;
+    case "bashExecution":
+      if (cancelled === true) return "aborted";
+      return typeof exitCode === "number" && exitCode !== 0 ? "failed" : undefined;
+    case "assistant":
+      if (stopReason === "error") return "failed";
+      return stopReason === "aborted" ? "aborted" : undefined;
+    default:
+      return undefined;
+  }
+}

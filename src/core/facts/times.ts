@@ -1,0 +1,131 @@
+import { count } from "./number-text.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Writes a moment in local time, to the minute; empty if it is none. */
+export function dateAndTime(timeMs: number): string {
+  const date = new Date(timeMs);
+  return Number.isNaN(date.getTime()) ? "" : `${day(date)} ${clock(date)}`;
+}
+
+/** Writes a moment as ISO 8601, in UTC; empty if it is none. */
+export function isoTime(timeMs: number): string {
+  const date = new Date(timeMs);
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}
+
+/** How times are written so that they tell apart what is in a list: `dateAndTime` shortened by what is common to all. */
+export interface TimeColumn {
+  readonly width: number;
+  format(timeMs: number): string;
+}
+
+/** Chooses the shortest writing of times between two moments: the clock for one day, day and clock within about a year. */
+export function timeColumn(firstMs: number, lastMs: number): TimeColumn {
+  const [first, last] = [dateAndTime(firstMs), dateAndTime(lastMs)];
+  const skipped =
+    first.slice(0, 10) === last.slice(0, 10) ? 11 : first.slice(0, 4) === last.slice(0, 4) ? 5 : 0;
+  return {
+    width: Math.max(0, last.length - skipped),
+    format: (timeMs) => dateAndTime(timeMs).slice(skipped),
+  };
+}
+
+/** Writes two moments as a span, the second without what it shares with the first. */
+export function span(firstMs: number, lastMs: number): string {
+  const [first, last] = [dateAndTime(firstMs), dateAndTime(lastMs)];
+  if (first === last || last === "") return first;
+  return `${first} – ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last}`;
+}
+
+/** Writes how long ago a moment was, and the day where that is long. */
+export function ago(timeMs: number, nowMs: number): string {
+  const passed = nowMs - timeMs;
+  if (passed < 0 || passed >= 7 * DAY_MS || Number.isNaN(passed)) return dateAndTime(timeMs).slice(0, 10);
+  if (passed < MINUTE_MS) return "just now";
+  if (passed < HOUR_MS) return `${Math.floor(passed / MINUTE_MS)} min ago`;
+  if (passed < DAY_MS) return `${Math.floor(passed / HOUR_MS)} h ago`;
+  const days = Math.floor(passed / DAY_MS);
+  return days === 1 ? "1 day ago" : `${days} days ago`;
+}
+
+/** Writes a length of time in the two largest units that fit: `<0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 0.05 * SECOND_MS) return "<0.1 s";
+  if (milliseconds < 9.95 * SECOND_MS) return `${(milliseconds / SECOND_MS).toFixed(1)} s`;
+  if (milliseconds < MINUTE_MS - SECOND_MS / 2) return `${Math.round(milliseconds / SECOND_MS)} s`;
+  if (milliseconds < HOUR_MS - SECOND_MS / 2) return inUnits(milliseconds, MINUTE_MS, "min", SECOND_MS, "s");
+  if (milliseconds < DAY_MS - MINUTE_MS / 2) return inUnits(milliseconds, HOUR_MS, "h", MINUTE_MS, "min");
+  return inUnits(milliseconds, DAY_MS, "d", HOUR_MS, "h");
+}
+
+function inUnits(value: number, largeMs: number, large: string, smallMs: number, small: string): string {
+  const all = Math.round(value / smallMs);
+  const perLarge = largeMs / smallMs;
+  const rest = all % perLarge;
+  const whole = `${count(Math.floor(all / perLarge))} ${large}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${small}`;
+}
+
+const UNITS_MS: { readonly [unit: string]: number } = {
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+  y: 365 * DAY_MS,
+};
+
+/** Reads a length of time in milliseconds: a whole number and `h`, `d`, `w` or `y`, for hours, days, weeks and years of 365 days. */
+export function parseDuration(text: string): number | undefined {
+  const [, number = "", unit = ""] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? [];
+  const unitMs = UNITS_MS[unit];
+  return unitMs === undefined ? undefined : Number(number) * unitMs;
+}
+
+/** A span of time: from its first millisecond to the first one behind it. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * Reads a moment: a month (`2026-11`), a day (`2026-11-23`), a time as ISO 8601, or how long ago it was (`12h`, `7d`, `8w`, `1y`).
+ *
+ * @param isUtc - Whether months, days and times without a zone are those of UTC rather than of this system.
+ * @returns The whole month or day, else the moment alone; undefined if it is none.
+ */
+export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span | undefined {
+  const ago = parseDuration(text);
+  if (ago !== undefined) return { fromMs: nowMs - ago, toMs: nowMs - ago };
+  const [, year, month, date] = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/.exec(text) ?? [];
+  if (year === undefined) {
+    const timeMs = /^\d{4}-\d{2}-\d{2}T/.test(text)
+      ? Date.parse(isUtc && !HAS_ZONE.test(text) ? `${text}Z` : text)
+      : Number.NaN;
+    return Number.isNaN(timeMs) ? undefined : { fromMs: timeMs, toMs: timeMs };
+  }
+  const at = (months: number, days: number) => {
+    const parts = [Number(year), Number(month) - 1 + months, Number(date ?? 1) + days] as const;
+    return isUtc ? Date.UTC(...parts) : new Date(...parts).getTime();
+  };
+  const isReal = new Date(Date.UTC(Number(year), Number(month) - 1, Number(date ?? 1)))
+    .toISOString()
+    .startsWith(text);
+  return isReal ? { fromMs: at(0, 0), toMs: date === undefined ? at(1, 0) : at(0, 1) } : undefined;
+}
+
+const HAS_ZONE = /(?:Z|[+-]\d{2}:?\d{2})$/i;
+
+function day(date: Date): string {
+  return `${String(date.getFullYear()).padStart(4, "0")}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+function clock(date: Date): string {
+  return `${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}

@@ -1,0 +1,102 @@
+import { messageFieldsOf } from "../context/entry-fields.ts";
+import { partsOf, textOf } from "../context/message-parts.ts";
+import type { AnySessionEntry } from "../format/entry.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import type { ViewSource } from "./entry-source.ts";
+
+/** A call and its result stand at most so many entries apart. */
+const FARTHEST = 50;
+
+/** A call of a tool, as an answer of the model holds it. */
+export interface StoredCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** An entry and its ordinal. */
+export interface LocatedEntry {
+  readonly ordinal: number;
+  readonly entry: AnySessionEntry;
+}
+
+/** A call of a tool, and the answer that holds it. */
+export interface LocatedCall extends LocatedEntry, StoredCall {}
+
+type CallSource = Pick<ViewSource, "entryAt" | "tree">;
+
+/** Returns the tool calls of an entry; empty for everything but answers of a model. */
+export function callsIn(entry: AnySessionEntry | undefined): StoredCall[] {
+  const message = messageFieldsOf(entry);
+  if (message["role"] !== "assistant") return [];
+  return partsOf(message).flatMap((part) =>
+    part.kind === "toolCall" ? { id: part.id, name: part.name, input: part.arguments } : [],
+  );
+}
+
+/** Returns the id of the call that an entry is the result of; empty for entries that are no result. */
+export function resultCallId(entry: AnySessionEntry | undefined): string {
+  const { role, toolCallId } = messageFieldsOf(entry);
+  return role === "toolResult" ? textOf(toolCallId) : "";
+}
+
+/** Returns the name of the tool that an entry is the result of; empty for entries that are no result. */
+export function resultToolName(entry: AnySessionEntry | undefined): string {
+  const { role, toolName } = messageFieldsOf(entry);
+  return role === "toolResult" ? textOf(toolName) : "";
+}
+
+/** Finds the call that an entry is the result of, at most 50 entries above it; undefined if the entry is no result, or its call is not there. */
+export function callOf(session: CallSource, ordinal: number): LocatedCall | undefined {
+  const id = resultCallId(session.entryAt(ordinal));
+  if (id === "") return undefined;
+  let at = session.tree.parentAt(ordinal);
+  for (let climbed = 0; climbed < FARTHEST && at !== NONE; climbed++) {
+    const entry = session.entryAt(at);
+    const call = callsIn(entry).find((one) => one.id === id);
+    if (entry !== undefined && call !== undefined) return { ...call, ordinal: at, entry };
+    at = session.tree.parentAt(at);
+  }
+  return undefined;
+}
+
+/** Finds the answer of a model that an entry is, or that made the call which it is the result of; undefined for others. */
+export function answerOf(session: CallSource, ordinal: number): number | undefined {
+  const { role } = messageFieldsOf(session.entryAt(ordinal));
+  return role === "assistant" ? ordinal : callOf(session, ordinal)?.ordinal;
+}
+
+/** Finds the results of the calls that an answer holds, within 50 entries behind it, in the order of the tree. */
+export function resultsOf(session: CallSource, ordinal: number): LocatedEntry[] {
+  const ids = new Set(callsIn(session.entryAt(ordinal)).map(({ id }) => id));
+  if (ids.size === 0) return [];
+  return behind(session, ordinal).filter(({ entry }) => {
+    const id = resultCallId(entry);
+    return id !== "" && ids.has(id);
+  });
+}
+
+/** Finds the answer that a model gave after an entry; undefined if it gave none. */
+export function nextAnswer(session: CallSource, ordinal: number): LocatedEntry | undefined {
+  return behind(session, ordinal).find(({ entry }) => messageFieldsOf(entry)["role"] === "assistant");
+}
+
+/** The next entries below one, nearest first. */
+function behind(session: CallSource, ordinal: number): LocatedEntry[] {
+  const found: LocatedEntry[] = [];
+  const open: number[] = [];
+  addChildren(session, ordinal, open);
+  for (let looked = 0; looked < FARTHEST; looked++) {
+    const at = open.shift();
+    if (at === undefined) break;
+    const entry = session.entryAt(at);
+    if (entry !== undefined) found.push({ ordinal: at, entry });
+    addChildren(session, at, open);
+  }
+  return found;
+}
+
+/** Adds what hangs on an entry; where very many branches begin, the first of them. */
+function addChildren({ tree }: CallSource, ordinal: number, open: number[]): void {
+  for (const child of tree.children(ordinal)) if (open.push(child) >= FARTHEST) return;
+}

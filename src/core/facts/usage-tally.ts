@@ -1,0 +1,111 @@
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
+import { calculateContextTokens } from "../context/usage.ts";
+import type { Usage } from "../format/content.ts";
+import { UNKNOWN_NAME } from "../format/message.ts";
+
+/** Tokens and cost, added up. */
+export interface UsageTotals {
+  /** Calls that used tokens: dollars that are recorded apart from tokens are no call. */
+  count: number;
+  /** Tokens of input that no cache served. */
+  input: number;
+  /** Reasoning included. */
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** The part of `output` that was reasoning. */
+  reasoning: number;
+  totalTokens: number;
+  /** In US dollars, as the records state it; null if none does. A zero that no provider has billed states nothing. */
+  cost: number | null;
+}
+
+const NUMBERS = ["count", "input", "output", "cacheRead", "cacheWrite", "reasoning", "totalTokens"] as const;
+
+/** Who made a call; null if the session does not say. */
+export interface ModelNames {
+  readonly provider: string | null;
+  readonly model: string | null;
+}
+
+/** Tokens and cost of one model; null if the session does not name it. */
+export interface ModelUsage extends UsageTotals {
+  provider: string | null;
+  model: string | null;
+}
+
+/** Adds up usages, in total and by model. */
+export class UsageTally {
+  readonly #total = noUsage();
+  readonly #byModel = new Map<string, ModelUsage>();
+
+  /** The sum so far; a copy. */
+  get total(): UsageTotals {
+    return { ...this.#total };
+  }
+
+  /** The sums by model, most expensive first; copies. */
+  get byModel(): ModelUsage[] {
+    const models = Array.from(this.#byModel.values(), (usage) => ({ ...usage }));
+    return models.sort(byCost);
+  }
+
+  /** Adds the usage of a call, or of several calls of one model. */
+  add(usage: UsageTotals, { provider, model }: ModelNames): void {
+    const names = { provider, model };
+    const key = JSON.stringify(names);
+    const ofModel = this.#byModel.get(key) ?? { ...names, ...noUsage() };
+    this.#byModel.set(key, ofModel);
+    addTo(this.#total, usage);
+    addTo(ofModel, usage);
+  }
+}
+
+/** Orders usages: the most expensive first, of equals the largest. */
+function byCost(a: UsageTotals, b: UsageTotals): number {
+  return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
+}
+
+function noUsage(): UsageTotals {
+  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, totalTokens: 0 };
+  return { count: 0, ...tokens, cost: null };
+}
+
+/** Returns the numbers of one stored usage; those that are missing are 0. */
+export function usageTotals(usage: Usage): UsageTotals {
+  const { input, output, cacheRead, cacheWrite, reasoning, cost } = fieldsOf(usage);
+  const totalTokens = calculateContextTokens(usage);
+  return {
+    count: totalTokens > 0 ? 1 : 0,
+    input: numberOf(input),
+    output: numberOf(output),
+    cacheRead: numberOf(cacheRead),
+    cacheWrite: numberOf(cacheWrite),
+    reasoning: numberOf(reasoning),
+    totalTokens,
+    cost: costOf(cost),
+  };
+}
+
+/** Writers that know no price write zeros, since readers expect numbers: only a billed zero says that a call was free. */
+function costOf(cost: unknown): number | null {
+  const { total, input, output, cacheRead, cacheWrite, totalFromProvider } = fieldsOf(cost);
+  const sum = numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
+  const dollars = typeof total === "number" ? numberOf(total) : sum;
+  return dollars !== 0 || totalFromProvider === true ? dollars : null;
+}
+
+function addTo(sum: UsageTotals, more: UsageTotals): void {
+  for (const name of NUMBERS) sum[name] += more[name];
+  sum.cost = addDollars(sum.cost, more.cost);
+}
+
+/** Adds dollars to a sum; null stands for what is not known. */
+export function addDollars(sum: number | null, more: number | null): number | null {
+  return more === null ? sum : (sum ?? 0) + more;
+}
+
+/** Returns a stored name; null if there is none, or the writer did not know it. */
+export function nameOrNull(value: unknown): string | null {
+  return typeof value === "string" && value !== "" && value !== UNKNOWN_NAME ? value : null;
+}

@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { isJsonObject, isJsonRecord, isJsonValue } from "./json.ts";
+import type { AnyField, AnyObjectShape } from "./shape.ts";
+import { describeType, type Problem, withArticle } from "./validation-problems.ts";
+
+const MAX_BAD_ELEMENTS = 10;
+const MAX_VALUE_LENGTH = 40;
+
+const made = new WeakMap<AnyField, z.ZodType>();
+
+/** Returns the zod schema of a shape, the same one for the same shape. Unknown fields pass. */
+export function zodSchemaOf(shape: AnyField): z.ZodType {
+  const known = made.get(shape);
+  if (known !== undefined) return known;
+  const schema = makeSchema(shape);
+  made.set(shape, schema);
+  return schema;
+}
+
+/**
+ * Lists what is wrong with a value, in the order of the shape. Of a failed union, the closest variant is reported.
+ *
+ * @returns Empty if the value has the shape.
+ */
+export function problemsWith(shape: AnyField, value: unknown): Problem[] {
+  const result = zodSchemaOf(shape).safeParse(value, { error: wordIssue });
+  return result.success ? [] : listProblems(result.error.issues);
+}
+
+function makeSchema(shape: AnyField): z.ZodType {
+  switch (shape.kind) {
+    case "string":
+      return z.string();
+    case "number":
+      return z.number();
+    case "boolean":
+      return z.boolean();
+    case "null":
+      return z.null();
+    case "anything":
+      return z.unknown();
+    case "words":
+      return z.literal([...shape.words]);
+    case "json":
+      // One check instead of a recursive schema, so that depth cannot exhaust the call stack.
+      return shape.isObject
+        ? z.custom(isJsonObject, "expected a JSON object")
+        : z.custom(isJsonValue, "expected JSON data");
+    case "list":
+      return boundedSchema<unknown[]>(Array.isArray, `expected ${shape.expected}`, shape.of);
+    case "map":
+      return boundedSchema(isJsonRecord, "expected an object", shape.of);
+    case "oneOf":
+      return z.union(shape.of.map(zodSchemaOf), { error: `expected ${shape.expected}` });
+    case "optional":
+      return shape.orUndefined ? z.optional(zodSchemaOf(shape.of)) : z.exactOptional(zodSchemaOf(shape.of));
+    case "object":
+      return objectSchema(shape);
+    case "variants": {
+      const [first, ...more] = [...shape.byTag.values()].map(objectSchema);
+      if (first === undefined) throw new Error("A shape has no variants.");
+      return z.discriminatedUnion(shape.tag, [first, ...more]);
+    }
+  }
+}
+
+function objectSchema(shape: AnyObjectShape): z.ZodObject {
+  const fields = Object.entries(shape.fields).map(([name, field]) => [name, zodSchemaOf(field)]);
+  return z.looseObject(Object.fromEntries(fields));
+}
+
+/**
+ * Makes the schema of a list, or of an object with any names, that stops checking after ten bad elements.
+ *
+ * zod's own keep an issue for every bad element, which one hostile line can turn into millions.
+ */
+function boundedSchema<T extends object>(
+  fits: (value: unknown) => value is T,
+  expected: string,
+  element: AnyField,
+): z.ZodType {
+  return z.custom<T>(fits, expected).superRefine((parts, context) => {
+    let bad = 0;
+    for (const [key, part] of Array.isArray(parts) ? parts.entries() : Object.entries(parts)) {
+      const problems = problemsWith(element, part);
+      if (problems.length === 0) continue;
+      for (const { path, message } of problems) {
+        context.addIssue({ code: "custom", message, path: [key, ...path] });
+      }
+      bad++;
+      if (bad === MAX_BAD_ELEMENTS) return;
+    }
+  });
+}
+
+/**
+ * Describes what is wrong with a value, in place of zod's own messages: what was expected and what was found.
+ *
+ * Values are named by their kind, never quoted, short wrong constants apart: they may be long or private.
+ */
+const wordIssue: z.core.$ZodErrorMap = (issue) => {
+  const missing = issue.input === undefined;
+  if (issue.code === "invalid_type") {
+    if (issue.expected === "nonoptional") return "missing";
+    const expected = `expected ${withArticle(issue.expected)}`;
+    return missing ? `missing, ${expected}` : `${expected}, found ${describeType(issue.input)}`;
+  }
+  if (issue.code === "invalid_value") {
+    const expected = `expected ${alternatives(issue.values)}`;
+    return missing ? `missing, ${expected}` : `${expected}, found ${quote(issue.input)}`;
+  }
+  if (issue.code === "invalid_union" && Array.isArray(issue["options"])) {
+    return `expected ${alternatives(issue["options"])}`;
+  }
+  return undefined;
+};
+
+function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
+  const problems: Problem[] = [];
+  // Unions hold issues of their own, so open issues are kept on a stack, first on top.
+  const open: { issue: z.core.$ZodIssue; path: readonly PropertyKey[] }[] = [];
+  const push = (more: readonly z.core.$ZodIssue[], base: readonly PropertyKey[]) => {
+    for (const issue of [...more].reverse()) open.push({ issue, path: [...base, ...issue.path] });
+  };
+  push(issues, []);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { issue, path } = next;
+    const closest = issue.code === "invalid_union" ? closestVariant(issue.errors) : undefined;
+    if (closest === undefined) problems.push({ path, message: issue.message });
+    else push(closest, path);
+  }
+  return problems;
+}
+
+/** The variant that fits on the outside (every issue lies inside the value) with the fewest issues. */
+function closestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
+  let closest: z.core.$ZodIssue[] | undefined;
+  for (const issues of variants) {
+    if (issues.length === 0 || issues.some((issue) => issue.path.length === 0)) continue;
+    if (closest === undefined || issues.length < closest.length) closest = issues;
+  }
+  return closest;
+}
+
+function quote(value: unknown): string {
+  return typeof value === "string" && value.length <= MAX_VALUE_LENGTH
+    ? JSON.stringify(value)
+    : describeType(value);
+}
+
+function alternatives(values: readonly unknown[]): string {
+  return values.map((value) => JSON.stringify(value)).join(" or ");
+}

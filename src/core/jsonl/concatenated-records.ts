@@ -1,0 +1,135 @@
+import { isKnownEntryType } from "../format/entry.ts";
+import type { JsonRecord } from "../format/json.ts";
+import { decodeRecord } from "./decode.ts";
+
+/** A record in a line that does not parse as a whole, as a range of its bytes. */
+export interface RecoveredRecord {
+  readonly start: number;
+  readonly end: number;
+  readonly record: JsonRecord;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** How often the bytes of a line may be read; bounds the work for a hostile line. */
+const MAX_PASSES = 64;
+
+/** Types of content blocks, of which a torn record may hold many. */
+const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "thinking", "toolCall"]);
+
+/** How records of a format are told from objects inside of records. */
+export interface RecordForm {
+  /** Matches the first key of a record, with its quotes and colon. */
+  readonly firstKey: RegExp;
+  /** Tells whether an object is a record rather than part of one. */
+  readonly isRecord: (object: JsonRecord) => boolean;
+}
+
+const SESSION_FORM: RecordForm = {
+  firstKey: /^"(?:type|id|parentId|timestamp|customType|message)"\s*:/,
+  isRecord: looksLikeRecord,
+};
+
+/**
+ * Finds whole records in a line that does not parse: several on one line, or one behind a torn record.
+ *
+ * At the start of the line, or directly behind another record, a type is nearly enough. Elsewhere, an object may be
+ * part of a torn record, and must look like an entry or a header.
+ *
+ * @param bytes - The line.
+ * @param form - Default: that of entries and headers.
+ * @returns The records in order; empty if there are none.
+ * @remarks Cost: O(bytes) for records side by side, O(64 · bytes) at worst.
+ */
+export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FORM): RecoveredRecord[] {
+  const found: RecoveredRecord[] = [];
+  let bytesLeft = MAX_PASSES * bytes.length;
+  let border = 0;
+  let at = nextRecordStart(bytes, border, true, form);
+  while (at !== -1 && bytesLeft > 0) {
+    const close = endOfObject(bytes, at);
+    bytesLeft -= (close === -1 ? bytes.length : close) - at;
+    const record = close === -1 ? undefined : decodeRecord(bytes.subarray(at, close));
+    const isAtBorder = skipBlank(bytes, border, bytes.length) === at;
+    if (record !== undefined && (isAtBorder ? isRecordAtBorder(record, form) : form.isRecord(record))) {
+      found.push({ start: at, end: close, record });
+      border = close;
+      at = nextRecordStart(bytes, border, true, form);
+    } else {
+      at = nextRecordStart(bytes, at + 1, false, form);
+    }
+  }
+  return found;
+}
+
+/** Returns the whole record at the start of a line, whatever follows; undefined if there is none. */
+export function recordInFront(bytes: Uint8Array): RecoveredRecord | undefined {
+  const start = skipBlank(bytes, 0, bytes.length);
+  const end = bytes[start] === OPEN_BRACE ? endOfObject(bytes, start) : -1;
+  const record = end === -1 ? undefined : decodeRecord(bytes.subarray(start, end));
+  return record !== undefined && isRecordAtBorder(record, SESSION_FORM) ? { start, end, record } : undefined;
+}
+
+/** Tells whether an object where a record may begin is one: it has a type, and is not a content block. */
+function isRecordAtBorder(record: JsonRecord, { isRecord }: RecordForm): boolean {
+  const { type } = record;
+  return (typeof type === "string" && !BLOCK_TYPES.has(type)) || isRecord(record);
+}
+
+/** Tells whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field. */
+function looksLikeRecord(record: JsonRecord): boolean {
+  const { type, id, timestamp } = record;
+  if (typeof type !== "string") return false;
+  if (type === "session") return typeof id === "string";
+  if (typeof timestamp !== "string" && typeof timestamp !== "number") return false;
+  return (typeof id === "string" && Object.hasOwn(record, "parentId")) || isKnownEntryType(type);
+}
+
+/** Finds the next `{` that is followed by a key of a record; at a border, blanks may precede anything. */
+function nextRecordStart(
+  bytes: Uint8Array,
+  start: number,
+  isBorder: boolean,
+  { firstKey }: RecordForm,
+): number {
+  const first = isBorder ? skipBlank(bytes, start, bytes.length) : -1;
+  for (let at = bytes.indexOf(OPEN_BRACE, start); at !== -1; at = bytes.indexOf(OPEN_BRACE, at + 1)) {
+    if (at === first) return at;
+    const key = skipBlank(bytes, at + 1, Math.min(bytes.length, at + 40));
+    if (bytes[key] !== QUOTE) continue;
+    const text = String.fromCharCode(...bytes.subarray(key, key + 40));
+    if (firstKey.test(text)) return at;
+  }
+  return -1;
+}
+
+/** Returns the first offset from `start` on that is neither white space nor a zero byte; `end` if there is none. */
+function skipBlank(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && isBlank(bytes[at] ?? 0)) at++;
+  return at;
+}
+
+/** Tells whether a byte is a space, tab, CR, or a zero byte, as power cuts leave between records. */
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === 0;
+}
+
+/** Returns the offset behind the brace that closes the object at `start`, or -1. */
+function endOfObject(bytes: Uint8Array, start: number): number {
+  let depth = 0;
+  let isInString = false;
+  for (let i = start; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (isInString) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) isInString = false;
+    } else if (byte === QUOTE) isInString = true;
+    else if (byte === OPEN_BRACE) depth++;
+    else if (byte === CLOSE_BRACE && --depth === 0) return i + 1;
+  }
+  return -1;
+}

@@ -1,0 +1,65 @@
+import type { IdKey } from "../format/id-key.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import type { LineSpan, LineSpans } from "./line-spans.ts";
+
+/** Most lines of one digest to compare byte by byte; only malicious files have more. */
+const MAX_COMPARED = 8;
+
+/**
+ * Finds earlier lines with the same id and the same bytes.
+ *
+ * @remarks Cost: O(bytes of the line) per call, however many lines have the same id.
+ */
+export class RepeatedLines {
+  readonly #places: LineSpans;
+  readonly #readBytes: (offset: number, length: number) => Uint8Array;
+  /** For each id, its entries by the digest of their lines. */
+  readonly #bearers = new Map<IdKey, Map<string, number[]>>();
+
+  constructor(places: LineSpans, readBytes: (offset: number, length: number) => Uint8Array) {
+    this.#places = places;
+    this.#readBytes = readBytes;
+  }
+
+  /** Compares a line with those of all entries with its id; returns the ordinal of the entry with the same line, or NONE. */
+  find(id: IdKey, first: number, place: LineSpan, next: number): number {
+    const bearers = this.#bearersOf(id, first);
+    const line = this.#lineAt(place);
+    const digest = digestOf(line);
+    const alike = bearers.get(digest) ?? [];
+    const same = alike.find((one) => isEqual(this.#lineAt(this.#places.at(one)), line));
+    if (same !== undefined) return same;
+    if (alike.length < MAX_COMPARED) bearers.set(digest, [...alike, next]);
+    return NONE;
+  }
+
+  #bearersOf(id: IdKey, first: number): Map<string, number[]> {
+    let bearers = this.#bearers.get(id);
+    if (bearers === undefined) {
+      bearers = new Map([[digestOf(this.#lineAt(this.#places.at(first))), [first]]]);
+      this.#bearers.set(id, bearers);
+    }
+    return bearers;
+  }
+
+  /** Returns the bytes of a line without trailing white space, so that it does not matter whether its end was read. */
+  #lineAt({ offset, length }: LineSpan): Uint8Array {
+    const bytes = this.#readBytes(offset, length);
+    let end = bytes.length;
+    while (end > 0 && (bytes[end - 1] === 0x20 || bytes[end - 1] === 0x09 || bytes[end - 1] === 0x0d)) end--;
+    return bytes.subarray(0, end);
+  }
+}
+
+/** Returns length and FNV-1a hash of bytes. */
+function digestOf(bytes: Uint8Array): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
+  return `${bytes.length} ${hash}`;
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,0 +1,171 @@
+import type { AnySessionEntry, CustomEntry, UnknownEntry } from "../format/entry.ts";
+import type { EntryHead } from "../format/head.ts";
+import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import { isoTime } from "../format/timestamps.ts";
+import { CURRENT_SESSION_VERSION } from "../format/version.ts";
+import type { EntryTree } from "../tree/entry-tree.ts";
+import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
+import { encodeRecord } from "./encode.ts";
+import { upgradeRecord } from "./migrate.ts";
+
+/** Type of an entry whose body cannot be read. */
+export const DAMAGED_TYPE = "damaged";
+
+/** `customType` of the entry that keeps the text of a damaged entry in a copy. */
+export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
+
+/** What is needed to upgrade an entry; usually the index of its session. */
+export interface BodyContext {
+  readonly version: number;
+  /** Returns the id of the first entry at or after a record number (version 1). */
+  entryIdFrom(recordNumber: number): string | undefined;
+}
+
+/** Parses an entry from its line, upgrades it, and gives it the head from the tree; undefined if the body is damaged. */
+export function decodeEntry(
+  bytes: Uint8Array,
+  head: EntryHead,
+  context: BodyContext,
+): AnySessionEntry | undefined {
+  const record = decodeRecord(bytes);
+  return record && entryOf(record, head, context);
+}
+
+/**
+ * Does the same as `decodeEntry`, with a parsed record and the head at an ordinal.
+ *
+ * Makes no head if the record agrees with it, as nearly all do: making heads took longer than the rest.
+ */
+export function entryAt(
+  record: JsonRecord,
+  heads: Pick<EntryTree, "headAt" | "isHeadAt">,
+  ordinal: number,
+  context: BodyContext,
+): UnknownEntry | undefined {
+  if (context.version >= CURRENT_SESSION_VERSION && hasHeadAt(record, heads, ordinal)) {
+    return hasBody(record) ? record : undefined;
+  }
+  return entryOf(record, heads.headAt(ordinal), context);
+}
+
+/** Does the same as `decodeEntry`, with a parsed record. */
+export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
+  if (record["type"] !== head.type || !hasBody(record)) return undefined;
+  const { version } = context;
+  if (version >= CURRENT_SESSION_VERSION) return withHead(record, head);
+  const entryIdFrom = (recordNumber: number) => context.entryIdFrom(recordNumber);
+  return withHead(upgradeRecord(record, version, { ...head, entryIdFrom }), head);
+}
+
+/**
+ * Alters a line for good; the same text keeps its bytes.
+ *
+ * @param head - Of the entry on the line, which must stay; undefined for the header.
+ */
+export type LineChange = (line: string, head?: EntryHead) => string;
+
+/**
+ * Returns an entry's line as the current version writes it.
+ *
+ * @param change - Alters the entry; the line is then encoded anew.
+ * @returns The same bytes, without carriage returns at the end, if the line agrees with its head and is not altered;
+ *   else a new line. A damaged entry becomes a `custom` entry with its text, so that nothing is lost.
+ */
+export function currentLine(
+  bytes: Uint8Array,
+  head: EntryHead,
+  context: BodyContext,
+  change?: (entry: AnySessionEntry) => AnySessionEntry,
+): Uint8Array | string {
+  const record = decodeRecord(bytes);
+  const entry = record && entryOf(record, head, context);
+  if (record === undefined || entry === undefined) {
+    const kept = keptAsText(bytes, head);
+    return encodeRecord(change?.(kept) ?? kept);
+  }
+  const changed = change?.(entry) ?? entry;
+  const isAsWritten =
+    changed === entry && context.version >= CURRENT_SESSION_VERSION && hasHead(record, head);
+  return isAsWritten ? withoutReturns(bytes) : encodeRecord(changed);
+}
+
+/** Alters a line that `currentLine` returned. */
+export function changedLine(
+  line: Uint8Array | string,
+  head: EntryHead,
+  change: LineChange | undefined,
+): Uint8Array | string {
+  if (change === undefined) return line;
+  const text = typeof line === "string" ? line : decodeText(line);
+  const changed = change(text, head);
+  return changed === text ? line : changed;
+}
+
+/** Parses an entry from a line that `currentLine` returned. */
+export function entryInLine(line: string, head: EntryHead): AnySessionEntry {
+  const record = parseRecord(line) ?? {};
+  const { type } = record;
+  return withHead(record, typeof type === "string" ? { ...head, type } : head);
+}
+
+/** Removes carriage returns from the end of a line: the next reading would drop one before the line break. */
+function withoutReturns(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (bytes[end - 1] === 0x0d) end--;
+  return end === bytes.length ? bytes : bytes.subarray(0, end);
+}
+
+/** Makes the entry that keeps the text of a damaged one. */
+function keptAsText(bytes: Uint8Array, { type, id, parentId, timestampMs }: EntryHead): CustomEntry {
+  const data = { type, line: decodeText(bytes) };
+  return {
+    type: "custom",
+    id,
+    parentId,
+    timestamp: isoTime(timestampMs),
+    customType: DAMAGED_CUSTOM_TYPE,
+    data,
+  };
+}
+
+/** Makes the entry that replaces a damaged one: only its place in the tree. */
+export function damagedEntry(head: EntryHead): UnknownEntry {
+  const { id, parentId } = head;
+  return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
+}
+
+/** Tells whether a record has what its type requires. */
+function hasBody({ type, message }: JsonRecord): boolean {
+  return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
+}
+
+/** Returns the record itself if it agrees with its head, as nearly all do; else a copy with that head. */
+function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
+  if (hasHead(record, head)) return record;
+  const { type: _type, id: _id, parentId: _parentId, timestamp, ...body } = record;
+  return {
+    type: head.type,
+    id: head.id,
+    parentId: head.parentId,
+    timestamp: typeof timestamp === "string" ? timestamp : isoTime(head.timestampMs),
+    ...body,
+  };
+}
+
+function hasHeadAt(
+  record: JsonRecord,
+  heads: Pick<EntryTree, "isHeadAt">,
+  ordinal: number,
+): record is UnknownEntry {
+  const { type, id, parentId, timestamp } = record;
+  return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
+}
+
+/** Tells whether a record has the ids of its head. */
+function hasHead(record: JsonRecord, head: Pick<EntryHead, "id" | "parentId">): record is UnknownEntry {
+  return (
+    record["id"] === head.id &&
+    record["parentId"] === head.parentId &&
+    typeof record["timestamp"] === "string"
+  );
+}

@@ -1,0 +1,274 @@
+import { isKnownEntryType, type SessionEntry } from "../format/entry.ts";
+import { type MessageDocument, readMessageDocument } from "../format/foreign-form.ts";
+import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import { type RecordForm, recoverRecords } from "./concatenated-records.ts";
+import { decodeText, parseJson } from "./decode.ts";
+import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
+
+/** Formats of other programs that `import` reads. */
+export const IMPORTED_SOURCES = [
+  "claude-code",
+  "cline",
+  "codex",
+  "copilot",
+  "gemini",
+  "kimi",
+  "messages",
+  "opencode",
+  "pi-v4",
+  "qwen",
+] as const;
+
+/** Formats of other programs that are recognised, but not read. */
+const UNREAD_SOURCES = ["kimi-cli", "sqlite"] as const;
+
+/** A format of another program. */
+export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
+
+/** After so many records of another program, and none of a session, a file is that program's. */
+const ENOUGH_RECORDS = 64;
+
+/** Bytes up to which a text is parsed as one JSON document. */
+const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Finds out whose records a text has that lacks a session header.
+ *
+ * Only whole records and arrays of them count, not what they quote. A record of a session outweighs those of other
+ * programs, unless there were many: a session that lost its header stays one, whatever stands beside its entries.
+ */
+export class SourceFinder {
+  #source: ForeignSource | undefined;
+  #foreign = 0;
+  #isSession = false;
+
+  /** The other program; undefined if there is none, or if there are records of a session. */
+  get source(): ForeignSource | undefined {
+    return this.#isSession ? undefined : this.#source;
+  }
+
+  /** Whether further records change nothing. */
+  get isDecided(): boolean {
+    return this.#isSession || this.#foreign >= ENOUGH_RECORDS;
+  }
+
+  /** Takes the value of a line. */
+  take(value: unknown): void {
+    const source = Array.isArray(value) ? sourceOfTransaction(value) : sourceOfLine(value);
+    if (source === "ours") this.#isSession = true;
+    else if (source !== undefined) {
+      this.#source ??= source;
+      this.#foreign++;
+    }
+  }
+}
+
+/**
+ * Returns the program whose file this is, judged by its records, wherever they begin.
+ *
+ * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to three times.
+ * @returns Undefined if no record tells, or if one is of a session.
+ */
+export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
+  if (isDatabase(pieces())) return "sqlite";
+  const finder = new SourceFinder();
+  let lines = 0;
+  const sink: LineSink = {
+    line: ({ bytes, start, end }: ScannedLine) => {
+      lines++;
+      if (finder.isDecided) return true;
+      const range = bytes.subarray(start, end);
+      const parsed = parseJson(decodeText(range));
+      if (parsed !== undefined) finder.take(parsed.value);
+      // Its entries have the fields of a session's, and must not be taken for them where they stand on one line.
+      else for (const { record } of recoverRecords(range, VERSION_4_FORM)) finder.take(record);
+      return true;
+    },
+    overlong: () => {
+      lines++;
+    },
+  };
+  const scanner = new LineScanner(sink);
+  for (const piece of pieces()) {
+    scanner.feed(piece);
+    if (finder.isDecided) return finder.source;
+  }
+  scanner.end();
+  if (finder.isDecided || finder.source !== undefined) return finder.source;
+  return lines > 0 && scanner.position <= MAX_DOCUMENT_BYTES ? sourceOfDocument(textOf(pieces())) : undefined;
+}
+
+/** How every database of SQLite begins. */
+export const DATABASE_FRONT = "SQLite format 3\0";
+
+function isDatabase(pieces: Iterable<Uint8Array>): boolean {
+  let front = "";
+  for (const piece of pieces) {
+    front += decodeText(piece.subarray(0, DATABASE_FRONT.length));
+    if (!DATABASE_FRONT.startsWith(front.slice(0, DATABASE_FRONT.length))) return false;
+    if (front.length >= DATABASE_FRONT.length) return true;
+  }
+  return false;
+}
+
+/** Returns the program that wrote a JSON document; undefined if the text is none, or unknown. */
+export function sourceOfDocument(text: string): ForeignSource | undefined {
+  const value = parseJson(text)?.value;
+  if (value === undefined) return CLINE_FRONT.test(text) ? "cline" : undefined;
+  const record = isJsonRecord(value) ? value : NO_FIELDS;
+  const { sessionId, projectHash, messages, session, items } = record;
+  if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
+  if (isJsonRecord(session) && Array.isArray(items)) return "codex";
+  if (isOpenCodeSession(record)) return "opencode";
+  const document = readMessageDocument(value);
+  if (document === undefined) return undefined;
+  return isCline(document) || isClineDocument(value) ? "cline" : "messages";
+}
+
+/** Tells whether a document is a session of OpenCode: an export, or the file beside which its messages are. */
+function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord): boolean {
+  if (isJsonRecord(info)) return typeof info["id"] === "string" && Array.isArray(messages);
+  return (
+    typeof id === "string" && id.startsWith("ses_") && typeof projectID === "string" && isJsonRecord(time)
+  );
+}
+
+const NO_FIELDS: JsonRecord = {};
+
+function isClineDocument(value: unknown): boolean {
+  return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
+}
+
+/** How such a document begins, for one that is not whole. */
+const CLINE_FRONT = /^\s*\{\s*"version":\s*\d+,\s*"updated_at":[^[{]*"agent":\s*"/;
+
+/** Fields of messages that Cline, Roo Code and Kilo write, and no SDK. */
+const CLINE_FIELDS = ["metrics", "modelInfo", "isSummary", "condenseParent", "truncationParent"];
+
+/** How the first prompt in an editor begins. */
+const CLINE_TASK = /^<task>[\s\S]*<\/task>\s*$/;
+
+/** Tells whether messages are those that Cline, Roo Code or Kilo keep of a task: Anthropic's, with marks of their own. */
+function isCline({ form, items }: MessageDocument): boolean {
+  if (form !== "anthropic") return false;
+  if (items.some((item) => CLINE_FIELDS.some((name) => name in item))) return true;
+  if (items.every(({ ts, content }) => typeof ts === "number" && Array.isArray(content))) return true;
+  const content = items[0]?.["content"];
+  return (Array.isArray(content) ? content : [content]).some((block: unknown) => {
+    const text = isJsonRecord(block) ? block["text"] : block;
+    return typeof text === "string" && CLINE_TASK.test(text);
+  });
+}
+
+function textOf(pieces: Iterable<Uint8Array>): string {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (const piece of pieces) text += decoder.decode(piece, { stream: true });
+  return text + decoder.decode();
+}
+
+function sourceOfLine(value: unknown): ForeignSource | "ours" | undefined {
+  if (!isJsonRecord(value)) return undefined;
+  if (isVersion4Record(value)) return "pi-v4";
+  const { type, id } = value;
+  if (typeof type === "string" && hasEssential(value, type)) return "ours";
+  if (type === "session" && typeof id === "string") return "ours";
+  return sourceOfRecord(value);
+}
+
+/** One dialect of pi's version 4 writes several records as an array. */
+function sourceOfTransaction(records: readonly unknown[]): ForeignSource | undefined {
+  const isVersion4 = records.length > 0 && records.every((one) => isJsonRecord(one) && isVersion4Record(one));
+  return isVersion4 ? "pi-v4" : undefined;
+}
+
+const VERSION_4_KINDS: ReadonlySet<unknown> = new Set([
+  "entry",
+  "record",
+  "lane",
+  "fact",
+  "usage",
+  "value",
+  "list",
+]);
+
+/** Tells whether a record is a header of pi's dropped version 4, in either dialect. */
+export function isVersion4Header({ kind, version, v }: JsonRecord): boolean {
+  return kind === "header" && (typeof version === "number" || typeof v === "number");
+}
+
+/** Records of pi's version 4. */
+export const VERSION_4_FORM: RecordForm = {
+  firstKey: /^"(?:v|kind)"\s*:/,
+  isRecord: isVersion4Record,
+};
+
+function isVersion4Record(record: JsonRecord): boolean {
+  const { kind, seq, entry } = record;
+  if (isVersion4Header(record)) return true;
+  return VERSION_4_KINDS.has(kind) && (typeof seq === "number" || isJsonRecord(entry));
+}
+
+const CODEX_TYPES: ReadonlySet<unknown> = new Set([
+  "response_item",
+  "event_msg",
+  "turn_context",
+  "compacted",
+]);
+
+/** Roles with which the older Kimi program begins a line that is no message. */
+const KIMI_ROLES: ReadonlySet<unknown> = new Set(["_system_prompt", "_checkpoint", "_usage"]);
+
+/** Types of records that GitHub's Copilot writes. */
+const COPILOT_TYPE = /^(?:session|user|assistant|system|tool|model|hook|permission|subagent)\./;
+
+/** Returns the program that writes such records; undefined if they are of no program known here. */
+function sourceOfRecord(record: JsonRecord): ForeignSource | undefined {
+  const { type, sessionId, payload, data, role, time, agentId } = record;
+  if (type === "session_meta" || record["record_type"] === "state") return "codex";
+  if (isJsonRecord(payload) && CODEX_TYPES.has(type)) return "codex";
+  if (KIMI_ROLES.has(role)) return "kimi-cli";
+  if (typeof record["protocol_version"] === "string") return "kimi";
+  if (typeof type === "string") {
+    if (isJsonRecord(data) && "parentId" in record && COPILOT_TYPE.test(type)) return "copilot";
+    if (typeof time === "number" && typeof agentId === "string") return "kimi";
+  }
+  if (typeof sessionId !== "string") return undefined;
+  if ("projectHash" in record) return "gemini";
+  if (!("uuid" in record || "leafUuid" in record)) return undefined;
+  return isQwenRecord(record) ? "qwen" : "claude-code";
+}
+
+/** Qwen Code has Claude Code's tree of records, with Gemini's messages in them. */
+function isQwenRecord(record: JsonRecord): boolean {
+  const { message } = record;
+  if (isJsonRecord(message) && Array.isArray(message["parts"])) return true;
+  return ["systemPayload", "usageMetadata", "toolCallResult"].some((field) => field in record);
+}
+
+/** A required field of each type of entry. */
+const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
+  message: "message",
+  thinking_level_change: "thinkingLevel",
+  model_change: "modelId",
+  usage: "usage",
+  compaction: "summary",
+  branch_summary: "summary",
+  custom: "customType",
+  custom_message: "customType",
+  context_edit: "targetId",
+  label: "targetId",
+  session_info: "name",
+};
+
+/** Tells whether a record has nothing of this format: no id, no time, and no known type. */
+export function isStranger(record: JsonRecord, type: string): boolean {
+  const { id, timestamp } = record;
+  if (typeof id === "string" || typeof timestamp === "string" || typeof timestamp === "number") return false;
+  return !hasEssential(record, type);
+}
+
+/** Tells whether a record is of a known type, and has that type's required field. */
+function hasEssential(record: JsonRecord, type: string): boolean {
+  return isKnownEntryType(type) && record[ESSENTIAL[type]] !== undefined;
+}

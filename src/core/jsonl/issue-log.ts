@@ -1,0 +1,114 @@
+import type { IssueCode, SessionIssue } from "../format/issue.ts";
+import type { LinkFinding } from "../tree/pending-parents.ts";
+import type { LineSpan } from "./line-spans.ts";
+
+/** The text of each issue; `about` is the id or detail that it names. */
+const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
+  RECORD_BEFORE_HEADER: () => "A record of another kind is before the session header; it is kept.",
+  HEADER_MISSING: () => "The file has no session header.",
+  HEADER_REPEATED: () => "A second session header; the entries after it count as usual.",
+  VERSION_UNCLEAR: () =>
+    "The header's version is not a whole number above 0; the version was derived from the entries.",
+  VERSION_TOO_NEW: () => "The session is of a newer version; it is read, but not written.",
+  FOREIGN_FORMAT: () =>
+    "No record has an id, a time or a type of this format, so another program wrote the file. It is read, but not written.",
+  LINE_UNREADABLE: () => "The line is not JSON and holds no record; it is kept.",
+  LINE_TOO_LONG: () => "The line is longer than `maxLineBytes`; it was not read.",
+  NOT_AN_ENTRY: () => "The line is JSON but not an entry, because it has no `type`; it is kept.",
+  TAIL_TORN: () => "The last line is incomplete: its writer was interrupted, or is still writing.",
+  NUL_BYTES: () => "Zero bytes where text should be, as a power cut leaves them.",
+  RECORDS_GLUED: () => "Several records, or parts of them, are on one line; whole ones were recovered.",
+  BODY_DAMAGED: () => "The entry's head is legible, but not its body; it keeps its place in the tree.",
+  ID_INVENTED: () => "The entry has no id; one was derived from its position.",
+  ID_DUPLICATE: (about) => `An earlier entry has the id ${about}; this one got a new id.`,
+  ENTRY_REPEATED: () => "The same line is in the file before; it counts once.",
+  PARENT_MISSING: (about) => `The parent ${about} is not in the file; the entry became a root.`,
+  PARENT_BRIDGED: (about) =>
+    about === ""
+      ? "No entry of the file states a parent; the entry became a child of the one before."
+      : `The parent ${about} was on a damaged line; the entry became a child of the one before.`,
+  PARENT_CYCLE: (about) => `The parent ${about} descends from the entry itself; the entry became a root.`,
+  KEPT_ENTRY_MISSING: (about) =>
+    `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
+  MESSAGE_FOREIGN: (about) => `The message is malformed, and readers ignore these parts: ${about}.`,
+  IMAGE_MISSING: (about) =>
+    `The image ${about} is not in the folder blobs/ beside the sessions; models get a note in its place.`,
+  STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
+  SEQUENCE_BROKEN: (about) => `Records of an imported file are out of order: ${about}`,
+  SOURCE_LEFT_OUT: (about) => `An import left something out: ${about}`,
+  VALUE_REPLACED: (about) =>
+    `JSON cannot hold ${about}. The session in memory keeps it; its copies have a text in its place.`,
+  WRITES_LOST: (about) => about,
+  ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
+};
+
+const LINK_CODES = {
+  missing: "PARENT_MISSING",
+  bridged: "PARENT_BRIDGED",
+  unstated: "PARENT_BRIDGED",
+  cycle: "PARENT_CYCLE",
+} as const satisfies { [kind in LinkFinding["kind"]]: IssueCode };
+
+/** Makes an issue about a line of the file. */
+export function makeIssue(code: IssueCode, place: LineSpan, entryId?: string, about = ""): SessionIssue {
+  const { line, offset, length } = place;
+  return {
+    code,
+    line,
+    offset,
+    length,
+    message: TEXTS[code](about),
+    ...(entryId !== undefined && { entryId }),
+  };
+}
+
+/** Maximum number of issues, which take about half a gigabyte: a damaged file must not fill the memory. */
+const MAX_ISSUES = 1_000_000;
+
+/** The issues of one session. */
+export class IssueLog {
+  /** The issue of the last line, which may still be completed. */
+  tail: SessionIssue | undefined;
+  readonly #issues = new Map<string, SessionIssue>();
+  readonly #maxIssues: number;
+  /** The first omitted issue, and how many were omitted. */
+  #omitted: { readonly first: LineSpan; count: number } | undefined;
+
+  constructor(maxIssues = MAX_ISSUES) {
+    this.#maxIssues = maxIssues;
+  }
+
+  /** Adds an issue unless it is known, as when a damaged body is read twice. */
+  add(issue: SessionIssue): void {
+    const key = keyOf(issue);
+    if (this.#issues.has(key)) return;
+    if (this.#issues.size < this.#maxIssues) this.#issues.set(key, issue);
+    else if (this.#omitted === undefined) this.#omitted = { first: issue, count: 1 };
+    else this.#omitted.count++;
+  }
+
+  put(code: IssueCode, place: LineSpan, entryId?: string, about?: string): void {
+    this.add(makeIssue(code, place, entryId, about));
+  }
+
+  /** Adds or removes the issue about an entry's parent. */
+  putLink({ kind, isOver, parentId }: LinkFinding, place: LineSpan, entryId: string): void {
+    const issue = makeIssue(LINK_CODES[kind], place, entryId, parentId);
+    if (isOver) this.#issues.delete(keyOf(issue));
+    else this.add(issue);
+  }
+
+  /** Returns all issues, or the first million and the number of the others; a copy. */
+  list(): SessionIssue[] {
+    const issues = [...this.#issues.values()];
+    if (this.#omitted !== undefined) {
+      const { first, count } = this.#omitted;
+      issues.push(makeIssue("ISSUES_OMITTED", first, undefined, String(count)));
+    }
+    return this.tail === undefined ? issues : [...issues, this.tail];
+  }
+}
+
+function keyOf({ code, offset, message }: SessionIssue): string {
+  return `${code} ${offset} ${message}`;
+}

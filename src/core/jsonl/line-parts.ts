@@ -1,0 +1,99 @@
+import type { JsonRecord } from "../format/json.ts";
+import { recoverRecords } from "./concatenated-records.ts";
+import { legibleHead } from "./partial-head.ts";
+
+/** A part of a line that does not parse, as a range of its bytes. */
+export interface LinePart {
+  readonly start: number;
+  readonly end: number;
+  /**
+   * `record`: a whole record; `head`: only its head is legible; `lost`: a record or a piece of one; `noise`: anything
+   * else; `zeros`: zero bytes.
+   */
+  readonly kind: "record" | "head" | "lost" | "noise" | "zeros";
+  /** The record, or the fields of the head; empty for the rest. */
+  readonly record: JsonRecord;
+}
+
+const OPEN_BRACE = 0x7b;
+const QUOTE = 0x22;
+
+/**
+ * Splits a line that does not parse into whole records, legible heads of damaged ones, and the rest.
+ *
+ * @param bytes - The line.
+ * @param isRest - Whether this is only the rest of a line whose front was read before.
+ * @returns In order, without gaps except white space; empty for white space.
+ * @remarks Cost: see `recoverRecords`.
+ */
+export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
+  const parts: LinePart[] = [];
+  const found = recoverRecords(bytes);
+  let at = 0;
+  for (const { start, end, record } of found) {
+    parts.push(...damagedPart(bytes, at, start, false), { start, end, kind: "record", record });
+    at = end;
+  }
+  parts.push(...damagedPart(bytes, at, bytes.length, found.length === 0 && !isRest));
+  return parts;
+}
+
+/** Returns the parts between two records; none for white space. Zero bytes around a legible head are parts of their own. */
+function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
+  const { start, end, text } = trimmed(bytes, from, to, isSpaceOrZero);
+  if (start === end) return zerosIn(bytes, from, start);
+  // Between records, a head at the end may belong to another record than the type in front.
+  const head = legibleHead(text, isWholeLine);
+  if (head !== undefined) {
+    return [
+      ...zerosIn(bytes, from, start),
+      { start, end, kind: "head", record: head },
+      ...zerosIn(bytes, end, to),
+    ];
+  }
+  const isRecord = isWholeLine || text.includes(OPEN_BRACE) || text.includes(QUOTE);
+  return [{ start, end, kind: isRecord ? "lost" : "noise", record: {} }];
+}
+
+/** Returns the part for a range of white space and zero bytes, if it has zero bytes. */
+function zerosIn(bytes: Uint8Array, from: number, to: number): LinePart[] {
+  const { start, end, text } = trimmed(bytes, from, to, isSpace);
+  return text.includes(0) ? [{ start, end, kind: "zeros", record: {} }] : [];
+}
+
+function trimmed(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  isBlank: (byte: number | undefined) => boolean,
+) {
+  let [start, end] = [from, to];
+  while (start < end && isBlank(bytes[start])) start++;
+  while (start < end && isBlank(bytes[end - 1])) end--;
+  return { start, end, text: bytes.subarray(start, end) };
+}
+
+/** Space, tab or CR. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
+}
+
+/** Tells whether a byte is white space or a zero byte, as a power cut leaves. */
+function isSpaceOrZero(byte: number | undefined): boolean {
+  return byte === 0 || isSpace(byte);
+}
+
+/** Returns the length of a line without zero bytes and white space at its end. */
+export function lengthWithoutZeros(bytes: Uint8Array): number {
+  let length = bytes.length;
+  let hasZeros = false;
+  for (; length > 0 && isSpaceOrZero(bytes[length - 1]); length--) hasZeros ||= bytes[length - 1] === 0;
+  return hasZeros ? length : bytes.length;
+}
+
+/** Tells whether a line ends with a closing brace, apart from zero bytes and white space. */
+export function endsWithBrace(text: Uint8Array): boolean {
+  return text[text.findLastIndex((byte) => !isSpaceOrZero(byte))] === CLOSE_BRACE;
+}
+
+const CLOSE_BRACE = 0x7d;

@@ -1,0 +1,46 @@
+import type { AnySessionEntry } from "../format/entry.ts";
+import { decodeEntry } from "./entry-body.ts";
+import { type ForeignSource, foreignSourceIn } from "./foreign-source.ts";
+import { linesInMemory } from "./line-spans.ts";
+import { SessionIndex } from "./session-index.ts";
+
+/** An index of a session's lines, and a way to read them: every log, copy and file under repair is one. */
+export interface LineSource {
+  readonly index: SessionIndex;
+  /** The other program whose bytes these are; undefined if they are a session, or nothing tells. */
+  readonly foreign?: ForeignSource | undefined;
+  /** Reads the lines of entries in the given order; the bytes are valid during the call. */
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
+}
+
+/** Indexes the bytes of a session. */
+export function sourceOf(content: Uint8Array | string): LineSource {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const readBytes = (offset: number, length: number) => bytes.subarray(offset, offset + length);
+  const index = new SessionIndex({ readBytes });
+  index.feed(bytes);
+  index.end();
+  return {
+    index,
+    foreign: index.header === undefined ? foreignSourceIn(() => [bytes]) : undefined,
+    readLines: (ordinals, take) => linesInMemory(readBytes, index.spans, ordinals, take),
+  };
+}
+
+/** Reads one line; a copy. */
+export function lineOf(source: LineSource, ordinal: number): Uint8Array {
+  let line = new Uint8Array(0);
+  source.readLines([ordinal], (_, bytes) => {
+    line = new Uint8Array(bytes);
+  });
+  return line;
+}
+
+/** Decodes an entry from its line; undefined if its body is damaged. */
+export function entryFrom(
+  { index }: LineSource,
+  ordinal: number,
+  bytes: Uint8Array,
+): AnySessionEntry | undefined {
+  return decodeEntry(bytes, index.tree.headAt(ordinal), index);
+}

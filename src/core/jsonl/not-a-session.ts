@@ -1,0 +1,53 @@
+import { SessionError } from "../format/errors.ts";
+import { type ForeignSource, IMPORTED_SOURCES } from "./foreign-source.ts";
+
+/** What a file of each format is. */
+const NAMES: { readonly [source in ForeignSource]: string } = {
+  "claude-code": "a Claude Code transcript",
+  cline: "a task of Cline, Roo Code or Kilo",
+  codex: "a Codex transcript",
+  gemini: "a Gemini CLI transcript",
+  messages: "an array of messages",
+  "pi-v4": "a session of pi's dropped version 4",
+  copilot: "a Copilot CLI transcript",
+  kimi: "a Kimi Code transcript",
+  "kimi-cli": "a transcript of kimi-cli, which Kimi Code has replaced",
+  opencode: "an OpenCode session",
+  qwen: "a Qwen Code transcript",
+  sqlite: "a database",
+};
+
+/**
+ * Says what another program's file is, and what can be done with it.
+ *
+ * @param subject - Path, or what else the sentence is about.
+ */
+export function aboutForeign(subject: string, source: ForeignSource): string {
+  const isImported = source === "sqlite" || IMPORTED_SOURCES.some((one) => one === source);
+  const advice = isImported
+    ? `Import it with "sessiontree import FILE" or importSessions(); the file stays as it is.`
+    : "This version of sessiontree does not read it, and leaves it alone. Open it with the program that wrote it.";
+  return `${subject} is ${NAMES[source]}. ${advice}`;
+}
+
+/**
+ * Makes the error for what has no session header.
+ *
+ * @param subject - Path, or what else the message is about.
+ * @param source - The program whose file it is, if known.
+ */
+export function notASession(
+  subject: string,
+  details: SessionError["details"],
+  source: ForeignSource | undefined,
+): SessionError {
+  const advice =
+    details["path"] === undefined
+      ? "Check where its bytes come from."
+      : 'If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.';
+  const message =
+    source === undefined
+      ? `${subject} is no session: it has no session header. ${advice}`
+      : aboutForeign(subject, source);
+  return new SessionError("NOT_A_SESSION", message, { details: { ...details, ...(source && { source }) } });
+}

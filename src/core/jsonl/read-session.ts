@@ -1,0 +1,65 @@
+import type { AnySessionEntry } from "../format/entry.ts";
+import type { SessionHeader } from "../format/header.ts";
+import type { SessionIssue } from "../format/issue.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { damagedEntry, decodeEntry } from "./entry-body.ts";
+import { foreignSourceIn } from "./foreign-source.ts";
+import { makeIssue } from "./issue-log.ts";
+import { aboutForeign } from "./not-a-session.ts";
+import { SessionIndex } from "./session-index.ts";
+
+/** A session read from bytes, in the current version. */
+export interface ReadSessionResult {
+  /** Undefined if the bytes are not a session. */
+  readonly header: SessionHeader | undefined;
+  /** Version of the bytes. */
+  readonly version: number;
+  /** In file order; those with a damaged body have the type `damaged`. */
+  readonly entries: AnySessionEntry[];
+  /** Parent of the next entry; null in an empty session. */
+  readonly leafId: string | null;
+  /** What is wrong with the bytes. */
+  readonly issues: SessionIssue[];
+}
+
+/**
+ * Reads a whole session from memory and parses all bodies.
+ *
+ * For environments without a file system, such as a browser. Never throws, whatever the bytes are.
+ *
+ * @remarks Cost: O(bytes). Source: docs/format.md#reading
+ */
+export function readSession(content: Uint8Array | string): ReadSessionResult {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const index = new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
+  index.feed(bytes);
+  index.end();
+  const { tree, spans, version } = index;
+  const context = { version, entryIdFrom: (recordNumber: number) => index.entryIdFrom(recordNumber) };
+  const entries = Array.from(tree.ordinals(), (ordinal) => {
+    const { offset, length } = spans.at(ordinal);
+    const head = tree.headAt(ordinal);
+    const entry = decodeEntry(bytes.subarray(offset, offset + length), head, context);
+    if (entry === undefined) index.report(makeIssue("BODY_DAMAGED", spans.at(ordinal), head.id));
+    return entry ?? damagedEntry(head);
+  });
+  const leaf = index.storedLeaf;
+  return {
+    header: index.header,
+    version,
+    entries,
+    leafId: leaf === NONE ? null : tree.idAt(leaf),
+    issues: issuesOf(index, () => [bytes]),
+  };
+}
+
+/** Returns what is wrong with bytes that an index has read; names the program whose bytes they are, if they lack a session header. */
+export function issuesOf(
+  { header, issues }: SessionIndex,
+  pieces: () => Iterable<Uint8Array>,
+): SessionIssue[] {
+  const source = header === undefined ? foreignSourceIn(pieces) : undefined;
+  if (source === undefined) return issues;
+  const place = { line: 1, offset: 0, length: 0 };
+  return [{ ...place, code: "FOREIGN_FORMAT", message: aboutForeign("This", source) }, ...issues];
+}

@@ -1,0 +1,124 @@
+import { REDACTION_CUSTOM_TYPE } from "../format/redaction.ts";
+import { type JsonNode, type RecordNode, textOf } from "./json-tree.ts";
+
+/**
+ * What a part of a line is to a redaction of a text.
+ *
+ * `free`: anything may stand there. `raw`: state of a provider or another program. `kept`: changing it would break the session.
+ * `signature`: what a provider signed or encrypted. `image`: base64. The others are parts of the format.
+ */
+export type Zone =
+  | "entry"
+  | "header"
+  | "message"
+  | "messages"
+  | "content"
+  | "block"
+  | "edit"
+  | "details"
+  | "raw"
+  | "free"
+  | "kept"
+  | "signature"
+  | "image";
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+/** Fields whose text is part of the structure, by the zone of their object. */
+const KEPT: { readonly [zone in Zone]?: ReadonlySet<string> } = {
+  entry: words("type id parentId timestamp targetId fromId firstKeptEntryId customType version"),
+  header: words("type id timestamp cwd parentSession branchedFrom leafId version"),
+  message: words("role stopReason toolCallId customType api fromId"),
+  block: words("type id mimeType"),
+  raw: words("type role checkpointHead id uuid parentUuid sessionId call_id tool_use_id toolCallId callId"),
+};
+
+/** Fields that hold parts of the format, by the zone of their object. */
+const PARTS: { readonly [zone in Zone]?: { readonly [name: string]: Zone } } = {
+  entry: {
+    message: "message",
+    systemMessage: "message",
+    retainedTail: "messages",
+    content: "content",
+    replacement: "edit",
+    details: "details",
+    data: "details",
+  },
+  message: { content: "content", details: "details" },
+  block: { thinkingSignature: "signature", textSignature: "signature", thoughtSignature: "signature" },
+  edit: { content: "content" },
+};
+
+/** Fields of `details` and `data` that keep an original in the form of its provider or SDK. */
+const RAW_FORMS = words(
+  "anthropic openaiChat openaiResponses gemini modelMessage uiMessage langchain langgraph openaiAgents aiSdk",
+);
+
+/** Entries with records of other programs. */
+const RAW_TYPES = /^(?:claude-code|codex|gemini|langgraph|openai-agents)\./;
+
+/** Entries whose data this library reads to know where a session is from, and what must not come back. */
+const OWN_DATA: ReadonlySet<string> = new Set([
+  REDACTION_CUSTOM_TYPE,
+  "sessiontree.import",
+  "sessiontree.subagent",
+]);
+
+/** Names that the format gives to fields. */
+const NAMES = words(
+  "type id parentId timestamp version cwd parentSession branchedFrom provider modelId thinkingLevel leafId title message summary firstKeptEntryId firstKeptEntryIndex tokensBefore details fromHook usage systemMessage fromId customType data content display targetId targetIds replacement kind model note label name retainedTail role sections toolsAdded toolsRemoved description parameters api stopReason errorMessage responseModel responseId rawStopReason toolCallId toolName isError nestedCalls calls complete status command output exitCode cancelled truncated fullOutputPath excludeFromContext text textSignature mimeType thinking thinkingSignature redacted arguments thoughtSignature namespace input cacheRead cacheWrite totalTokens cost total cacheWrite1h reasoning readFiles modifiedFiles originalType line",
+);
+
+/** Names of fields with which a provider recognises what it wrote. */
+const SIGNED =
+  /^(?:(?:thinking|text|thought)?_?signature|redactedData|encrypted\w+|reasoningEncryptedContent)$/i;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Tells whether the format gives this name to a field. */
+export function isFormatName(name: string): boolean {
+  return NAMES.has(name) || RAW_FORMS.has(name);
+}
+
+/** Tells whether a field holds a signature or something encrypted. */
+export function isSignedField(name: string): boolean {
+  return SIGNED.test(name);
+}
+
+/** Tells whether the text of an image is one, and no text that somebody put there. */
+export function isBase64(text: string): boolean {
+  return BASE64.test(text);
+}
+
+/** Returns the zone of a line's record. */
+export function zoneOfLine(record: RecordNode): Zone {
+  return fieldText(record, "type") === "session" ? "header" : "entry";
+}
+
+/** Returns the zone of a field's value, in an object of a zone. */
+export function zoneOfField(zone: Zone, name: string, record: RecordNode): Zone {
+  if (KEPT[zone]?.has(name)) return "kept";
+  if (zone === "block") {
+    if (name === "data" && fieldText(record, "type") === "image") return "image";
+  } else if (zone === "entry" && name === "data") {
+    const customType = fieldText(record, "customType") ?? "";
+    if (OWN_DATA.has(customType)) return "kept";
+    if (RAW_TYPES.test(customType)) return "raw";
+  } else if (zone === "details") return RAW_FORMS.has(name) ? "raw" : "free";
+  const part = PARTS[zone];
+  if (part !== undefined && Object.hasOwn(part, name)) return part[name] ?? "free";
+  return zone === "raw" || zone === "kept" ? zone : "free";
+}
+
+/** Returns the zone of an item, in a list of a zone. */
+export function zoneOfItem(zone: Zone): Zone {
+  if (zone === "messages") return "message";
+  if (zone === "content") return "block";
+  return zone === "raw" || zone === "kept" ? zone : "free";
+}
+
+/** Returns the text of a field; undefined if there is none. */
+function fieldText({ fields }: RecordNode, wanted: string): string | undefined {
+  const value: JsonNode | undefined = fields.findLast(({ name }) => name === wanted)?.value;
+  return value?.kind === "text" ? textOf(value.spelling) : undefined;
+}

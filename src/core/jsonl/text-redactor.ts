@@ -1,0 +1,298 @@
+import { parseJson } from "./decode.ts";
+import { unescaped, unescapedTimes } from "./escaped-text.ts";
+import {
+  encodeTree,
+  type FieldNode,
+  type JsonNode,
+  type ParentNode,
+  parseTree,
+  type RecordNode,
+  stringsIn,
+  type TextNode,
+  textOf,
+} from "./json-tree.ts";
+import {
+  isBase64,
+  isFormatName,
+  isSignedField,
+  type Zone,
+  zoneOfField,
+  zoneOfItem,
+  zoneOfLine,
+} from "./redaction-zones.ts";
+
+/** A match: where it begins, and where it ends. */
+export type Match = readonly [start: number, end: number];
+
+/** A text or a regular expression that is searched for. No match is empty. */
+export interface TextPattern {
+  /** Whether a match is one certain text, wherever it stands. */
+  readonly isLiteral: boolean;
+  /** Tells whether one of the texts holds a match. */
+  isIn(texts: readonly string[]): boolean;
+  /** Returns the matches in a text, in order, without overlap. */
+  matchesIn(text: string): readonly Match[];
+}
+
+/** Makes the pattern of a literal text, which must not be empty. */
+export function literalPattern(wanted: string): TextPattern {
+  return {
+    isLiteral: true,
+    isIn: (texts) => texts.some((text) => text.includes(wanted)),
+    matchesIn: (text) => {
+      const found: Match[] = [];
+      for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
+        found.push([at, at + wanted.length]);
+      }
+      return found;
+    },
+  };
+}
+
+/** A line after a redaction. */
+export interface RedactedLine {
+  /** The same text if nothing in it changed. */
+  readonly text: string;
+  /** Names of the fields that still hold the text, since the session would not be read without them. */
+  readonly standing: readonly string[];
+}
+
+/** A list or an object on the way down. */
+interface Open {
+  readonly node: ParentNode;
+  readonly zone: Zone;
+  next: number;
+  isChanged: boolean;
+  /** Objects below, but not below a list, with signatures of what is in this one. */
+  readonly signed: RecordNode[];
+}
+
+const LIST_OR_OBJECT = /^\s*[[{]/;
+
+/** Characters that make a name different from one that is there. */
+const SUFFIXES = ["_", "*", "."];
+
+/**
+ * Redacts a text in lines, wherever it stands in them and however it is spelled.
+ *
+ * Compares decoded strings and names of fields, JSON inside of strings, and every text with its escapes decoded as often as
+ * possible. Signatures go from what changes. Ids, types and times stay.
+ */
+export class TextRedactor {
+  readonly #pattern: TextPattern;
+  readonly #replacement: string;
+  readonly #names = new Map<string, boolean>();
+
+  /** @param replacement - Must not hold the text. */
+  constructor(pattern: TextPattern, replacement: string) {
+    this.#pattern = pattern;
+    this.#replacement = replacement;
+  }
+
+  /** Tells whether a text holds the wanted one, in any spelling. */
+  isIn(text: string): boolean {
+    return this.#pattern.isIn(spellingsOf(text, []));
+  }
+
+  /** Redacts a line: a record, or bytes that are none. */
+  ofLine(line: string): RedactedLine {
+    if (this.#pattern.isLiteral && !this.#isSpelledIn(line)) return { text: line, standing: [] };
+    const tree = treeIn(line);
+    if (!this.#pattern.isIn(tree === undefined ? spellingsOf(line, []) : spellingsBelow(tree, [])))
+      return { text: line, standing: [] };
+    // A line break in the replacement must not end the line.
+    if (tree?.kind !== "record") return { text: this.#ofText(line, 1), standing: [] };
+    const standing = new Set<string>();
+    const isChanged = this.#ofTree(tree, zoneOfLine(tree), standing);
+    return { text: isChanged ? encodeTree(tree) : line, standing: [...standing] };
+  }
+
+  /** Tells whether a literal text may stand in a line: whatever JSON holds, its escapes are decoded with all others. */
+  #isSpelledIn(line: string): boolean {
+    for (let one: string | undefined = line; one !== undefined; one = unescaped(one)) {
+      if (this.#pattern.isIn([one])) return true;
+    }
+    return false;
+  }
+
+  /** @param depth - How often escapes are encoded around the text. */
+  #ofText(text: string, depth = 0): string {
+    if (!this.isIn(text)) return text;
+    const tree = treeIn(text);
+    const isInside = tree !== undefined && this.#ofTree(tree, "free", new Set());
+    let out = isInside ? encodeTree(tree) : text;
+    for (let times = 0; ; times++) {
+      const spelled = unescapedTimes(out, times);
+      if (spelled === undefined) break;
+      const { starts } = spelled;
+      const matches = this.#pattern.matchesIn(spelled.text);
+      const place = (at: number) => starts?.[at] ?? at;
+      const found = matches.map(([start, end]) => [place(start), place(end)] as const);
+      if (found.length > 0) out = replaced(out, found, escaped(this.#replacement, times + depth));
+    }
+    // What stands beside a replacement may make up another match with it.
+    return this.isIn(out) ? escaped(this.#replacement, depth) : out;
+  }
+
+  /** Redacts what is in a list or an object; tells whether anything changed. */
+  #ofTree(root: ParentNode, zone: Zone, standing: Set<string>): boolean {
+    const open = [opened(root, zone)];
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const at = top.next++;
+      const { node } = top;
+      if (node.kind === "list") {
+        const item = node.items[at];
+        if (item === undefined) this.#close(open);
+        else if (item.kind === "text") this.#ofString(item, top, zoneOfItem(top.zone), "", standing);
+        else if (item.kind !== "other") open.push(opened(item, zoneOfItem(top.zone)));
+        continue;
+      }
+      const field = node.fields[at];
+      if (field === undefined) this.#close(open);
+      else {
+        const below = zoneOfField(top.zone, field.name, node);
+        const { name, value } = field;
+        if (value.kind === "text") this.#ofString(value, top, below, name, standing);
+        else if (value.kind !== "other") open.push(opened(value, below));
+        this.#ofName(field, top, standing);
+      }
+      if (open.length === 0) return top.isChanged;
+    }
+    return false;
+  }
+
+  #ofString(node: TextNode, top: Open, zone: Zone, name: string, standing: Set<string>): void {
+    const text = textOf(node.spelling);
+    if (zone === "image" && isBase64(text)) return;
+    if (zone === "kept") {
+      if (this.isIn(text)) standing.add(name || "kept data");
+      return;
+    }
+    if (zone === "signature" && !this.isIn(text)) return;
+    const redacted = this.#ofText(text);
+    if (redacted === text) return;
+    node.spelling = JSON.stringify(redacted);
+    top.isChanged = true;
+  }
+
+  #ofName(field: FieldNode, top: Open, standing: Set<string>): void {
+    const { name } = field;
+    const isFound = this.#names.get(name) ?? this.isIn(name);
+    this.#names.set(name, isFound);
+    if (!isFound) return;
+    if (top.zone === "kept" || isFormatName(name)) {
+      standing.add(`the name ${name}`);
+      return;
+    }
+    field.name = this.#ofText(name);
+    top.isChanged = true;
+  }
+
+  /** Ends the object or list on top: drops signatures of what changed, and names that are there twice. */
+  #close(open: Open[]): void {
+    const top = open.pop();
+    if (top === undefined) return;
+    const { node, zone, isChanged, signed } = top;
+    if (node.kind === "record") {
+      if (isChanged) this.#distinguishNames(node);
+      if (zone === "block" && isChanged)
+        dropFields(node, (name) => zoneOfField(zone, name, node) === "signature");
+      if (zone === "raw" && node.fields.some(isSigned)) signed.push(node);
+    } else if (isChanged) {
+      node.items = node.items.filter((item) => item !== REMOVED);
+      if (zone === "content") for (const block of node.items) dropItemStates(block);
+    }
+    const above = open.at(-1);
+    if (above === undefined) {
+      if (isChanged) for (const record of signed) dropFields(record, isSignedField);
+      return;
+    }
+    above.isChanged ||= isChanged;
+    if (zone !== "raw" || node.kind !== "record") return;
+    if (above.node.kind === "record" && above.zone === "raw") above.signed.push(...signed);
+    else if (isChanged && signed.length > 0) {
+      // A part without its signature would be refused.
+      if (above.node.kind === "list") above.node.items[above.next - 1] = REMOVED;
+      else for (const record of signed) dropFields(record, isSignedField);
+    }
+  }
+
+  /** Two names may have become one. */
+  #distinguishNames(node: RecordNode): void {
+    const taken = new Set<string>();
+    node.fields = node.fields.filter((field) => {
+      const isTwice = taken.has(field.name) && field.name.includes(this.#replacement);
+      const suffix = isTwice ? SUFFIXES.find((one) => !this.isIn(this.#replacement + one.repeat(2))) : "";
+      if (suffix === undefined) return false;
+      while (isTwice && taken.has(field.name)) field.name += suffix;
+      taken.add(field.name);
+      return !isTwice || !this.isIn(field.name);
+    });
+  }
+}
+
+/** Stands for an item until its list is closed. */
+const REMOVED: JsonNode = { kind: "other", spelling: "" };
+
+function opened(node: ParentNode, zone: Zone): Open {
+  return { node, zone, next: 0, isChanged: false, signed: [] };
+}
+
+/** Adds a text and all that it spells to a list: the strings of JSON in it, and the text with its escapes decoded. */
+function spellingsOf(text: string, found: string[]): string[] {
+  const tree = treeIn(text);
+  if (tree !== undefined) spellingsBelow(tree, found);
+  found.push(text);
+  for (let one = unescaped(text); one !== undefined; one = unescaped(one)) found.push(one);
+  return found;
+}
+
+function spellingsBelow(tree: ParentNode, found: string[]): string[] {
+  for (const one of stringsIn(tree)) spellingsOf(one, found);
+  return found;
+}
+
+/** Parses a text that is a list or an object in JSON. */
+function treeIn(text: string): ParentNode | undefined {
+  if (!LIST_OR_OBJECT.test(text) || parseJson(text) === undefined) return undefined;
+  const tree = parseTree(text);
+  return tree.kind === "list" || tree.kind === "record" ? tree : undefined;
+}
+
+function replaced(
+  text: string,
+  matches: readonly (readonly [number, number])[],
+  replacement: string,
+): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const [start, end] of matches) {
+    parts.push(text.slice(at, start), replacement);
+    at = end;
+  }
+  return parts.join("") + text.slice(at);
+}
+
+/** Encodes a text for the inside of a string, a number of times. */
+function escaped(text: string, times: number): string {
+  let out = text;
+  for (let i = 0; i < times; i++) out = JSON.stringify(out).slice(1, -1);
+  return out;
+}
+
+function isSigned({ name, value }: FieldNode): boolean {
+  return value.kind === "text" && value.spelling !== '""' && isSignedField(name);
+}
+
+function dropFields(node: RecordNode, isDropped: (name: string) => boolean): void {
+  node.fields = node.fields.filter(({ name }) => !isDropped(name));
+}
+
+/** Drops the items of an answer that are kept as signatures: the provider wants all of them or none. */
+function dropItemStates(block: JsonNode): void {
+  if (block.kind !== "record") return;
+  block.fields = block.fields.filter(({ name, value }) => {
+    const isState = value.kind === "text" && zoneOfField("block", name, block) === "signature";
+    return !isState || !textOf(value.spelling).startsWith("{");
+  });
+}

@@ -1,0 +1,129 @@
+import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import { REDACTED_TEXT } from "../format/redact-entry.ts";
+import { redactedIdsOf } from "../format/redaction.ts";
+import { decodeRecord } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { type LineSource, lineOf } from "../jsonl/line-source.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { originalId } from "./entry-identity.ts";
+import type { Member } from "./entry-union.ts";
+import type { MergeSide } from "./merge-source.ts";
+
+/** How much of an entry a copy has redacted: nothing, some texts, or all content. */
+export type RedactionDegree = 0 | 1 | 2;
+
+type Degrees = ReadonlyMap<string, RedactionDegree>;
+
+/**
+ * The redactions that two copies record.
+ *
+ * What one copy has redacted does not come back from the other: of the entries with such an id, the one that is redacted most is
+ * kept.
+ *
+ * @remarks Cost: O(bytes of custom entries).
+ */
+export class MergeRedactions {
+  readonly #sources: { readonly [side in MergeSide]: LineSource };
+  readonly #degrees: { readonly [side in MergeSide]: Degrees };
+
+  constructor(a: LineSource, b: LineSource) {
+    this.#sources = { a, b };
+    this.#degrees = { a: degreesIn(a), b: degreesIn(b) };
+  }
+
+  /** Whether either copy records a redaction. */
+  get areAny(): boolean {
+    return this.#degrees.a.size + this.#degrees.b.size > 0;
+  }
+
+  /** Tells whether either copy has redacted the entry with an id. */
+  isDone(id: string): boolean {
+    return this.#degrees.a.has(id) || this.#degrees.b.has(id);
+  }
+
+  /** Returns how much of an occurrence is redacted. */
+  degreeAt({ side, source, ordinal }: Member): RedactionDegree {
+    return this.#degrees[side].get(source.index.tree.idAt(ordinal)) ?? 0;
+  }
+
+  /** Returns the occurrences of an entry that are redacted most; all of them if none is redacted. */
+  mostRedacted(members: readonly Member[]): Member[] {
+    const most = Math.max(...members.map((member) => this.degreeAt(member)));
+    return members.filter((member) => this.degreeAt(member) === most);
+  }
+
+  /**
+   * Returns the ids of entries whose content a copy still has, and the other has redacted.
+   *
+   * @remarks Cost: O(redactions), and the lines that both have redacted in part.
+   */
+  unredactedIn(side: MergeSide): string[] {
+    const other = side === "a" ? "b" : "a";
+    const { tree } = this.#sources[side].index;
+    return Array.from(this.#degrees[other]).flatMap(([id, degree]) => {
+      const ordinal = tree.find(id);
+      const own = this.#degrees[side].get(id) ?? 0;
+      if (ordinal === NONE || own > degree || own === 2) return [];
+      return own < degree || this.#lineIn("a", id) !== this.#lineIn("b", id) ? [id] : [];
+    });
+  }
+
+  #lineIn(side: MergeSide, id: string): string {
+    const source = this.#sources[side];
+    const ordinal = source.index.tree.find(id);
+    return ordinal === NONE ? "" : encodeRecord(decodeRecord(lineOf(source, ordinal)) ?? {});
+  }
+
+  /** Tells whether an entry with these occurrences holds content of which only a record of its redaction is left. */
+  mustRedact(members: readonly Member[]): boolean {
+    return members.every(
+      (member) => this.degreeAt(member) === 0 && this.isDone(member.source.index.tree.idAt(member.ordinal)),
+    );
+  }
+}
+
+/** Returns the part of an invented id behind the original one; undefined for every other id. */
+export function rankInId(id: string): string | undefined {
+  const original = originalId(id);
+  return original === id ? undefined : id.slice(original.length + 1);
+}
+
+function degreesIn(source: LineSource): Degrees {
+  const { tree } = source.index;
+  const customs = Array.from(tree.ordinals()).filter((ordinal) => tree.typeAt(ordinal) === "custom");
+  const degrees = new Map<string, RedactionDegree>();
+  source.readLines(customs, (_, bytes) => {
+    const record = decodeRecord(bytes) ?? {};
+    const isPart = isJsonRecord(record["data"]) && Array.isArray(record["data"]["targetIds"]);
+    for (const id of redactedIdsOf(record)) {
+      if (!isPart || !degrees.has(id)) degrees.set(id, isPart ? 1 : 2);
+    }
+  });
+  return degrees;
+}
+
+/** Nesting of values up to which their parts are compared one by one. */
+const MAX_DEPTH = 100;
+
+/**
+ * Returns what two copies of an entry have in common, of which each has lost other texts: a text that differs is replaced, and what
+ * only one has is left out.
+ *
+ * Symmetric and associative, so that the order of merges does not matter.
+ */
+export function commonRecord(one: JsonRecord, other: JsonRecord): JsonRecord {
+  return commonFields(one, other, 0);
+}
+
+function commonFields(one: JsonRecord, other: JsonRecord, depth: number): JsonRecord {
+  const shared = Object.keys(one).filter((name) => Object.hasOwn(other, name));
+  return Object.fromEntries(shared.map((name) => [name, commonOf(one[name], other[name], depth + 1)]));
+}
+
+function commonOf(one: unknown, other: unknown, depth: number): unknown {
+  const isDeep = depth > MAX_DEPTH;
+  if (!isDeep && Array.isArray(one) && Array.isArray(other) && one.length === other.length)
+    return one.map((value, at) => commonOf(value, other[at], depth + 1));
+  if (!isDeep && isJsonRecord(one) && isJsonRecord(other)) return commonFields(one, other, depth);
+  return encodeRecord([one]) === encodeRecord([other]) ? one : REDACTED_TEXT;
+}

@@ -1,0 +1,44 @@
+import { SessionError } from "../format/errors.ts";
+import type { SessionHeader } from "../format/header.ts";
+import { CURRENT_SESSION_VERSION } from "../format/version.ts";
+import { runsOf } from "../jsonl/byte-runs.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
+
+/** One of the two copies of a session: the one that was named first, or the other. */
+export type MergeSide = "a" | "b";
+
+/** The most lines held at a time. */
+const MAX_HELD = 256;
+
+/** The most bytes of them, unless one line is longer. */
+const MAX_HELD_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Returns the header of a copy that can be merged.
+ *
+ * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`, because an unknown version must not be rewritten.
+ */
+export function mergeableHeader({ index, foreign }: LineSource, side: MergeSide): SessionHeader {
+  const { header, version } = index;
+  if (header === undefined || index.isRejected) {
+    throw notASession(`Copy ${side}`, { side }, foreign);
+  }
+  if (version > CURRENT_SESSION_VERSION) {
+    throw new SessionError(
+      "VERSION_TOO_NEW",
+      `Copy ${side} is of version ${version}, newer than this library knows; update sessiontree to merge it.`,
+      { details: { side, version } },
+    );
+  }
+  return header;
+}
+
+/**
+ * Splits a list into runs whose lines fit into memory.
+ *
+ * @param bytesOf - Returns the bytes of an element.
+ */
+export function runsToHold<T>(list: Iterable<T>, bytesOf: (one: T) => number): Generator<T[], void> {
+  return runsOf(list, MAX_HELD, { most: MAX_HELD_BYTES, of: bytesOf });
+}

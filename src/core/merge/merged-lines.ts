@@ -1,0 +1,190 @@
+import type { AnySessionEntry } from "../format/entry.ts";
+import type { SessionHeader } from "../format/header.ts";
+import type { JsonRecord } from "../format/json.ts";
+import { REDACTED_TEXT, redactEntry } from "../format/redact-entry.ts";
+import { decodeRecord, decodeText, parseRecord } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
+import { lineOf } from "../jsonl/line-source.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import type { Member } from "./entry-union.ts";
+import type { Matching } from "./match-entries.ts";
+import { parentOf } from "./merge-order.ts";
+import { commonRecord } from "./merge-redactions.ts";
+import { type MergeSide, runsToHold } from "./merge-source.ts";
+import { mapReferences } from "./references.ts";
+
+/** The content of a merged session. */
+export interface MergedEntries {
+  readonly matching: Matching;
+  /** The parent of each entry, by number. */
+  readonly parents: Int32Array;
+  /** All entries, parents before children. */
+  readonly order: Int32Array;
+}
+
+interface Spelling {
+  readonly line: Uint8Array | string;
+  readonly isDamaged: boolean;
+}
+
+const SIDES: readonly MergeSide[] = ["a", "b"];
+
+/**
+ * Yields the lines of a merged session: the header, then each entry as the current version writes it.
+ *
+ * Lines that need no change are copied byte for byte. Reports damaged bodies to their copy.
+ *
+ * @remarks Cost: O(bytes); a few megabytes of lines are held at a time.
+ */
+export function* mergedLines(
+  header: SessionHeader,
+  merged: MergedEntries,
+): Generator<string | Uint8Array, void> {
+  yield `${encodeRecord(header)}\n`;
+  for (const { line } of spelledEntries(merged)) {
+    yield line;
+    yield "\n";
+  }
+}
+
+/**
+ * Tells whether the first copy, which has all entries, already has the merged line of each.
+ *
+ * @remarks Cost: O(bytes).
+ */
+export function isAsInA(merged: MergedEntries): boolean {
+  const { union } = merged.matching;
+  for (const { entry, line } of spelledEntries(merged)) {
+    const [position, ...others] = union.members(entry).filter(({ side }) => side === "a");
+    if (position === undefined || others.length > 0) return false;
+    if (asText(lineOf(union.a, position.ordinal)) !== asText(line)) return false;
+  }
+  return true;
+}
+
+function* spelledEntries(
+  merged: MergedEntries,
+): Generator<{ entry: number; line: Uint8Array | string }, void> {
+  const { union } = merged.matching;
+  const chosen = toChoose(merged);
+  for (const run of runsToHold(chosen, ({ members }) => bytesOf(members))) {
+    const spellings: Spelling[][] = run.map(() => []);
+    for (const side of SIDES) {
+      const wanted = run.flatMap(({ members, entry }, position) =>
+        members.flatMap((member) =>
+          member.side === side ? { member, entry, spelling: spellings[position] } : [],
+        ),
+      );
+      let next = 0;
+      union[side].readLines(
+        wanted.map(({ member }) => member.ordinal),
+        (_, bytes) => {
+          const one = wanted[next++];
+          if (one !== undefined) one.spelling?.push(spell(one.member, one.entry, bytes, merged));
+        },
+      );
+    }
+    for (const [position, { entry, members }] of run.entries()) {
+      const isPartly = members.some((member) => merged.matching.redactions.degreeAt(member) === 1);
+      const choose = isPartly ? commonLine : firstOf;
+      yield { entry, line: choose(spellings[position] ?? []) };
+    }
+  }
+}
+
+/** Yields each entry with the occurrences whose line may be used: those with its final parent. */
+function* toChoose({
+  matching,
+  parents,
+  order,
+}: MergedEntries): Generator<{ entry: number; members: Member[] }> {
+  const { union, redactions } = matching;
+  for (const entry of order) {
+    const isAlike = union.isSingle(entry) || !(union.hasNames || union.isVariant(entry));
+    if (isAlike) yield { entry, members: [union.memberAt(entry)] };
+    else {
+      const members = redactions.mostRedacted(union.members(entry));
+      const fitting = members.filter((member) => parentOf(member, matching) === parents[entry]);
+      yield { entry, members: fitting.length > 0 ? fitting : members };
+    }
+  }
+}
+
+function bytesOf(members: readonly Member[]): number {
+  return members.reduce((sum, { source, ordinal }) => sum + source.index.spans.at(ordinal).length, 0);
+}
+
+function spell(
+  member: Member,
+  entry: number,
+  bytes: Uint8Array,
+  { matching: { union, redactions }, parents }: MergedEntries,
+): Spelling {
+  const { side, source, ordinal } = member;
+  const parent = parents[entry] ?? NONE;
+  const head = {
+    ...source.index.tree.headAt(ordinal),
+    id: union.idOf(entry),
+    parentId: parent === NONE ? null : union.idOf(parent),
+  };
+  const nameOf = (id: string) => {
+    const named = union.find(side, id);
+    return named === NONE ? id : union.idOf(named);
+  };
+  const isRedacted = redactions.areAny && redactions.mustRedact(union.members(entry));
+  const change = (one: AnySessionEntry) =>
+    mapReferences(isRedacted ? redactEntry(one, REDACTED_TEXT) : one, nameOf);
+  const line = currentLine(bytes, head, source.index, union.hasNames || isRedacted ? change : undefined);
+  const isDamaged = typeof line === "string" && isNewlyDamaged(line, bytes);
+  if (isDamaged) reportDamage(union.isVariant(entry) ? [member] : union.members(entry));
+  return { line: typeof line === "string" ? line : new Uint8Array(line), isDamaged };
+}
+
+/** Reports a damaged body at all occurrences with the same line. */
+function reportDamage(members: readonly Member[]): void {
+  for (const { source, ordinal } of members) {
+    const { index } = source;
+    index.report(makeIssue("BODY_DAMAGED", index.spans.at(ordinal), index.tree.idAt(ordinal)));
+  }
+}
+
+/** Tells whether a line holds the text of a damaged line of the copy itself. */
+function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
+  if (!line.includes(DAMAGED_CUSTOM_TYPE)) return false;
+  const written = decodeRecord(new TextEncoder().encode(line));
+  return (
+    written?.["customType"] === DAMAGED_CUSTOM_TYPE &&
+    decodeRecord(bytes)?.["customType"] !== DAMAGED_CUSTOM_TYPE
+  );
+}
+
+/** Returns the line that every merge chooses among several for an entry. */
+function firstOf(spellings: readonly Spelling[]): Uint8Array | string {
+  const whole = spellings.filter(({ isDamaged }) => !isDamaged);
+  const [first, ...others] = whole.length > 0 ? whole : spellings;
+  if (first === undefined) throw new TypeError("an entry is in no copy");
+  let [line, text] = [first.line, others.length === 0 ? "" : asText(first.line)];
+  for (const other of others) {
+    const otherText = asText(other.line);
+    if (otherText < text) [line, text] = [other.line, otherText];
+  }
+  return line;
+}
+
+/** Returns what several spellings of an entry have in common, of which each has lost other texts. */
+function commonLine(spellings: readonly Spelling[]): Uint8Array | string {
+  const first = firstOf(spellings);
+  const texts = new Set(spellings.map(({ line }) => asText(line)));
+  if (texts.size < 2) return first;
+  const records = spellings.flatMap(({ line }): readonly JsonRecord[] => {
+    const record = parseRecord(asText(line));
+    return record === undefined ? [] : [record];
+  });
+  return records.length === 0 ? first : encodeRecord(records.reduce(commonRecord));
+}
+
+function asText(line: Uint8Array | string): string {
+  return typeof line === "string" ? line : decodeText(line);
+}

@@ -1,0 +1,82 @@
+import type { AnySessionEntry } from "../format/entry.ts";
+import { isNameType, nameIn, nameOf } from "../format/session-name.ts";
+import type { EntryTree } from "./entry-tree.ts";
+
+/** A label in force: its text and time. */
+export interface LabelMark {
+  readonly label: string;
+  /** ISO 8601, as the label entry says. */
+  readonly timestamp: string;
+  /** Id of the label entry. */
+  readonly entryId: string;
+}
+
+/**
+ * The latest labels and name in file order. Reads only the bodies of their entries.
+ *
+ * @remarks Cost: per call, O(entries added since the last one) in heads, and one body for each new label or name.
+ */
+export class LabelsAndName {
+  readonly #index: { readonly tree: EntryTree };
+  readonly #entryAt: (ordinal: number) => AnySessionEntry | undefined;
+  readonly #inFileOrder: (ordinals: number[]) => Iterable<number>;
+  readonly #labels = new Map<string, LabelMark>();
+  #name: string | undefined;
+  #seen = 0;
+
+  /**
+   * @param index - Has the tree, which may be another object after more was read.
+   * @param entryAt - Returns an entry, or undefined if its body is damaged.
+   * @param inFileOrder - Sorts ordinals into the order of the file.
+   * @param title - The name before an entry sets one.
+   */
+  constructor(
+    index: { readonly tree: EntryTree },
+    entryAt: (ordinal: number) => AnySessionEntry | undefined,
+    inFileOrder: (ordinals: number[]) => Iterable<number> = (ordinals) => ordinals,
+    title?: string,
+  ) {
+    this.#index = index;
+    this.#entryAt = entryAt;
+    this.#inFileOrder = inFileOrder;
+    this.#name = nameOf(title);
+  }
+
+  /** Returns the labels in force, by the id of the labelled entry; a live view. */
+  labels(): ReadonlyMap<string, LabelMark> {
+    this.#catchUp();
+    return this.#labels;
+  }
+
+  /** Returns the session's display name, or undefined if it has none. */
+  name(): string | undefined {
+    this.#catchUp();
+    return this.#name;
+  }
+
+  #catchUp(): void {
+    const { tree } = this.#index;
+    const { size } = tree;
+    const marks: number[] = [];
+    for (let ordinal = this.#seen; ordinal < size; ordinal++) {
+      const type = tree.typeAt(ordinal);
+      if (type === "label" || isNameType(type)) marks.push(ordinal);
+    }
+    // Reads all before applying any, so that an unreadable one is not skipped for good.
+    const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
+    for (const entry of entries) if (entry !== undefined) this.#note(entry);
+    this.#seen = size;
+  }
+
+  #note(entry: AnySessionEntry): void {
+    if (isNameType(entry.type)) {
+      this.#name = nameIn({ ...entry });
+      return;
+    }
+    const targetId = "targetId" in entry ? entry.targetId : undefined;
+    const label = "label" in entry ? entry.label : undefined;
+    if (typeof targetId !== "string") return;
+    if (typeof label !== "string" || label === "") this.#labels.delete(targetId);
+    else this.#labels.set(targetId, { label, timestamp: entry.timestamp, entryId: entry.id });
+  }
+}

@@ -1,0 +1,133 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { titleOf } from "../../../core/facts/session-title.ts";
+import { entryNotFound, isSessionError } from "../../../core/format/errors.ts";
+import { assertOptions, numberFrom } from "../../../core/format/options.ts";
+import { wellFormedText } from "../../../core/format/well-formed-text.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { isConversation } from "../../../session/manager/entry-maker.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import type { SessionStore } from "../../../stores/contract/session-store.ts";
+import { type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";
+
+/** What `session/list` asks for. */
+export interface AcpListRequest {
+  /** Only sessions of this project. */
+  readonly cwd?: string | null;
+  /** `nextCursor` of the list before. */
+  readonly cursor?: string | null;
+}
+
+/** A page of sessions. */
+export interface AcpSessionPage {
+  sessions: AcpSessionInfo[];
+  /** Absent on the last page. */
+  nextCursor?: string;
+}
+
+/** What `session/fork` asks for. */
+export interface AcpForkRequest {
+  readonly sessionId: string;
+  /** Working directory of the new session. */
+  readonly cwd: string;
+  /** `sessiontree.entryId`: the last entry to copy, as an update of `toAcpUpdates` names it. Default: the leaf. */
+  readonly _meta?: { readonly [key: string]: unknown } | null;
+}
+
+const PAGE_SIZE = 50;
+
+/**
+ * Answers `session/list` of the Agent Client Protocol from a store, the latest session first.
+ *
+ * @param options - `pageSize`: the most sessions of a page; default 50.
+ * @throws {TypeError} If the cursor is none that this function has returned.
+ * @throws {SessionError} `STORE_UNAVAILABLE`
+ * @remarks Source: docs/adapters.md#agent-client-protocol
+ */
+export async function listAcpSessions(
+  store: SessionStore,
+  { cwd, cursor }: AcpListRequest = {},
+  options: { readonly pageSize?: number } = {},
+): Promise<AcpSessionPage> {
+  assertOptions(options, { pageSize: numberFrom(1, "sessions") });
+  const pageSize = Math.floor(options.pageSize ?? PAGE_SIZE);
+  const after = typeof cursor === "string" ? positionOf(cursor) : undefined;
+  const sessions: AcpSessionInfo[] = [];
+  let last: { readonly id: string; readonly modified: Date } | undefined;
+  // One more tells whether there is another page.
+  const query = { limit: pageSize + 1, ...(typeof cwd === "string" && { cwd }), ...(after && { after }) };
+  for await (const row of store.list(query)) {
+    if (last !== undefined && sessions.length === pageSize) return { sessions, nextCursor: cursorOf(last) };
+    last = row;
+    sessions.push({
+      sessionId: row.id,
+      // The protocol wants one; a session without its own is opened in that of the process.
+      cwd: wellFormedText(row.cwd) || process.cwd(),
+      title: titleOf(row),
+      updatedAt: row.modified.toISOString(),
+    });
+  }
+  return { sessions };
+}
+
+/**
+ * Answers `session/fork`: copies a branch of a session into a new one.
+ *
+ * @returns The new session, written; where no conversation has begun, an empty one that its first message writes.
+ * @throws {TypeError} If `_meta` names an entry with anything but a text.
+ * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
+ * @remarks Source: docs/adapters.md#agent-client-protocol
+ */
+export async function forkAcpSession(
+  store: SessionStore,
+  { sessionId, cwd, _meta }: AcpForkRequest,
+): Promise<SessionManager> {
+  const entryId = fieldsOf(_meta)[ENTRY_META];
+  if (entryId !== undefined && typeof entryId !== "string")
+    throw new TypeError(`_meta["${ENTRY_META}"] must be the id of an entry.`);
+  // For reading, because another object may hold the lease; the copy is then opened for writing.
+  const from = await store.open(sessionId, { cwd, mode: "read-only" });
+  try {
+    const leafId = entryId ?? from.getLeafId();
+    if (leafId === null || !holdsConversation(from, leafId)) return store.create({ cwd });
+    const copy = from.forkSibling(leafId);
+    await copy.close();
+    return await store.open(copy.getSessionId(), { cwd });
+  } finally {
+    await from.close();
+  }
+}
+
+/** @throws {SessionError} `ENTRY_NOT_FOUND` */
+function holdsConversation(session: SessionManager, leafId: string): boolean {
+  if (session.getEntry(leafId) === undefined) throw entryNotFound(leafId);
+  for (const entry of session.walkUp({ type: "message", fromId: leafId }))
+    if (isConversation(entry)) return true;
+  return false;
+}
+
+/**
+ * Answers `session/delete`: deletes a session, and does nothing if there is none.
+ *
+ * @throws {SessionError} As `delete` of the store, without `SESSION_NOT_FOUND`.
+ */
+export async function deleteAcpSession(
+  store: SessionStore,
+  { sessionId }: { readonly sessionId: string },
+): Promise<void> {
+  try {
+    await store.delete(sessionId);
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+  }
+}
+
+function cursorOf({ id, modified }: { readonly id: string; readonly modified: Date }): string {
+  return Buffer.from(JSON.stringify({ id, modifiedMs: modified.getTime() })).toString("base64url");
+}
+
+function positionOf(cursor: string): { id: string; modified: Date } {
+  const { id, modifiedMs } = fieldsOf(parseJson(Buffer.from(cursor, "base64url").toString())?.value);
+  const modified = new Date(typeof modifiedMs === "number" ? modifiedMs : Number.NaN);
+  if (typeof id === "string" && !Number.isNaN(modified.getTime())) return { id, modified };
+  throw new TypeError("The cursor is none of session/list; list from the start, without one.");
+}

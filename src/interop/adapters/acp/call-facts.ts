@@ -1,0 +1,132 @@
+import { posix, win32 } from "node:path";
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { editsOfCall } from "../../../core/facts/edits.ts";
+import { callTitle } from "../../../core/facts/excerpt.ts";
+import { beginningOf } from "../../../core/facts/plain-text.ts";
+import type { StoredCall } from "../../../core/facts/tool-calls.ts";
+import { filesOfCall } from "../../../core/facts/touched-files.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { wellFormedText } from "../../../core/format/well-formed-text.ts";
+import { wellFormedValue } from "../../convert/well-formed-message.ts";
+import { type AcpLocation, type AcpToolContent, type AcpToolKind, TOOL_KINDS } from "./acp-types.ts";
+import { readBlock } from "./content-blocks.ts";
+
+/** What a user interface shows of a call; what a message cannot hold of it is in `details.acp` of the result. */
+export interface CallFacts {
+  title?: string;
+  kind?: AcpToolKind;
+  content?: AcpToolContent[];
+  locations?: AcpLocation[];
+  rawOutput?: unknown;
+}
+
+/** Key in `details` of what only the protocol has. */
+export const ACP_DETAIL = "acp";
+
+/** Longest title of a call, in UTF-16 units. */
+export const LONGEST_TITLE = 200;
+
+/** Works out what to show of a call from its name and arguments. */
+export function factsOfCall(call: Pick<StoredCall, "name" | "input">, cwd: string) {
+  const { name, input } = call;
+  const locations = filesOfCall(call).flatMap(({ path }) => absoluteIn(cwd, path) ?? []);
+  return {
+    title: beginningOf(callTitle(name, input), LONGEST_TITLE) || "(unnamed tool)",
+    kind: kindOfTool(name),
+    locations: [...new Set(locations)].map((path) => ({ path })),
+  };
+}
+
+/** Returns the edits that a call asks for, if it names one file. */
+export function diffsOfCall(
+  { name, input }: Pick<StoredCall, "name" | "input">,
+  cwd: string,
+): AcpToolContent[] {
+  const [file, second] = filesOfCall({ name, input });
+  const path = file === undefined || second !== undefined ? undefined : absoluteIn(cwd, file.path);
+  if (path === undefined) return [];
+  return editsOfCall(input).map(({ before, after }) => ({
+    type: "diff",
+    path,
+    oldText: before,
+    newText: after,
+  }));
+}
+
+/** Reads facts of a call, from an update or from `details`, without what is none of the protocol. */
+export function readFacts(value: unknown): CallFacts {
+  const { title, kind, content, locations, rawOutput } = fieldsOf(value);
+  const known = TOOL_KINDS.find((one) => one === kind);
+  return {
+    ...(typeof title === "string" && title !== "" && { title: wellFormedText(title) }),
+    ...(known !== undefined && { kind: known }),
+    ...(Array.isArray(content) && { content: content.flatMap((part) => readToolContent(part) ?? []) }),
+    ...(Array.isArray(locations) && { locations: listOf(locations).flatMap(readLocation) }),
+    ...(rawOutput !== undefined && rawOutput !== null && { rawOutput: wellFormedValue(rawOutput) }),
+  };
+}
+
+function readToolContent(part: unknown): AcpToolContent | undefined {
+  const { type, content, path, oldText, newText, terminalId } = fieldsOf(part);
+  switch (type) {
+    case "content": {
+      const block = readBlock(content);
+      return block && { type, content: block };
+    }
+    case "diff": {
+      if (typeof path !== "string" || typeof newText !== "string") return undefined;
+      return { type, path, newText, ...(typeof oldText === "string" && { oldText }) };
+    }
+    case "terminal":
+      return typeof terminalId === "string" ? { type, terminalId } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function readLocation(value: unknown): AcpLocation[] {
+  const { path, line } = fieldsOf(value);
+  if (typeof path !== "string") return [];
+  return [{ path, ...(isCount(line) && { line }) }];
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+}
+
+/** Returns what only the protocol has of a stored message. */
+export function acpDetails(message: unknown): JsonRecord {
+  return fieldsOf(fieldsOf(fieldsOf(message)["details"])[ACP_DETAIL]);
+}
+
+const FROM_ROOT = /^(?:[/\\]|[A-Za-z]:[/\\])/;
+
+/** Makes a path of any system absolute; undefined if that cannot be told, as with one that begins with `~`. */
+function absoluteIn(cwd: string, path: string): string | undefined {
+  if (FROM_ROOT.test(path)) return path;
+  if (!FROM_ROOT.test(cwd) || path.startsWith("~")) return undefined;
+  return (cwd.startsWith("/") ? posix : win32).join(cwd, path);
+}
+
+/** Words in names of tools, by what such tools do. */
+const WORDS: readonly (readonly [kind: AcpToolKind, words: readonly string[]])[] = [
+  ["think", ["think", "todo", "todos", "plan", "task"]],
+  ["fetch", ["web", "fetch", "http", "url", "browser", "download"]],
+  ["execute", ["bash", "shell", "exec", "execute", "command", "run", "terminal", "process"]],
+  ["delete", ["delete", "remove", "rm"]],
+  ["move", ["move", "rename", "mv"]],
+  ["search", ["search", "grep", "glob", "find", "ls", "list"]],
+  ["edit", ["edit", "write", "patch", "replace", "create", "insert", "update", "append"]],
+  ["read", ["read", "view", "cat", "open", "get", "show", "load"]],
+];
+
+const KINDS: ReadonlyMap<string, AcpToolKind> = new Map(
+  WORDS.flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
+);
+
+/** Guesses from a tool's name what it does: by its first word that tells. */
+function kindOfTool(name: string): AcpToolKind {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  const kinds = words.split(/[^a-z]+/).map((word) => KINDS.get(word));
+  return kinds.find((kind) => kind !== undefined) ?? "other";
+}

@@ -1,0 +1,242 @@
+import { estimateProjectedContextTokens } from "../../../core/compaction/tokens.ts";
+import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { textOf } from "../../../core/context/message-parts.ts";
+import { buildSessionProjection } from "../../../core/context/session-context.ts";
+import { contentOf, contentOfMessage, outputTitle } from "../../../core/facts/entry-content.ts";
+import { beginningOf } from "../../../core/facts/plain-text.ts";
+import { statedCost } from "../../../core/facts/usage.ts";
+import type { SessionEntry, SessionMessageEntry } from "../../../core/format/entry.ts";
+import { entryNotFound } from "../../../core/format/errors.ts";
+import { assertOptions, numberFrom, OBJECT } from "../../../core/format/options.ts";
+import { wellFormedText } from "../../../core/format/well-formed-text.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { wellFormedMessage } from "../../convert/well-formed-message.ts";
+import {
+  type AcpPlanEntry,
+  type AcpToolCall,
+  type AcpToolContent,
+  type AcpUpdate,
+  ENTRY_META,
+} from "./acp-types.ts";
+import { acpDetails, diffsOfCall, factsOfCall, LONGEST_TITLE, readFacts } from "./call-facts.ts";
+import { readBlock, toBlock } from "./content-blocks.ts";
+
+/** `customType` of an entry that holds an update which is no message. */
+export const UPDATE_CUSTOM_TYPE = "acp.update";
+
+/** What replaying a session needs beside it. */
+export interface AcpReplayOptions {
+  /** Size of the model's context window in tokens, for a `usage_update`. Default: none is sent. */
+  readonly contextWindow?: number;
+  /** The client's capabilities, from its `initialize` request: compactions go only to clients that show them. */
+  readonly clientCapabilities?: object;
+}
+
+/**
+ * Returns the updates that show a session to a client of the Agent Client Protocol, for `session/load`.
+ *
+ * Replays the whole branch, including what was compacted, without instructions and branch summaries. Every update is valid,
+ * whatever the session holds: what the protocol cannot show is left out, or replaced with a text. Calls without a result have
+ * failed, and ids of calls that occur twice become unique.
+ *
+ * @param leafId - The end of the branch. Default: the leaf.
+ * @returns A new array. Chunks have the id of their entry as `messageId`, all updates in `_meta`.
+ * @throws {SessionError} `ENTRY_NOT_FOUND` if the session has no such leaf.
+ * @remarks Cost: O(branch); with `contextWindow`, O(session). Source: docs/adapters.md#agent-client-protocol
+ */
+export function toAcpUpdates(
+  session: SessionManager,
+  leafId?: string,
+  options: AcpReplayOptions = {},
+): AcpUpdate[] {
+  assertOptions(options, { contextWindow: numberFrom(0, "tokens"), clientCapabilities: OBJECT });
+  if (leafId !== undefined && session.getEntry(leafId) === undefined) throw entryNotFound(leafId);
+  const branch = session.getBranch(leafId);
+  const replay = new Replay(session.getCwd(), options);
+  for (const entry of branch) replay.add(entry);
+  const last = branch.at(-1);
+  if (last !== undefined) replay.push(last, sessionInfo(session, last));
+  if (last !== undefined && options.contextWindow !== undefined)
+    replay.push(last, usageUpdate(session, branch, options.contextWindow));
+  return replay.updates;
+}
+
+function sessionInfo(session: SessionManager, { timestamp }: SessionEntry): AcpUpdate {
+  const title = session.getSessionName();
+  return {
+    sessionUpdate: "session_info_update",
+    ...(title !== undefined && { title: wellFormedText(title) }),
+    updatedAt: timestamp,
+  };
+}
+
+function usageUpdate(session: SessionManager, branch: readonly SessionEntry[], size: number): AcpUpdate {
+  const { tokens } = estimateProjectedContextTokens(buildSessionProjection(branch), branch);
+  const cost = statedCost(session.getEntries());
+  return {
+    sessionUpdate: "usage_update",
+    used: Math.round(tokens),
+    size: Math.round(Math.min(size, Number.MAX_SAFE_INTEGER)),
+    ...(cost !== null && { cost: { amount: cost, currency: "USD" } }),
+  };
+}
+
+type ChunkKind = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
+
+/** A call that was shown, and what it shows beside its output. */
+interface ShownCall {
+  readonly update: AcpToolCall;
+  readonly diffs: readonly AcpToolContent[];
+}
+
+/** Makes updates from entries, one after the other. */
+class Replay {
+  readonly updates: AcpUpdate[] = [];
+  readonly #cwd: string;
+  readonly #showsCompactions: boolean;
+  /** By id in the session, the latest call without a result. */
+  readonly #open = new Map<string, ShownCall>();
+  readonly #callIds = new Set<string>();
+  readonly #timesOfId = new Map<string, number>();
+
+  constructor(cwd: string, { clientCapabilities }: AcpReplayOptions) {
+    this.#cwd = cwd;
+    const { compaction } = fieldsOf(fieldsOf(clientCapabilities)["session"]);
+    this.#showsCompactions = compaction !== undefined && compaction !== null;
+  }
+
+  push({ id }: SessionEntry, update: AcpUpdate): void {
+    this.updates.push(Object.assign(update, { _meta: { [ENTRY_META]: wellFormedText(id) } }));
+  }
+
+  add(entry: SessionEntry): void {
+    const { content, summary, customType, data } = fieldsOf(entry);
+    if (entry.type === "message") this.#addMessage(entry, wellFormedMessage(entry.message));
+    else if (entry.type === "custom_message" && entry.display !== false)
+      this.#chunks(entry, "agent_message_chunk", content);
+    else if (entry.type === "compaction" && this.#showsCompactions)
+      this.push(entry, compactionUpdate(entry.id, summary));
+    const isUpdate = entry.type === "custom" && customType === UPDATE_CUSTOM_TYPE;
+    const plan = isUpdate ? readPlan(data) : undefined;
+    if (plan !== undefined) this.push(entry, { sessionUpdate: "plan", entries: plan });
+  }
+
+  #addMessage(entry: SessionMessageEntry, message: unknown): void {
+    const { role, content, display } = fieldsOf(message);
+    if (role === "user") this.#chunks(entry, "user_message_chunk", content, acpDetails(message)["content"]);
+    else if (role === "assistant") this.#addAnswer(entry, message);
+    else if (role === "toolResult") this.#addResult(entry, message);
+    else if (role === "bashExecution") this.#addCommand(entry);
+    else if (role === "custom" && display !== false) this.#chunks(entry, "agent_message_chunk", content);
+  }
+
+  #chunks(entry: SessionEntry, sessionUpdate: ChunkKind, content: unknown, kept?: unknown): void {
+    const original = listOf(kept).flatMap((block) => readBlock(block) ?? []);
+    const blocks =
+      original.length > 0 ? original : blocksOf(content).flatMap((block) => toBlock(block) ?? []);
+    for (const block of blocks)
+      this.push(entry, { sessionUpdate, content: block, messageId: wellFormedText(entry.id) });
+  }
+
+  #addAnswer(entry: SessionEntry, message: unknown): void {
+    for (const block of blocksOf(fieldsOf(message)["content"])) {
+      const { type, thinking, id, name, arguments: input } = fieldsOf(block);
+      if (type === "toolCall") this.#addCall(entry, textOf(id), textOf(name), input);
+      else if (type === "thinking") this.#chunks(entry, "agent_thought_chunk", textOf(thinking));
+      else this.#chunks(entry, "agent_message_chunk", [block]);
+    }
+    for (const part of contentOfMessage(message))
+      if (part.kind === "failure" && part.of === "failed")
+        this.#chunks(entry, "agent_message_chunk", part.text);
+  }
+
+  #addCall(entry: SessionEntry, id: string, name: string, input: unknown): ShownCall {
+    const diffs = diffsOfCall({ name, input }, this.#cwd);
+    const update: AcpToolCall = {
+      sessionUpdate: "tool_call",
+      toolCallId: this.#uniqueId(id, entry.id),
+      ...factsOfCall({ name, input }, this.#cwd),
+      ...(name !== "" && { name }),
+      // Until its result is found: nothing runs while a session is replayed.
+      status: "failed",
+      ...(diffs.length > 0 && { content: [...diffs] }),
+      ...(input !== undefined && { rawInput: input }),
+    };
+    const call = { update, diffs };
+    this.#open.set(id, call);
+    this.push(entry, update);
+    return call;
+  }
+
+  #addResult(entry: SessionEntry, message: unknown): void {
+    const { toolCallId, toolName, content, isError } = fieldsOf(message);
+    const id = textOf(toolCallId);
+    const { update, diffs } = this.#open.get(id) ?? this.#addCall(entry, id, textOf(toolName), undefined);
+    this.#open.delete(id);
+    update.status = "pending";
+    const output = blocksOf(content).flatMap((block) => toBlock(block) ?? []);
+    const shown = isError === true ? [] : diffs;
+    this.push(entry, {
+      sessionUpdate: "tool_call_update",
+      toolCallId: update.toolCallId,
+      status: isError === true ? "failed" : "completed",
+      content: [...shown, ...output.map((block) => ({ type: "content" as const, content: block }))],
+      ...readFacts(acpDetails(message)),
+    });
+  }
+
+  /** Shows a command of the user as a call that has ended. */
+  #addCommand(entry: SessionEntry): void {
+    const output = contentOf(entry).parts.find((part) => part.kind === "output");
+    if (output === undefined) return;
+    const text = toBlock({ type: "text", text: wellFormedText(output.text) });
+    this.push(entry, {
+      sessionUpdate: "tool_call",
+      toolCallId: this.#uniqueId("", entry.id),
+      title: beginningOf(outputTitle(output), LONGEST_TITLE),
+      kind: "execute",
+      status: output.isError ? "failed" : "completed",
+      content: text === undefined ? [] : [{ type: "content", content: text }],
+    });
+  }
+
+  /** Makes the id of a call unique, since some providers number the calls of each answer anew. */
+  #uniqueId(id: string, entryId: string): string {
+    const wanted = wellFormedText(id || entryId);
+    let unique = wanted;
+    while (this.#callIds.has(unique)) {
+      const times = (this.#timesOfId.get(wanted) ?? 1) + 1;
+      this.#timesOfId.set(wanted, times);
+      unique = `${wanted}#${times}`;
+    }
+    this.#callIds.add(unique);
+    return unique;
+  }
+}
+
+function compactionUpdate(id: string, summary: unknown): AcpUpdate {
+  const text = toBlock({ type: "text", text: wellFormedText(textOf(summary)) });
+  return {
+    sessionUpdate: "compaction_update",
+    compactionId: wellFormedText(id),
+    status: "completed",
+    summary: text === undefined ? [] : [text],
+  };
+}
+
+const PRIORITIES = ["high", "medium", "low"] as const;
+const STATUSES = ["pending", "in_progress", "completed"] as const;
+
+/** Reads the steps of a stored plan; undefined if it is none. */
+function readPlan(data: unknown): AcpPlanEntry[] | undefined {
+  const { sessionUpdate, entries } = fieldsOf(data);
+  if (sessionUpdate !== "plan" || !Array.isArray(entries)) return undefined;
+  return entries.map(fieldsOf).flatMap(({ content, priority, status }) => {
+    if (typeof content !== "string") return [];
+    return {
+      content: wellFormedText(content),
+      priority: PRIORITIES.find((one) => one === priority) ?? "medium",
+      status: STATUSES.find((one) => one === status) ?? "pending",
+    };
+  });
+}

@@ -1,0 +1,333 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { textOf } from "../../../core/context/message-parts.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { Message, StopReason } from "../../../core/format/message.ts";
+import { nameOf } from "../../../core/format/session-name.ts";
+import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
+import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
+import { ConversionIssues } from "../../convert/conversion-issue.ts";
+import type { AnswerBlock } from "../../convert/dialect.ts";
+import { placeholder } from "../../convert/images.ts";
+import { isSameJson } from "../../convert/raw-form.ts";
+import { storeData } from "../stored-data.ts";
+import type { AcpContentBlock } from "./acp-types.ts";
+import { fromBlock, readBlock } from "./content-blocks.ts";
+import { questionOf } from "./from-acp-prompt.ts";
+import { RunningCall } from "./running-call.ts";
+import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
+
+/** What updates do not tell, and what the session has already. */
+export interface UpdateSource {
+  readonly api: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Returns the time of a message, in Unix milliseconds. */
+  readonly timeOf: (index: number) => number;
+  readonly name: string | undefined;
+  /** In US dollars; updates tell the sum of a session. */
+  readonly cost: number;
+}
+
+/** Takes an entry, and its message if it has one. */
+type TakeEntry = (entry: EntryDraft | DraftMaker, message?: Message) => void;
+
+/** The message that is under way. */
+type OpenMessage =
+  | { readonly role: "user"; readonly id: string | undefined; readonly blocks: AcpContentBlock[] }
+  | OpenAnswer;
+
+interface OpenAnswer {
+  readonly role: "assistant";
+  readonly id: string | undefined;
+  readonly content: AnswerBlock[];
+  readonly calls: RunningCall[];
+}
+
+/** Reasons for the end of a turn, where the answer is not complete. */
+const STOP_REASONS: ReadonlyMap<unknown, StopReason> = new Map([
+  ["max_tokens", "length"],
+  ["refusal", "error"],
+  ["cancelled", "aborted"],
+]);
+
+/** Updates that are no messages, and of which each replaces the one before. */
+const STATES: ReadonlySet<string> = new Set([
+  ...["plan", "available_commands_update", "current_mode_update", "config_option_update"],
+]);
+
+/**
+ * Makes entries from the updates of an agent, in whatever order these come: an answer when the next message begins or all of its
+ * calls have ended, its results behind it, and behind the message under way what is no message.
+ */
+export class UpdateReader {
+  readonly issues = new ConversionIssues();
+  readonly #source: UpdateSource;
+  readonly #emit: TakeEntry;
+  #index = -1;
+  #open: OpenMessage | undefined;
+  /** Calls without a result, by id; the answers of some are complete already. */
+  readonly #running = new Map<string, RunningCall>();
+  /** What waits for the end of the message, by kind. */
+  readonly #behind = new Map<string, EntryDraft>();
+  readonly #states = new Map<string, JsonObject>();
+  /** Summaries of compactions that have not ended, by id. */
+  readonly #summaries = new Map<string, string>();
+  #name: string | undefined;
+  #cost: number;
+  #contextTokens = 0;
+  /** What no answer has told yet. */
+  #usage: Usage | undefined;
+
+  constructor(source: UpdateSource, emit: TakeEntry) {
+    this.#source = source;
+    this.#emit = emit;
+    this.#name = source.name;
+    this.#cost = source.cost;
+  }
+
+  /** Reads an update, a notification that holds one, or the end of a turn; if it throws, nothing has changed. */
+  take(value: unknown): void {
+    const update = updateIn(storeData(value, "an update"));
+    this.#index++;
+    const { sessionUpdate, stopReason } = update;
+    if (sessionUpdate === undefined && typeof stopReason === "string") this.end(stopReason);
+    else if (!this.#read(update)) this.#keep(update);
+  }
+
+  /** Finishes a turn. Calls that are still running get a result if they have put something out. */
+  end(stopReason?: string): void {
+    for (const call of this.#running.values()) call.hasEnded ||= call.hasOutput;
+    this.#finish(stopReason);
+    for (const call of this.#running.values()) if (call.hasEnded) this.#addResult(call);
+    this.#running.clear();
+    const usage = this.#takeUsage();
+    const { provider, model } = this.#source;
+    if (usage !== undefined) this.#emit({ type: "usage", kind: "acp", provider, model, usage });
+  }
+
+  /** Reads an update; false if it is malformed, or of another kind. */
+  #read(update: JsonObject): boolean {
+    switch (update["sessionUpdate"]) {
+      case "user_message_chunk":
+      case "agent_message_chunk":
+      case "agent_thought_chunk":
+        return this.#readChunk(update);
+      case "tool_call":
+      case "tool_call_update":
+        return this.#readCall(update);
+      case "usage_update":
+        return this.#readUsage(update);
+      case "session_info_update":
+        return this.#readInfo(update);
+      case "compaction_update":
+      case "compaction_summary_chunk":
+        return this.#readCompaction(update);
+      default:
+        return false;
+    }
+  }
+
+  #readChunk({ sessionUpdate, content, messageId }: JsonObject): boolean {
+    const block = readBlock(content);
+    if (block === undefined) return false;
+    const id = textOf(messageId) || undefined;
+    if (sessionUpdate === "user_message_chunk") joinBlock(this.#questionFor(id), block);
+    else joinAnswer(this.#answerFor(id).content, saidBy(block, sessionUpdate === "agent_thought_chunk"));
+    return true;
+  }
+
+  #readCall(update: JsonObject): boolean {
+    const { toolCallId: id, sessionUpdate } = update;
+    if (typeof id !== "string" || id === "") return false;
+    const call = this.#running.get(id) ?? this.#beginCall(id, sessionUpdate === "tool_call");
+    call.update(update);
+    if (!call.hasEnded) return true;
+    const open = this.#open;
+    if (open?.role !== "assistant" || !open.calls.includes(call)) this.#addResult(call);
+    else if (open.calls.every(({ hasEnded }) => hasEnded)) this.#finish();
+    return true;
+  }
+
+  #beginCall(id: string, isAnnounced: boolean): RunningCall {
+    const { content, calls } = this.#answerFor(undefined);
+    const call = new RunningCall(id);
+    content.push(call.block);
+    calls.push(call);
+    this.#running.set(id, call);
+    if (!isAnnounced)
+      this.issues.report("PAIR_REPAIRED", this.#index, "Began a call of which only an update came.");
+    return call;
+  }
+
+  #readUsage({ used, cost }: JsonObject): boolean {
+    const { amount, currency } = fieldsOf(cost);
+    this.#contextTokens = countOf(used);
+    let dollars = this.#usage?.cost.total ?? 0;
+    if (currency === "USD") {
+      // An agent that was started again counts anew.
+      dollars += countOf(amount) < this.#cost ? countOf(amount) : countOf(amount) - this.#cost;
+      this.#cost = countOf(amount);
+    } else if (amount !== undefined) {
+      this.issues.report("FLAG_DROPPED", this.#index, "Dropped a cost that is not in US dollars.");
+    }
+    this.#usage = usageOf({ total: this.#contextTokens, cost: dollars });
+    return true;
+  }
+
+  #readInfo({ title }: JsonObject): boolean {
+    if (title !== null && typeof title !== "string") return title === undefined;
+    const name = nameOf(title?.replace(/[\r\n]+/g, " "));
+    if (name === this.#name) return true;
+    this.#name = name;
+    this.#addBehind("session_info", { type: "session_info", name: name ?? "" });
+    return true;
+  }
+
+  #readCompaction({ compactionId: id, status, summary, content }: JsonObject): boolean {
+    if (typeof id !== "string") return false;
+    if (content !== undefined) {
+      this.#summaries.set(id, (this.#summaries.get(id) ?? "") + textIn([content]));
+      return true;
+    }
+    if (summary !== undefined) this.#summaries.set(id, textIn(summary));
+    const text = this.#summaries.get(id)?.trim();
+    if (status !== "completed" || !text) return status === "in_progress";
+    this.#summaries.delete(id);
+    this.#finish();
+    const tokensBefore = this.#contextTokens;
+    // What the agent kept of the history is not known.
+    this.#emit((own) => ({ type: "compaction", summary: text, firstKeptEntryId: own, tokensBefore }));
+    return true;
+  }
+
+  /** Keeps an update that is no message as it is. */
+  #keep(update: JsonObject): void {
+    const { sessionUpdate: kind } = update;
+    const draft = { type: "custom", customType: UPDATE_CUSTOM_TYPE, data: update };
+    if (typeof kind === "string" && STATES.has(kind)) {
+      if (isSameJson(this.#states.get(kind), update)) return;
+      this.#states.set(kind, update);
+      this.#addBehind(kind, draft);
+      return;
+    }
+    const what = typeof kind === "string" ? `an update of type ${kind.slice(0, 40)}` : "what is no update";
+    this.issues.report("MESSAGE_DROPPED", this.#index, `Kept ${what} as state: no message can hold it.`);
+    this.#addBehind(`update ${this.#index}`, draft);
+  }
+
+  #addBehind(kind: string, draft: EntryDraft): void {
+    if (this.#open === undefined) this.#emit(draft);
+    else this.#behind.set(kind, draft);
+  }
+
+  #questionFor(id: string | undefined): AcpContentBlock[] {
+    const open = this.#open;
+    if (open?.role === "user" && !differ(id, open.id)) return open.blocks;
+    this.#finish();
+    const blocks: AcpContentBlock[] = [];
+    this.#open = { role: "user", id, blocks };
+    return blocks;
+  }
+
+  /** Returns the answer that a chunk or a call continues: thinking may have an id of its own. */
+  #answerFor(id: string | undefined): OpenAnswer {
+    const open = this.#open;
+    if (open?.role === "assistant" && !open.calls.some(({ hasEnded }) => hasEnded)) {
+      const isThought = open.content.every(({ type }) => type === "thinking");
+      if (isThought || !differ(id, open.id)) return open;
+    }
+    this.#finish();
+    const begun: OpenAnswer = { role: "assistant", id, content: [], calls: [] };
+    this.#open = begun;
+    return begun;
+  }
+
+  /** Completes the message that is under way, the results of its calls, and what waits for it. */
+  #finish(stopReason?: string): void {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open?.role === "user") {
+      this.#addMessage({ ...questionOf(open.blocks), timestamp: this.#time });
+    } else if (open !== undefined) {
+      for (const call of open.calls) call.complete();
+      this.#addMessage(this.#answerOf(open, stopReason));
+      for (const call of open.calls) if (call.hasEnded) this.#addResult(call);
+    }
+    for (const draft of this.#behind.values()) this.#emit(draft);
+    this.#behind.clear();
+  }
+
+  #answerOf({ content }: OpenAnswer, rawStopReason: string | undefined): Message {
+    const { api, provider, model } = this.#source;
+    const stopReason = STOP_REASONS.get(rawStopReason);
+    const usage = this.#takeUsage();
+    return assistantMessage(content, {
+      api,
+      provider,
+      model,
+      timestamp: this.#time,
+      ...(usage !== undefined && { usage }),
+      ...(stopReason !== undefined && { stopReason }),
+      ...(stopReason === "error" && { errorMessage: "The agent refused to go on." }),
+      ...(rawStopReason !== undefined && { rawStopReason }),
+    });
+  }
+
+  #addResult(call: RunningCall): void {
+    this.#running.delete(call.block.id);
+    this.#addMessage(call.result(this.#time));
+  }
+
+  #addMessage(message: Message): void {
+    this.#emit({ type: "message", message }, message);
+  }
+
+  #takeUsage(): Usage | undefined {
+    const usage = this.#usage;
+    this.#usage = undefined;
+    return usage;
+  }
+
+  get #time(): number {
+    return this.#source.timeOf(Math.max(0, this.#index));
+  }
+}
+
+/** Finds the update in a notification, in a message of the wire that holds one, or in what the SDK's sessions return. */
+function updateIn(value: JsonObject): JsonObject {
+  for (const name of ["params", "update"]) {
+    const within = value[name];
+    if (value["sessionUpdate"] === undefined && isJsonRecord(within)) return updateIn(within);
+  }
+  return value;
+}
+
+/** Tells whether two ids are of different messages; an id that is left out differs from none. */
+function differ(a: string | undefined, b: string | undefined): boolean {
+  return a !== undefined && b !== undefined && a !== b;
+}
+
+function saidBy(block: AcpContentBlock, isThought: boolean): AnswerBlock {
+  const said = fromBlock(block);
+  const text = said.type === "text" ? said.text : placeholder("image", said.mimeType).text;
+  return isThought ? { type: "thinking", thinking: text } : { type: "text", text };
+}
+
+function joinAnswer(content: AnswerBlock[], block: AnswerBlock): void {
+  const last = content.at(-1);
+  if (last?.type === "text" && block.type === "text") last.text += block.text;
+  else if (last?.type === "thinking" && block.type === "thinking") last.thinking += block.thinking;
+  else content.push(block);
+}
+
+function joinBlock(blocks: AcpContentBlock[], block: AcpContentBlock): void {
+  const last = blocks.at(-1);
+  if (last?.type === "text" && block.type === "text") last.text += block.text;
+  else blocks.push(block);
+}
+
+function textIn(blocks: unknown): string {
+  const read = listOf(blocks).flatMap((block) => readBlock(block) ?? []);
+  return read.map((block) => (block.type === "text" ? block.text : "")).join("");
+}

@@ -1,0 +1,205 @@
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import type { SessionStore } from "../../../stores/contract/session-store.ts";
+import { type OpenSession, OpenSessions } from "../session-pool.ts";
+import { spelled, storeData } from "../stored-data.ts";
+import { Turns } from "../task-queue.ts";
+import { type IndexChange, noteChange, ProjectIndex } from "./project-index.ts";
+import { appendRecords, type ClaudeRecord, RecordUuids, readRecords, storeRecord } from "./record-log.ts";
+import { type ClaudeSessionKey, indexId, transcriptId } from "./transcript-key.ts";
+
+/** What the SDK knows about a session without reading it. */
+export interface ClaudeSessionSummary {
+  sessionId: string;
+  /** Unix milliseconds. */
+  mtime: number;
+  /** The SDK's own. */
+  data: Record<string, unknown>;
+}
+
+/** The SDK's `foldSessionSummary`. */
+export type FoldSessionSummary = (
+  previous: ClaudeSessionSummary | undefined,
+  key: ClaudeSessionKey,
+  entries: ClaudeRecord[],
+  options?: { mtime?: number },
+) => ClaudeSessionSummary;
+
+/** Options of `claudeSessionStore`. */
+export interface ClaudeSessionStoreOptions {
+  /** Working directory under which the store keeps the sessions. Default: `/claude-agent-sdk`. */
+  readonly cwd?: string;
+}
+
+/** The `sessionStore` interface of the Claude Agent SDK. */
+export interface ClaudeSessionStore {
+  /**
+   * Appends records in order and in one write; skips records whose `uuid` is already stored.
+   *
+   * @throws {TypeError} If the key is malformed, or JSON cannot represent a record.
+   * @throws {SessionError} `WRITE_FAILED` or `STORE_UNAVAILABLE`; a retry skips what was stored.
+   */
+  append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void>;
+  /** Returns the records in order, as copies; null if none was ever written. */
+  load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null>;
+  /** Returns the sessions of a project; `mtime` is when the main transcript was last written, in Unix milliseconds. */
+  listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
+  /** Deletes a transcript and, if it is a main one, those of its subagents. */
+  delete(key: ClaudeSessionKey): Promise<void>;
+  /** Returns the subpaths of a session's subagent transcripts. */
+  listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
+}
+
+/** A `sessionStore` that keeps a summary of each session, so that lists read no transcripts. */
+export interface SummarizingClaudeSessionStore extends ClaudeSessionStore {
+  listSessionSummaries(projectKey: string): Promise<ClaudeSessionSummary[]>;
+}
+
+/**
+ * Makes a `sessionStore` for the Claude Agent SDK from any store.
+ *
+ * Each transcript is a session whose `custom` entries of type `claude-code.record` hold the unchanged records. One index
+ * session per project lists the transcripts and, if you pass the SDK's `foldSessionSummary`, their summaries.
+ *
+ * @remarks Source: docs/adapters.md#claude-agent-sdk
+ */
+export function claudeSessionStore(
+  store: SessionStore,
+  options: ClaudeSessionStoreOptions & { readonly foldSessionSummary: FoldSessionSummary },
+): SummarizingClaudeSessionStore;
+export function claudeSessionStore(
+  store: SessionStore,
+  options?: ClaudeSessionStoreOptions,
+): ClaudeSessionStore;
+export function claudeSessionStore(
+  store: SessionStore,
+  options: ClaudeSessionStoreOptions & { readonly foldSessionSummary?: FoldSessionSummary } = {},
+): ClaudeSessionStore {
+  const transcripts = new Transcripts(store, options);
+  return {
+    append: (key, entries) => transcripts.append(key, entries),
+    load: (key) => transcripts.load(key),
+    listSessions: (projectKey) => transcripts.listSessions(projectKey),
+    delete: (key) => transcripts.delete(key),
+    listSubkeys: (key) => transcripts.listSubkeys(key),
+    ...(options.foldSessionSummary && {
+      listSessionSummaries: (projectKey: string) => transcripts.listSummaries(projectKey),
+    }),
+  };
+}
+
+class Transcripts {
+  readonly #fold: FoldSessionSummary | undefined;
+  readonly #logs: OpenSessions<RecordUuids>;
+  readonly #indexes: OpenSessions<ProjectIndex>;
+  /** By transcript, the last batch that a session got, until its append resolves. */
+  readonly #unfinished = new Map<string, { session: SessionManager; records: readonly JsonObject[] }>();
+  /** Runs tasks on a session of the SDK in order, including its subagents' transcripts. */
+  readonly #turns = new Turns();
+
+  constructor(
+    store: SessionStore,
+    {
+      foldSessionSummary,
+      cwd = "/claude-agent-sdk",
+    }: ClaudeSessionStoreOptions & { readonly foldSessionSummary?: FoldSessionSummary },
+  ) {
+    this.#fold = foldSessionSummary;
+    this.#logs = new OpenSessions(store, cwd, () => new RecordUuids());
+    this.#indexes = new OpenSessions(store, cwd, () => new ProjectIndex());
+  }
+
+  async append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
+    const id = transcriptId(key);
+    const records = entries.map(storeRecord);
+    if (records.length === 0) return;
+    await this.#inOrder(key, async () => {
+      // Before the first record, so that deleting the session finds it.
+      if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
+      await this.#logs.write(id, nameOf(key), (log) => this.#appendOnce(id, log, records));
+      if (key.subpath === undefined) await this.#note(key.projectKey, await this.#foldWritten(key, entries));
+      this.#unfinished.delete(id);
+    });
+  }
+
+  /** Appends records, except on a retry of a batch that the session has but whose append was rejected. */
+  #appendOnce(id: string, log: OpenSession<RecordUuids>, records: readonly JsonObject[]): void {
+    const last = this.#unfinished.get(id);
+    if (last?.session === log.session && spelled(last.records) === spelled(records)) return;
+    appendRecords(log, records);
+    this.#unfinished.set(id, { session: log.session, records });
+  }
+
+  async load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null> {
+    const records = await this.#logs.read(transcriptId(key), readRecords);
+    return records === undefined || records.length === 0 ? null : records;
+  }
+
+  async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {
+    const written = await this.#read(projectKey, (index) => index.written());
+    return (written ?? []).map(({ sessionId, mtime }) => ({ sessionId, mtime }));
+  }
+
+  async listSummaries(projectKey: string): Promise<ClaudeSessionSummary[]> {
+    const written = await this.#read(projectKey, (index) => index.written());
+    return (written ?? []).flatMap(({ sessionId, mtime, summary }) =>
+      isJsonRecord(summary) ? [{ sessionId, mtime, data: summary }] : [],
+    );
+  }
+
+  async listSubkeys({ projectKey, sessionId }: ClaudeSessionKey): Promise<string[]> {
+    const subpaths = await this.#read(projectKey, (index) => [...(index.get(sessionId)?.subpaths ?? [])]);
+    return subpaths ?? [];
+  }
+
+  async delete(key: ClaudeSessionKey): Promise<void> {
+    const { projectKey, sessionId, subpath } = key;
+    const id = transcriptId(key);
+    await this.#inOrder(key, async () => {
+      const subpaths = subpath === undefined ? await this.listSubkeys({ projectKey, sessionId }) : [];
+      for (const one of subpaths)
+        await this.#logs.delete(transcriptId({ projectKey, sessionId, subpath: one }));
+      await this.#logs.delete(id);
+      const isKnown = await this.#read(projectKey, (index) => index.get(sessionId) !== undefined);
+      if (isKnown !== true) return;
+      await this.#note(
+        projectKey,
+        subpath === undefined
+          ? { kind: "deleted", sessionId }
+          : { kind: "subpath-deleted", sessionId, subpath },
+      );
+    });
+  }
+
+  async #noteSubpath({ projectKey, sessionId }: ClaudeSessionKey, subpath: string): Promise<void> {
+    const isKnown = await this.#read(projectKey, (index) => index.get(sessionId)?.subpaths.has(subpath));
+    if (isKnown !== true) await this.#note(projectKey, { kind: "subpath", sessionId, subpath });
+  }
+
+  /** Returns the change of the index that a write to the main transcript makes. */
+  async #foldWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<IndexChange> {
+    const { projectKey, sessionId } = key;
+    const fold = this.#fold;
+    if (fold === undefined) return { kind: "written", sessionId };
+    const previous = (await this.listSummaries(projectKey)).find((one) => one.sessionId === sessionId);
+    const { data } = fold(previous, key, entries);
+    return { kind: "written", sessionId, summary: storeData(data, "a summary") };
+  }
+
+  #note(projectKey: string, change: IndexChange): Promise<void> {
+    const name = `Claude sessions of ${projectKey}`;
+    return this.#indexes.write(indexId(projectKey), name, ({ session }) => noteChange(session, change));
+  }
+
+  #read<T>(projectKey: string, read: (index: ProjectIndex) => T): Promise<T | undefined> {
+    return this.#indexes.read(indexId(projectKey), ({ state }) => read(state));
+  }
+
+  #inOrder(key: ClaudeSessionKey, work: () => Promise<void>): Promise<void> {
+    return this.#turns.take(JSON.stringify([key.projectKey, key.sessionId]), work);
+  }
+}
+
+function nameOf({ sessionId, subpath }: ClaudeSessionKey): string {
+  return subpath === undefined ? `Claude ${sessionId}` : `Claude ${sessionId} ${subpath}`;
+}

@@ -1,0 +1,70 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import type { EntryTaker } from "../session-pool.ts";
+import { loadData } from "../stored-data.ts";
+
+/** The indexed facts of a session. */
+export interface IndexedSession {
+  /** Last write to the main transcript, Unix milliseconds; undefined if there was none. */
+  mtimeMs: number | undefined;
+  /** The SDK's summary. */
+  summary: JsonRecord | undefined;
+  readonly subpaths: Set<string>;
+}
+
+/** A change of a project's index. */
+export type IndexChange =
+  /** A write to the main transcript. */
+  | { readonly kind: "written"; readonly sessionId: string; readonly summary?: object }
+  | { readonly kind: "deleted"; readonly sessionId: string }
+  | { readonly kind: "subpath"; readonly sessionId: string; readonly subpath: string }
+  | { readonly kind: "subpath-deleted"; readonly sessionId: string; readonly subpath: string };
+
+const INDEX_CUSTOM_TYPE = "claude-code.index";
+
+/** The sessions of a project, with facts that need no transcript. */
+export class ProjectIndex implements EntryTaker {
+  readonly #sessions = new Map<string, IndexedSession>();
+
+  take(entry: AnySessionEntry): void {
+    const { customType, data } = fieldsOf(entry);
+    const { kind, sessionId, subpath, summary } = fieldsOf(data);
+    if (entry.type !== "custom" || customType !== INDEX_CUSTOM_TYPE || typeof sessionId !== "string") return;
+    if (kind === "deleted") {
+      this.#sessions.delete(sessionId);
+      return;
+    }
+    const session = this.#sessions.get(sessionId) ?? {
+      mtimeMs: undefined,
+      summary: undefined,
+      subpaths: new Set(),
+    };
+    this.#sessions.set(sessionId, session);
+    if (kind === "written") {
+      session.mtimeMs = Date.parse(entry.timestamp);
+      session.summary = isJsonRecord(summary) ? summary : undefined;
+    } else if (typeof subpath === "string") {
+      if (kind === "subpath") session.subpaths.add(subpath);
+      else session.subpaths.delete(subpath);
+    }
+  }
+
+  /** Returns the facts of a session; undefined if it was never written, or was deleted. */
+  get(sessionId: string): IndexedSession | undefined {
+    return this.#sessions.get(sessionId);
+  }
+
+  /** Returns the sessions with a main transcript. */
+  written(): { readonly sessionId: string; readonly mtime: number; readonly summary: unknown }[] {
+    return Array.from(this.#sessions, ([sessionId, { mtimeMs, summary }]) =>
+      mtimeMs === undefined ? [] : [{ sessionId, mtime: mtimeMs, summary: loadData(summary) }],
+    ).flat();
+  }
+}
+
+/** Records a change in the session that keeps a project's index. */
+export function noteChange(session: SessionManager, change: IndexChange): void {
+  session.appendCustomEntry(INDEX_CUSTOM_TYPE, change);
+}

@@ -1,0 +1,88 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { EntryTaker, OpenSession } from "../session-pool.ts";
+import { loadData, storeData } from "../stored-data.ts";
+
+/** A line of a transcript; opaque except for its `uuid`. */
+export interface ClaudeRecord {
+  type: string;
+  uuid?: string;
+  timestamp?: string;
+  [field: string]: unknown;
+}
+
+const RECORD_CUSTOM_TYPE = "claude-code.record";
+
+/** The `uuid`s of a transcript's records. */
+export class RecordUuids implements EntryTaker {
+  readonly #uuids = new Set<string>();
+
+  take(entry: AnySessionEntry): void {
+    const uuid = uuidOf(storedRecord(entry));
+    if (uuid !== undefined) this.#uuids.add(uuid);
+  }
+
+  has(uuid: string): boolean {
+    return this.#uuids.has(uuid);
+  }
+}
+
+/** Appends the records that are not stored yet, in one write. */
+export function appendRecords(
+  { session, state }: OpenSession<RecordUuids>,
+  records: readonly JsonObject[],
+): void {
+  const isNew = unrepeated((uuid) => state.has(uuid));
+  const drafts = records
+    .filter(isNew)
+    .map((data) => ({ type: "custom", customType: RECORD_CUSTOM_TYPE, data }));
+  session.appendAll(drafts);
+}
+
+/** Returns copies of all records, in order. */
+export function readRecords({ session }: OpenSession<RecordUuids>): ClaudeRecord[] {
+  return session
+    .getEntries()
+    .map(storedRecord)
+    .filter((record) => record !== undefined)
+    .filter(unrepeated(() => false))
+    .map(loadData)
+    .filter(isRecord);
+}
+
+/** Converts a record for storage. */
+export function storeRecord(record: unknown): JsonObject {
+  return storeData(record, "a record");
+}
+
+/** Returns a function that tells whether a record is new: neither known nor seen before. Records without `uuid` always are. */
+function unrepeated(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
+  const seen = new Set<string>();
+  return (record) => {
+    const uuid = uuidOf(record);
+    if (uuid === undefined) return true;
+    const isNew = !isKnown(uuid) && !seen.has(uuid);
+    seen.add(uuid);
+    return isNew;
+  };
+}
+
+function storedRecord(entry: AnySessionEntry): JsonObject | undefined {
+  const { customType, data } = fieldsOf(entry);
+  return entry.type === "custom" && customType === RECORD_CUSTOM_TYPE && isStored(data) ? data : undefined;
+}
+
+function isStored(value: unknown): value is JsonObject {
+  return isJsonRecord(value);
+}
+
+/** Stored values are the SDK's records. */
+function isRecord(value: unknown): value is ClaudeRecord {
+  return isJsonRecord(value);
+}
+
+function uuidOf(record: JsonObject | undefined): string | undefined {
+  const uuid = record?.["uuid"];
+  return typeof uuid === "string" ? uuid : undefined;
+}

@@ -1,0 +1,204 @@
+import type { Checkpoint as LangGraphCheckpoint } from "@langchain/langgraph-checkpoint";
+import { addTo } from "../../../core/format/group-by.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
+import type { OpenSession } from "../session-pool.ts";
+import { checkpointDraft } from "./checkpoint-entries.ts";
+import { changesBetween, type ListChange } from "./list-changes.ts";
+import {
+  editableTarget,
+  editDraft,
+  type HeldMessage,
+  holdMessage,
+  type ListedMessage,
+  messageDraft,
+  messageIdIn,
+  readMessageList,
+} from "./message-entries.ts";
+import type { StoredValue } from "./stored-value.ts";
+import type { Checkpoint, ThreadState } from "./thread-state.ts";
+
+/** A checkpoint to append, with the values that its entry has to hold. */
+export interface NewCheckpoint {
+  readonly ns: string;
+  readonly parentId: string | undefined;
+  /** By namespace, the checkpoints of the graphs around a subgraph. */
+  readonly parents: JsonRecord;
+  readonly checkpoint: LangGraphCheckpoint;
+  readonly values: ReadonlyMap<string, StoredValue>;
+  readonly metadata: StoredValue;
+}
+
+/** Appends a checkpoint in one write: its new messages, what it changes of older ones, then itself. */
+export function appendCheckpoint(
+  { session, state }: OpenSession<ThreadState>,
+  { ns, parentId, parents, checkpoint, values, metadata }: NewCheckpoint,
+  showsMessages: boolean,
+): void {
+  const above = checkpointAbove(state, ns, parentId, parents);
+  const { v, id, ts, channel_versions: versions, versions_seen: seen } = checkpoint;
+  const timestamp = Number.isFinite(Date.parse(ts)) ? Date.parse(ts) : Date.now();
+  const lists = new Lists(state, above, timestamp, (entryId) => session.getEntry(entryId));
+  const others = new Map<string, StoredValue>();
+  for (const [channel, value] of values) {
+    const messages = showsMessages && "json" in value ? readMessageList(value.json) : undefined;
+    if (messages === undefined || !lists.add(channel, messages)) others.set(channel, value);
+  }
+  const isSameGraph = above?.head.ns === ns;
+  const drafts = isSameGraph ? lists.drafts() : lists.newMessages();
+  const head = { ns, id, ...(parentId !== undefined && { parentId }), v, ts, versions, seen };
+  const last: DraftMaker = () => checkpointDraft({ ...head, lists: lists.changes() }, others, metadata);
+  session.appendAll([...drafts, last], { parentId: state.tailOf(above) });
+}
+
+/** Returns the parent, or for the first one of a subgraph the checkpoint of the graph around it. */
+function checkpointAbove(
+  state: ThreadState,
+  ns: string,
+  parentId: string | undefined,
+  parents: JsonRecord,
+): Checkpoint | undefined {
+  const parent = parentId === undefined ? undefined : state.find(ns, parentId);
+  if (parent !== undefined) return parent;
+  // The innermost graph has the longest namespace.
+  const around = Object.entries(parents).sort(([a], [b]) => b.length - a.length);
+  for (const [outer, id] of around) {
+    const found = outer === ns || typeof id !== "string" ? undefined : state.find(outer, id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** An element of a list: an entry that is there, or a message that gets one. */
+type Element = { readonly entryId: string } | { readonly made: NewMessage };
+
+/** A message that gets an entry with this append. */
+interface NewMessage {
+  readonly listed: ListedMessage;
+  readonly held: HeldMessage;
+  /** The message entry that it changes. */
+  readonly targetId?: string;
+  /** Known once the entry is made. */
+  entryId: string;
+}
+
+/** The lists of messages of a new checkpoint, compared with those of the one above. */
+class Lists {
+  readonly #state: ThreadState;
+  readonly #timestamp: number;
+  readonly #entryOf: (id: string) => Parameters<typeof editableTarget>[0];
+  readonly #before = new Map<string, readonly string[]>();
+  readonly #after = new Map<string, Element[]>();
+  readonly #made: NewMessage[] = [];
+
+  constructor(
+    state: ThreadState,
+    above: Checkpoint | undefined,
+    timestamp: number,
+    entryOf: (id: string) => Parameters<typeof editableTarget>[0],
+  ) {
+    this.#state = state;
+    this.#timestamp = timestamp;
+    this.#entryOf = entryOf;
+    for (const channel of state.listsAt(above)) this.#before.set(channel, state.listAt(above, channel));
+  }
+
+  /** Adds the list of a channel; false if it is empty and always was, which is no list of messages. */
+  add(channel: string, messages: readonly ListedMessage[]): boolean {
+    const before = this.#before.get(channel) ?? [];
+    if (messages.length === 0 && before.length === 0) return false;
+    const pool = this.#pool(before);
+    const known = messages.map(({ digest }) => pool.get(digest)?.shift());
+    const former = this.#formerOnes(before, known);
+    const after = messages.map((listed, at) => known[at] ?? this.#make(listed, former));
+    this.#after.set(channel, after);
+    return true;
+  }
+
+  /** Returns elements that are no longer in a list, by the ids of their messages. */
+  #formerOnes(before: readonly string[], known: readonly (Element | undefined)[]): Map<string, string> {
+    const kept = new Set(known.map((element) => element && "entryId" in element && element.entryId));
+    const former = new Map<string, string>();
+    for (const entryId of before) {
+      const id = kept.has(entryId) ? undefined : messageIdIn(this.#entryOf(entryId));
+      if (id !== undefined) former.set(id, entryId);
+    }
+    return former;
+  }
+
+  /** Returns elements by digest: of the list as it was, then of other lists. */
+  #pool(before: readonly string[]): Map<string, Element[]> {
+    const pool = new Map<string, Element[]>();
+    const ids = new Set([...before, ...[...this.#before.values()].flat()]);
+    const put = (digest: string | undefined, element: Element) => {
+      if (digest !== undefined) addTo(pool, digest, element);
+    };
+    for (const entryId of ids) put(this.#state.digestOf(entryId), { entryId });
+    for (const made of this.#made) put(made.listed.digest, { made });
+    return pool;
+  }
+
+  /** Makes an entry of a message: a new one, or a change of the one that had its id, unless that was redacted. */
+  #make(listed: ListedMessage, formerOnes: Map<string, string>): Element {
+    const formerId = listed.id === undefined ? undefined : formerOnes.get(listed.id);
+    if (listed.id !== undefined) formerOnes.delete(listed.id);
+    if (formerId !== undefined && this.#state.isRedacted(formerId)) return { entryId: formerId };
+    const former = formerId === undefined ? undefined : editableTarget(this.#entryOf(formerId));
+    const held = holdMessage(listed, this.#timestamp);
+    const target = former?.role === held.message.role ? former : undefined;
+    const made = { listed, held, entryId: "", ...(target && { targetId: target.id }) };
+    this.#made.push(made);
+    return { made };
+  }
+
+  /** Makes the entries of new messages as such, for a branch that another graph's conversation precedes. */
+  newMessages(): DraftMaker[] {
+    return this.#made.map((made) => noting(made, () => messageDraft(made.held, this.#isCopy(made))));
+  }
+
+  /** Makes the entries of new messages, of changed ones, and of those that are gone from all lists. */
+  drafts(): (DraftMaker | EntryDraft)[] {
+    const changed = new Set(this.#made.map(({ targetId }) => targetId));
+    const removed = this.#removed().flatMap((entryId) => {
+      const target = editableTarget(this.#entryOf(entryId));
+      return target === undefined || changed.has(target.id) ? [] : [editDraft(target.id, null)];
+    });
+    const made = this.#made.map((one) =>
+      noting(one, () =>
+        one.targetId === undefined
+          ? messageDraft(one.held, this.#isCopy(one))
+          : editDraft(one.targetId, one.held),
+      ),
+    );
+    return [...removed, ...made];
+  }
+
+  #isCopy({ listed }: NewMessage): boolean {
+    return this.#state.hasMessage(listed.id);
+  }
+
+  #removed(): string[] {
+    const kept = new Set<string>();
+    for (const [channel, before] of this.#before)
+      if (!this.#after.has(channel)) for (const id of before) kept.add(id);
+    for (const list of this.#after.values())
+      for (const element of list) if ("entryId" in element) kept.add(element.entryId);
+    return [...new Set([...this.#before.values()].flat())].filter((id) => !kept.has(id));
+  }
+
+  /** Returns what has changed in each list; only once the entries are made. */
+  changes(): { [channel: string]: ListChange[] } {
+    const changes = Array.from(this.#after, ([channel, list]) => {
+      const after = list.map((element) => ("entryId" in element ? element.entryId : element.made.entryId));
+      return [channel, changesBetween(this.#before.get(channel) ?? [], after)] as const;
+    });
+    return Object.fromEntries(changes);
+  }
+}
+
+function noting(made: NewMessage, make: () => EntryDraft): DraftMaker {
+  return (id) => {
+    made.entryId = id;
+    return make();
+  };
+}

@@ -1,0 +1,124 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { CHECKPOINT_HEAD } from "../../../core/format/redact-entry.ts";
+import type { ListChange } from "./list-changes.ts";
+import type { StoredValue } from "./stored-value.ts";
+
+const THREAD = "langgraph.thread";
+const CHECKPOINT = "langgraph.checkpoint";
+const WRITES = "langgraph.writes";
+
+/** Versions of channels, by their names. */
+export type Versions = { readonly [channel: string]: string | number };
+
+/** What is known of a checkpoint without its values; redactions keep it. */
+export interface CheckpointHead {
+  readonly ns: string;
+  readonly id: string;
+  readonly parentId?: string;
+  /** Version of the checkpoint's format. */
+  readonly v: number;
+  readonly ts: string;
+  readonly versions: Versions;
+  readonly seen: JsonRecord;
+  /** By channel, what has changed in its list of messages since the checkpoint above. */
+  readonly lists: { readonly [channel: string]: readonly ListChange[] };
+}
+
+/** A write that is no part of a checkpoint yet: index, channel, value. */
+export type StoredWrite = readonly [index: number, channel: string, value: unknown];
+
+/** The writes of a task against a checkpoint. */
+export interface TaskWrites {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly taskId: string;
+  readonly taskPath: string;
+  readonly writes: readonly StoredWrite[];
+}
+
+/** Makes the draft of the entry that names the thread of a session. */
+export function threadDraft(threadId: string) {
+  return { type: "custom", customType: THREAD, data: { threadId } };
+}
+
+/** Makes the draft of a checkpoint's entry. */
+export function checkpointDraft(
+  head: CheckpointHead,
+  values: ReadonlyMap<string, StoredValue>,
+  metadata: StoredValue,
+) {
+  const data = { [CHECKPOINT_HEAD]: head, metadata, values: Object.fromEntries(values) };
+  return { type: "custom", customType: CHECKPOINT, data };
+}
+
+/** Makes the draft of an entry with writes. */
+export function writesDraft({ writes, ...head }: TaskWrites) {
+  return { type: "custom", customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
+}
+
+/** Returns the thread that an entry names. */
+export function threadIn(entry: AnySessionEntry): string | undefined {
+  const { threadId } = dataOf(entry, THREAD);
+  return typeof threadId === "string" ? threadId : undefined;
+}
+
+/** Tells whether an entry is meant to hold a checkpoint or writes, readable or not. */
+export function isOfSaver({ type, ...entry }: AnySessionEntry): boolean {
+  const { customType } = fieldsOf(entry);
+  return type === "custom" && (customType === CHECKPOINT || customType === WRITES);
+}
+
+/** Reads the head of a checkpoint; undefined for other entries, and what is malformed. */
+export function checkpointIn(entry: AnySessionEntry): CheckpointHead | undefined {
+  const head: unknown = dataOf(entry, CHECKPOINT)[CHECKPOINT_HEAD];
+  return isHead(head) ? head : undefined;
+}
+
+/** Returns a checkpoint's values and metadata, serialized; empty after a redaction. */
+export function valuesIn(entry: AnySessionEntry | undefined): {
+  readonly values: JsonRecord;
+  readonly metadata: unknown;
+} {
+  const { values, metadata } = dataOf(entry, CHECKPOINT);
+  return { values: fieldsOf(values), metadata };
+}
+
+/** Reads the writes of a task; undefined for other entries, and what is malformed. */
+export function writesIn(entry: AnySessionEntry): TaskWrites | undefined {
+  const { [CHECKPOINT_HEAD]: head, writes } = dataOf(entry, WRITES);
+  const { ns, checkpointId, taskId, taskPath } = fieldsOf(head);
+  if (typeof ns !== "string" || typeof checkpointId !== "string" || typeof taskId !== "string")
+    return undefined;
+  const path = typeof taskPath === "string" ? taskPath : "";
+  return { ns, checkpointId, taskId, taskPath: path, writes: listOf(writes).filter(isWrite) };
+}
+
+function dataOf(entry: AnySessionEntry | undefined, type: string): JsonRecord {
+  const { customType, data } = fieldsOf(entry);
+  return entry?.type === "custom" && customType === type ? fieldsOf(data) : {};
+}
+
+function isHead(head: unknown): head is CheckpointHead {
+  const { ns, id, parentId, v, ts, versions, seen, lists } = fieldsOf(head);
+  const texts = [ns, id, ts, ...(parentId === undefined ? [] : [parentId])];
+  const isKnown = typeof v === "number" && texts.every((text) => typeof text === "string");
+  return (
+    isKnown && [versions, seen, lists].every(isJsonRecord) && Object.values(fieldsOf(lists)).every(isChanges)
+  );
+}
+
+function isChanges(changes: unknown): boolean {
+  const isChange = (change: unknown) => {
+    const [at, deleted, ...ids] = listOf(change);
+    const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+    return isCount(at) && isCount(deleted) && ids.every((id) => typeof id === "string");
+  };
+  return Array.isArray(changes) && changes.every(isChange);
+}
+
+function isWrite(write: unknown): write is StoredWrite {
+  const [index, channel] = listOf(write);
+  return typeof index === "number" && typeof channel === "string";
+}

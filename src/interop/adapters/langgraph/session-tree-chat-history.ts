@@ -1,0 +1,53 @@
+import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
+import { type BaseMessage, mapStoredMessagesToChatMessages } from "@langchain/core/messages";
+import { convertToLlm } from "../../../core/context/convert-to-llm.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
+import { writeMessages } from "../../convert/langchain/to-langchain.ts";
+
+/**
+ * A chat message history of LangChain over a session: the active branch, with compactions and context edits applied.
+ *
+ * Messages come back as they were added. Do not share one between two conversations: each would move the other's leaf.
+ *
+ * @remarks Source: docs/langgraph.md#chat-message-history
+ */
+export class SessionTreeChatHistory extends BaseListChatMessageHistory {
+  lc_namespace = ["sessiontree", "langgraph"];
+  readonly #session: SessionManager;
+
+  constructor(session: SessionManager) {
+    super();
+    this.#session = session;
+  }
+
+  /** Returns new instances of the messages, those of other origin among them. */
+  async getMessages(): Promise<BaseMessage[]> {
+    const { messages } = this.#session.buildSessionContext();
+    return mapStoredMessagesToChatMessages(writeMessages(convertToLlm(messages)));
+  }
+
+  /**
+   * Appends a message.
+   *
+   * @throws {TypeError} If a session cannot hold it, such as a message of a class of your own.
+   * @throws {SessionError} `WRITE_FAILED`
+   */
+  async addMessage(message: BaseMessage): Promise<void> {
+    await this.addMessages([message]);
+  }
+
+  /** Appends messages in one write, all or none, and waits until they are durable. */
+  override async addMessages(messages: BaseMessage[]): Promise<void> {
+    const { messages: said } = fromLangChain(messages, { timestamp: Date.now() });
+    this.#session.appendAll(said.map((message) => ({ type: "message", message })));
+    await this.#session.flush();
+  }
+
+  /** Moves the leaf before the first entry: the history is empty, and the messages stay on their branch. */
+  override async clear(): Promise<void> {
+    this.#session.resetLeaf();
+    this.#session.persistLeaf();
+    await this.#session.flush();
+  }
+}

@@ -1,0 +1,456 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  compareWritesSortKeys,
+  copyCheckpoint,
+  getCheckpointId,
+  type Checkpoint as LangGraphCheckpoint,
+  maxChannelVersion,
+  type PendingWrite,
+  type SerializerProtocol,
+  TASKS,
+  WRITES_IDX_MAP,
+  writesSortKey,
+} from "@langchain/langgraph-checkpoint";
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { SessionError } from "../../../core/format/errors.ts";
+import { digestOf } from "../../../core/format/ids.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { SessionStore } from "../../../stores/contract/session-store.ts";
+import { isSameJson } from "../../convert/raw-form.ts";
+import { type OpenSession, OpenSessions } from "../session-pool.ts";
+import { Turns } from "../task-queue.ts";
+import { appendCheckpoint, type NewCheckpoint } from "./append-checkpoint.ts";
+import {
+  type StoredWrite,
+  type TaskWrites,
+  threadDraft,
+  valuesIn,
+  writesDraft,
+} from "./checkpoint-entries.ts";
+import { recordIn } from "./message-entries.ts";
+import { dumpValue, loadValue, type StoredValue } from "./stored-value.ts";
+import { type Checkpoint, ThreadState } from "./thread-state.ts";
+
+/** Options of `SessionTreeSaver`. */
+export interface SessionTreeSaverOptions {
+  /** Working directory under which the store keeps the threads. Default: `/langgraph`. */
+  readonly cwd?: string;
+  /**
+   * Serializer of the values. Default: LangGraph's.
+   *
+   * With another one, such as one that encrypts, lists of messages are stored whole and only as it makes them: the session
+   * then shows checkpoints, and no conversation.
+   */
+  readonly serde?: SerializerProtocol;
+}
+
+/** Where a checkpoint is. */
+interface Address {
+  readonly threadId: string;
+  readonly ns: string;
+  /** Undefined for the latest one. */
+  readonly id: string | undefined;
+}
+
+/** A checkpoint as it is stored, read at one moment. */
+interface Snapshot {
+  readonly checkpoint: Checkpoint;
+  readonly metadata: unknown;
+  /** By channel, the serialized value. */
+  readonly values: ReadonlyMap<string, unknown>;
+  readonly writes: readonly TaskWrites[];
+  readonly parentWrites: readonly TaskWrites[];
+}
+
+/** First version of the checkpoint's format that keeps what nodes send in a channel. */
+const SENDS_IN_CHANNEL = 4;
+
+const ID_PREFIX = "langgraph-";
+
+/**
+ * A checkpointer of LangGraph over a store.
+ *
+ * A thread is a session, and a checkpoint an entry below its parent's, so that time travel makes branches. Messages in
+ * lists of messages are messages of the session; other values are stored once for each version.
+ *
+ * @remarks Cost of a put: O(messages) to compare, and bytes for what changed. Source: docs/langgraph.md
+ */
+export class SessionTreeSaver extends BaseCheckpointSaver {
+  readonly #store: SessionStore;
+  readonly #cwd: string;
+  readonly #threads: OpenSessions<ThreadState>;
+  readonly #turns = new Turns();
+  readonly #showsMessages: boolean;
+
+  constructor(store: SessionStore, { cwd = "/langgraph", serde }: SessionTreeSaverOptions = {}) {
+    super(serde);
+    this.#store = store;
+    this.#cwd = cwd;
+    this.#threads = new OpenSessions(store, cwd, (session) => new ThreadState(session));
+    this.#showsMessages = serde === undefined;
+  }
+
+  /** Returns the id of the session that holds a thread: thread ids may hold any characters, session ids may not. */
+  sessionIdOf(threadId: string): string {
+    return `${ID_PREFIX}${digestOf(threadId)}`;
+  }
+
+  /**
+   * Returns a checkpoint with its metadata and pending writes; without an id in the config, the latest.
+   *
+   * @returns Undefined if there is none.
+   * @throws {TypeError} If an id in the config is not a text.
+   */
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { threadId, ...where } = addressIn(config);
+    return threadId === undefined ? undefined : this.#read({ threadId, ...where });
+  }
+
+  /**
+   * Yields checkpoints, the greatest ids first: of a thread, or of all threads in the store.
+   *
+   * @throws {TypeError} If an id in the config is not a text.
+   */
+  async *list(
+    config: RunnableConfig,
+    { limit = Number.POSITIVE_INFINITY, before, filter = {} }: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const { threadId, id } = addressIn(config);
+    const ns: unknown = config.configurable?.["checkpoint_ns"];
+    const beforeId = before === undefined ? undefined : addressIn(before).id;
+    const isWanted = (one: Address) =>
+      (id === undefined || one.id === id) && (beforeId === undefined || String(one.id) < beforeId);
+    const found: Address[] = [];
+    for await (const thread of threadId === undefined ? this.#threadIds() : [threadId])
+      found.push(
+        ...(await this.#addresses(thread, typeof ns === "string" ? ns : undefined)).filter(isWanted),
+      );
+    found.sort((a, b) => (String(a.id) < String(b.id) ? 1 : -1));
+    let left = limit;
+    for (const address of found) {
+      if (left <= 0) return;
+      const tuple = await this.#read(address);
+      const metadata = fieldsOf(tuple?.metadata);
+      const isMatch = Object.entries(filter).every(([key, value]) => isSameJson(metadata[key], value));
+      if (tuple === undefined || !isMatch) continue;
+      left--;
+      yield tuple;
+    }
+  }
+
+  /**
+   * Stores a checkpoint below the one that the config names.
+   *
+   * @throws {TypeError} If the config or the checkpoint is malformed.
+   * @throws {SessionError} `ENTRY_INVALID` if a value cannot be serialized; `SESSION_NOT_FOUND` if the thread was deleted
+   *   while the graph ran; `WRITE_FAILED` or `STORE_UNAVAILABLE`. Nothing was written.
+   */
+  async put(
+    config: RunnableConfig,
+    checkpoint: LangGraphCheckpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { threadId, ns, id: parentId } = threadAddress(config);
+    assertCheckpoint(checkpoint);
+    // The graph goes on while this waits for its turn.
+    const copy = copyCheckpoint(checkpoint);
+    const changed = Object.keys(copy.channel_values).filter((channel) => Object.hasOwn(newVersions, channel));
+    const dumped = Promise.all([
+      this.#dumpChannels(copy, changed),
+      dumpValue(this.serde, metadata, "The metadata of a checkpoint"),
+    ]);
+    await this.#inTurn(threadId, dumped, async ([values, dumpedMetadata]) => {
+      const id = this.sessionIdOf(threadId);
+      const lacking = await this.#threads.read(id, ({ state }) =>
+        lackingIn(state, copy, ns, parentId, changed),
+      );
+      if (lacking === undefined && parentId !== undefined) throw threadDeleted(threadId);
+      const all = new Map([...values, ...(await this.#dumpChannels(copy, lacking ?? []))]);
+      const parents: JsonRecord = fieldsOf(metadata.parents);
+      const made: NewCheckpoint = {
+        ns,
+        parentId,
+        parents,
+        checkpoint: copy,
+        values: all,
+        metadata: dumpedMetadata,
+      };
+      await this.#write(threadId, (open) => appendCheckpoint(open, made, this.#showsMessages));
+    });
+    return configOf({ threadId, ns, id: copy.id });
+  }
+
+  /**
+   * Stores writes of a task against the checkpoint that the config names, beside it.
+   *
+   * @throws {TypeError} If the config is malformed.
+   * @throws {SessionError} As `put`.
+   */
+  async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = "",
+  ): Promise<void> {
+    const { threadId, ns, id } = threadAddress(config);
+    if (id === undefined) throw new TypeError(`Pass the checkpoint_id that the writes belong to. ${ADVICE}`);
+    const dumped = Promise.all(
+      writes.map(async ([channel, value], at): Promise<StoredWrite> => {
+        const stored = await dumpValue(this.serde, value, `A write to channel ${JSON.stringify(channel)}`);
+        return [indexOf(channel, at), channel, stored];
+      }),
+    );
+    await this.#inTurn(threadId, dumped, async (stored) => {
+      const isThere = await this.#threads.read(this.sessionIdOf(threadId), () => true);
+      if (isThere !== true) throw threadDeleted(threadId);
+      await this.#write(threadId, ({ session, state }) => {
+        const draft = writesDraft({ ns, checkpointId: id, taskId, taskPath, writes: stored });
+        session.append(draft, { parentId: state.tailOf(state.find(ns, id)) });
+      });
+    });
+  }
+
+  /** Deletes a thread: a file goes to the system's trash, unless its store has `deletesForGood`. */
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#turns.take(threadId, () => this.#threads.delete(this.sessionIdOf(threadId)));
+  }
+
+  /** Returns what is wrong with the data of a thread, such as a checkpoint of a later version, which is left out. */
+  async issuesOf(threadId: string): Promise<SessionIssue[]> {
+    return (await this.#inOrder(threadId, ({ session }) => session.issues)) ?? [];
+  }
+
+  #write(threadId: string, work: (open: OpenSession<ThreadState>) => void): Promise<void> {
+    return this.#threads.write(this.sessionIdOf(threadId), `LangGraph ${threadId}`, (open) => {
+      if (open.state.thread === undefined) open.session.append(threadDraft(threadId));
+      work(open);
+    });
+  }
+
+  /** Runs a task of a thread in order, once what it needs is serialized. */
+  #inTurn<T>(threadId: string, dumped: Promise<T>, work: (dumped: T) => Promise<void>): Promise<void> {
+    const turn = this.#turns.take(threadId, async () => work(await dumped));
+    // It may fail before its turn comes, which then says so.
+    dumped.catch(() => undefined);
+    return turn;
+  }
+
+  async #dumpChannels(
+    { channel_values }: LangGraphCheckpoint,
+    channels: readonly string[],
+  ): Promise<Map<string, StoredValue>> {
+    const dumped = channels.map(async (channel) => {
+      const what = `Channel ${JSON.stringify(channel)}`;
+      return [channel, await dumpValue(this.serde, channel_values[channel], what)] as const;
+    });
+    return new Map(await Promise.all(dumped));
+  }
+
+  async *#threadIds(): AsyncGenerator<string> {
+    for await (const { id } of this.#store.list({ cwd: this.#cwd, idPrefix: ID_PREFIX })) {
+      const threadId = await this.#threads.read(id, ({ state }) => state.thread?.id);
+      if (threadId !== undefined && this.sessionIdOf(threadId) === id) yield threadId;
+    }
+  }
+
+  async #addresses(threadId: string, ns: string | undefined): Promise<Address[]> {
+    const list = await this.#inOrder(threadId, ({ state }) => state.list(ns));
+    return (list ?? []).map(({ head }) => ({ threadId, ns: head.ns, id: head.id }));
+  }
+
+  /** Reads a thread, behind what is being written. */
+  #inOrder<T>(threadId: string, read: (open: OpenSession<ThreadState>) => T): Promise<T | undefined> {
+    return this.#turns.take(threadId, () => this.#threads.read(this.sessionIdOf(threadId), read));
+  }
+
+  async #read(address: Address): Promise<CheckpointTuple | undefined> {
+    const { threadId, ns, id } = address;
+    const snapshot = await this.#inOrder(threadId, ({ session, state }) => {
+      const checkpoint = state.find(ns, id);
+      return checkpoint && snapshotOf(checkpoint, state, (entryId) => session.getEntry(entryId));
+    });
+    return snapshot && this.#restore(threadId, snapshot);
+  }
+
+  async #restore(threadId: string, snapshot: Snapshot): Promise<CheckpointTuple> {
+    const { head } = snapshot.checkpoint;
+    const { ns, id, parentId, v, ts, versions, seen } = head;
+    const values = await Promise.all(
+      Array.from(snapshot.values, async ([channel, stored]) => [
+        channel,
+        await loadValue(this.serde, stored),
+      ]),
+    );
+    const checkpoint: LangGraphCheckpoint = {
+      v,
+      id,
+      ts,
+      channel_values: Object.fromEntries(values),
+      channel_versions: { ...versions },
+      versions_seen: isSeen(seen) ? structuredClone(seen) : {},
+    };
+    if (v < SENDS_IN_CHANNEL && parentId !== undefined)
+      this.#addSends(checkpoint, await this.#loadWrites(snapshot.parentWrites));
+    const metadata = await loadValue(this.serde, snapshot.metadata);
+    return {
+      config: configOf({ threadId, ns, id }),
+      checkpoint,
+      ...(isMetadata(metadata) && { metadata }),
+      ...(parentId !== undefined && { parentConfig: configOf({ threadId, ns, id: parentId }) }),
+      pendingWrites: await this.#loadWrites(snapshot.writes),
+    };
+  }
+
+  /** Puts what nodes sent into the channel where newer versions of the format have it. */
+  #addSends(
+    { channel_values, channel_versions }: LangGraphCheckpoint,
+    writes: readonly CheckpointPendingWrite[],
+  ): void {
+    channel_values[TASKS] = writes.filter(([, channel]) => channel === TASKS).map(([, , value]) => value);
+    const versions = Object.values(channel_versions);
+    channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+  }
+
+  /** Loads writes in the order in which a run applies them; of a repeated one the first counts, or the last if it is special. */
+  #loadWrites(tasks: readonly TaskWrites[]): Promise<CheckpointPendingWrite[]> {
+    const byKey = new Map<string, { task: TaskWrites; write: StoredWrite }>();
+    for (const task of tasks) {
+      for (const write of task.writes) {
+        const key = JSON.stringify([task.taskId, write[0]]);
+        if (write[0] < 0 || !byKey.has(key)) byKey.set(key, { task, write });
+      }
+    }
+    const keyOf = ({ task, write }: { task: TaskWrites; write: StoredWrite }) =>
+      writesSortKey(task.taskPath, task.taskId, write[0]);
+    const ordered = [...byKey.values()].sort((a, b) => compareWritesSortKeys(keyOf(a), keyOf(b)));
+    return Promise.all(
+      ordered.map(async ({ task, write: [, channel, stored] }): Promise<CheckpointPendingWrite> => {
+        return [task.taskId, channel, await loadValue(this.serde, stored)];
+      }),
+    );
+  }
+}
+
+/** Returns the index of a write: of special ones there is one for each task. */
+function indexOf(channel: string, at: number): number {
+  return Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? at) : at;
+}
+
+const ADVICE = 'Run the graph with { configurable: { thread_id: "…" } }.';
+
+/** Reads an address of which the thread may be missing. */
+function addressIn(config: RunnableConfig): Omit<Address, "threadId"> & { threadId: string | undefined } {
+  const { thread_id, checkpoint_ns = "" } = fieldsOf(config.configurable);
+  const id: unknown = getCheckpointId(config);
+  return {
+    threadId: thread_id === undefined ? undefined : textIn("thread_id", thread_id),
+    ns: checkpoint_ns === "" ? "" : textIn("checkpoint_ns", checkpoint_ns),
+    id: id === "" ? undefined : textIn("checkpoint_id", id),
+  };
+}
+
+function threadAddress(config: RunnableConfig): Address {
+  const { threadId, ...where } = addressIn(config);
+  if (threadId === undefined) throw new TypeError(`The config names no thread_id. ${ADVICE}`);
+  return { threadId, ...where };
+}
+
+function textIn(name: string, value: unknown): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new TypeError(
+    `${name} must be a text that is not empty, and is ${value === "" ? "empty" : typeof value}.`,
+  );
+}
+
+function configOf({ threadId, ns, id }: Address): RunnableConfig {
+  return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } };
+}
+
+/** Refuses what a later version of LangGraph, or a mistake, might pass instead of a checkpoint. */
+function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
+  const { v, id, ts, channel_values, channel_versions, versions_seen } = fieldsOf(checkpoint);
+  const isKnown = typeof v === "number" && typeof id === "string" && id !== "" && typeof ts === "string";
+  if (isKnown && [channel_values, channel_versions, versions_seen].every(isJsonRecord)) return;
+  throw new TypeError(
+    "This is not a checkpoint: it has v, id, ts, channel_values, channel_versions and versions_seen. Update sessiontree if a later LangGraph made it.",
+  );
+}
+
+function threadDeleted(threadId: string): SessionError {
+  return new SessionError(
+    "SESSION_NOT_FOUND",
+    "The thread was deleted while the graph ran, or was never stored here. Run the graph again without a checkpoint_id to begin it anew.",
+    { details: { threadId } },
+  );
+}
+
+/** Lists channels that have not changed, and of which no checkpoint above holds the version: after a copy, or without the parent. */
+function lackingIn(
+  state: ThreadState,
+  { channel_values, channel_versions }: LangGraphCheckpoint,
+  ns: string,
+  parentId: string | undefined,
+  changed: readonly string[],
+): string[] {
+  const parent = parentId === undefined ? undefined : state.find(ns, parentId);
+  return Object.keys(channel_values).filter((channel) => {
+    if (changed.includes(channel)) return false;
+    const version = channel_versions[channel];
+    const holder = state.holderOf(parent, channel);
+    if (holder !== undefined && holder.head.versions[channel] === version) return false;
+    return parentId !== undefined || state.hasVersion(ns, channel, version);
+  });
+}
+
+function snapshotOf(
+  checkpoint: Checkpoint,
+  state: ThreadState,
+  entryOf: (id: string) => Parameters<typeof recordIn>[0],
+): Snapshot {
+  const { ns, id, parentId, versions } = checkpoint.head;
+  const values = new Map<string, unknown>();
+  for (const channel of new Set([...Object.keys(versions), ...checkpoint.stored])) {
+    const holder = state.holderOf(checkpoint, channel);
+    if (holder === undefined) continue;
+    const own = valuesIn(entryOf(holder.entryId)).values;
+    if (Object.hasOwn(own, channel)) values.set(channel, own[channel]);
+    else if (holder.lists.has(channel))
+      values.set(channel, {
+        json: state.listAt(holder, channel).map((entryId) => messageIn(entryOf, entryId)),
+      });
+  }
+  return {
+    checkpoint,
+    metadata: valuesIn(entryOf(checkpoint.entryId)).metadata,
+    values,
+    writes: state.writesOf(ns, id),
+    parentWrites: parentId === undefined ? [] : state.writesOf(ns, parentId),
+  };
+}
+
+function messageIn(entryOf: (id: string) => Parameters<typeof recordIn>[0], entryId: string): JsonRecord {
+  const record = recordIn(entryOf(entryId));
+  if (record !== undefined) return record;
+  throw new SessionError(
+    "ENTRY_NOT_FOUND",
+    `Message ${entryId} of the thread is missing or damaged. Repair the session, or go on from an earlier checkpoint.`,
+    { details: { entryId } },
+  );
+}
+
+function isSeen(seen: JsonRecord): seen is LangGraphCheckpoint["versions_seen"] {
+  return Object.values(seen).every(isJsonRecord);
+}
+
+function isMetadata(metadata: unknown): metadata is CheckpointMetadata {
+  return isJsonRecord(metadata);
+}

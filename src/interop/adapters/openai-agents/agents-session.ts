@@ -1,0 +1,336 @@
+import { estimateContextTokens } from "../../../core/compaction/tokens.ts";
+import { isContextEdit } from "../../../core/context/project-entry.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { asSessionEntry, type SessionEntry } from "../../../core/format/entry.ts";
+import { SessionError } from "../../../core/format/errors.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { loadData, spelled, storeData } from "../stored-data.ts";
+import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
+import type { Answerer } from "./item-message.ts";
+import {
+  type AppliedOperation,
+  answersIn,
+  compactionDraft,
+  draftsOfItems,
+  editDraft,
+  markerDraft,
+} from "./item-record.ts";
+import { RunUsage } from "./run-usage.ts";
+import { type ReadTransaction, readTransaction } from "./transaction.ts";
+
+/** An item of the SDK's sessions, such as a message, a call or its result; the SDK's `AgentInputItem`. */
+export type AgentsItem = object;
+
+/** A change of the history that is applied completely and once. */
+export type AgentsHistoryTransaction<Item extends AgentsItem = AgentsItem> =
+  | { type: "append_items"; items: Item[] }
+  | { type: "replace_suffix"; expectedSuffix: Item[]; replacement: Item[] };
+
+/** A replacement of an item in the history. */
+export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
+  type: "replace_function_call";
+  callId: string;
+  replacement: Item;
+}
+
+/** Who answered, which neither items nor runs tell; for readers of the session without the SDK. */
+export interface OpenAIAgentsSessionOptions {
+  /** Default: `openai-responses`. */
+  readonly api?: string;
+  /** Default: `openai`. */
+  readonly provider?: string;
+  /** Id of the model. Default: `unknown`. */
+  readonly model?: string;
+}
+
+/**
+ * Implements the `Session` interface of the OpenAI Agents SDK over a session.
+ *
+ * Stores items unchanged, beside a message with the same content, and returns them deep-equal; the items of one answer share
+ * an entry. The history is the active branch: `session.branch(id)` moves it. Nothing is deleted: popped, cleared and replaced
+ * items stay on other branches. Every promise resolves once the change is durable.
+ *
+ * @throws {SessionError} From every method that writes: `WRITE_FAILED` and what else `append` throws.
+ * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
+ */
+export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
+  readonly #session: SessionManager;
+  /** Has the runner pass the context of its run, which tells what the answers used. */
+  readonly acceptsRunContext = true;
+  readonly #answerer: Answerer;
+  readonly #usage = new RunUsage();
+  /** Operations that others have applied since this object was made, by id. */
+  readonly #others = new Map<string, { readonly digest: string; readonly entryId: string }>();
+
+  /** @param session - You may use it directly as well, but not for two conversations at the same time. */
+  constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
+    const { api = "openai-responses", provider = "openai", model = UNKNOWN_NAME } = options;
+    this.#session = session;
+    this.#answerer = { api, provider, model };
+    session.on("foreign_entries", ({ entries }) => {
+      for (const entry of entries.map(asSessionEntry)) {
+        for (const { id, digest } of operationsOf([entry]))
+          this.#others.set(id, { digest, entryId: entry.id });
+      }
+    });
+  }
+
+  /** Returns the session's id, which never changes. */
+  async getSessionId(): Promise<string> {
+    return this.#session.getSessionId();
+  }
+
+  /**
+   * Returns items in order, as copies.
+   *
+   * @param limit - Maximum number of items, counted from the end. Default: all.
+   * @param run - The runner passes it.
+   */
+  async getItems(limit?: number, run?: object): Promise<Item[]> {
+    this.#usage.begin(run);
+    const items = itemsOf(readHistory(this.#session));
+    const wanted = limit === undefined ? items : limit <= 0 ? [] : items.slice(-Math.ceil(limit));
+    return wanted.map((item) => this.#load(item));
+  }
+
+  /**
+   * Appends items, all of them or none.
+   *
+   * @param run - The runner passes it: its usage becomes that of the answers.
+   * @throws {TypeError} If JSON cannot hold one of them.
+   */
+  async addItems(items: Item[], run?: object): Promise<void> {
+    const added = items.map(stored);
+    if (added.length > 0)
+      this.#append(added, run, (usages) => draftsOfItems(added, this.#answerer, [], usages));
+    await this.#session.flush();
+  }
+
+  /** Moves the leaf before the latest item and returns that item; undefined if there is none. */
+  async popItem(): Promise<Item | undefined> {
+    const parts = readHistory(this.#session);
+    const items = itemsOf(parts);
+    const last = items.at(-1);
+    if (last === undefined) return undefined;
+    this.#replaceFrom(parts, items.length - 1, []);
+    await this.#session.flush();
+    return this.#load(last);
+  }
+
+  /** Starts a new history: moves the leaf before the first entry. */
+  async clearSession(): Promise<void> {
+    if (readHistory(this.#session).length > 0) this.#session.appendAll([markerDraft([])], { parentId: null });
+    await this.#session.flush();
+  }
+
+  /**
+   * Replaces the history with the provider's compaction and the items behind it.
+   *
+   * @param items - The compaction item first.
+   * @param run - The runner passes it: its usage becomes that of the answers.
+   * @throws {TypeError} If the first one is not a compaction.
+   */
+  async replaceHistoryWithCompaction(items: Item[], run?: object): Promise<void> {
+    const [compaction, ...rest] = items.map(stored);
+    if (compaction?.["type"] !== "compaction") {
+      throw new TypeError(
+        "A compacted history begins with an item of type compaction; use addItems for others.",
+      );
+    }
+    const { tokens } = estimateContextTokens(this.#session.buildSessionContext().messages);
+    this.#append(rest, run, (usages) => [
+      compactionDraft(compaction, tokens),
+      ...draftsOfItems(rest, this.#answerer, [], usages),
+    ]);
+    await this.#session.flush();
+  }
+
+  /**
+   * Changes the history in one write, once per operation id and branch: applying the same transaction again has no
+   * effect. If another writer applied it to the same history, the leaf moves to where that writer stands.
+   *
+   * @throws {TypeError} If the id was used for another transaction, or the transaction is malformed: it has an unknown
+   *   field, or a property that does not enumerate or is computed.
+   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing changed.
+   */
+  async applyHistoryTransaction(
+    args: { operationId: string; transaction: AgentsHistoryTransaction<Item> },
+    run?: object,
+  ): Promise<void> {
+    const { operationId: id } = args;
+    if (typeof id !== "string" || id.trim() === "")
+      throw new TypeError("A transaction needs an operationId that is not empty.");
+    const transaction = readTransaction(args.transaction);
+    const { added, digest } = transaction;
+    await this.#session.pull();
+    if (!this.#isApplied(id, digest, readOperations(this.#session).get(id))) {
+      const parts = readHistory(this.#session);
+      const keep = keptBefore(transaction, itemsOf(parts));
+      if (!this.#followOther(id, digest, keep === undefined ? undefined : this.#cut(parts, keep).parentId)) {
+        if (keep === undefined) throw suffixDiffers(id, this.#session.getLeafId());
+        this.#replaceFrom(parts, keep, added, { id, digest }, run);
+      }
+    }
+    await this.#session.flush();
+  }
+
+  /** Tells whether the operation was applied; throws if it was with another transaction. */
+  #isApplied(id: string, digest: string, applied: string | undefined): boolean {
+    if (applied === undefined || applied === digest) return applied !== undefined;
+    throw new TypeError(
+      `Operation ${id} was applied with another transaction; use a new id for each transaction.`,
+    );
+  }
+
+  /**
+   * Moves the leaf to where another writer applied the operation to this history, or has gone on from there.
+   *
+   * @param parentId - Where this object would apply it; undefined if the history does not end as expected.
+   * @returns False if no other writer did so: it is not known, or was applied on another branch.
+   */
+  #followOther(id: string, digest: string, parentId: string | null | undefined): boolean {
+    const other = this.#others.get(id);
+    if (other === undefined) return false;
+    const path = new Set(this.#session.getPathIds(other.entryId));
+    const isHere = [this.#session.getLeafId(), parentId].some(
+      (from) => from === null || (from !== undefined && path.has(from)),
+    );
+    if (!isHere || !this.#isApplied(id, digest, other.digest)) return false;
+    const last = this.#session.getEntries().at(-1)?.id ?? other.entryId;
+    const isBehind = this.#session.getPathIds(last).includes(other.entryId);
+    this.#session.branch(isBehind ? last : other.entryId);
+    return true;
+  }
+
+  /**
+   * Replaces function calls, found by call id, with context edits, so that earlier leaves keep the old calls.
+   *
+   * If several calls have the id, the first is replaced and the others are removed. An unknown id changes nothing.
+   */
+  async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
+    const before = readHistory(this.#session);
+    let parts = before;
+    for (const { callId, replacement } of mutations) parts = withCall(parts, callId, stored(replacement));
+    const edits = parts
+      .filter((part) => !before.includes(part))
+      .map(({ entry, items }) => editDraft(entry.id, items, this.#answerer));
+    this.#session.appendAll(edits);
+    await this.#session.flush();
+  }
+
+  /** Keeps the first items of the history and appends others and an operation, in one write. */
+  #replaceFrom(
+    parts: readonly HistoryPart[],
+    keep: number,
+    added: readonly JsonObject[],
+    operation?: AppliedOperation,
+    run?: object,
+  ): void {
+    const { parentId, remaining } = this.#cut(parts, keep);
+    const branch = this.#session.getBranch();
+    const end = branch.findIndex(({ id }) => id === parentId) + 1;
+    const left = branch.slice(end);
+    const operations = [...operationsOf(left), ...(operation === undefined ? [] : [operation])];
+    const items = [...remaining, ...added];
+    // Moving the leaf without an entry would not survive reopening the session.
+    const edits = editsOf(branch.slice(0, end), left);
+    const draftsWith = (usages: readonly Usage[]) =>
+      items.length === 0
+        ? [markerDraft(operations)]
+        : draftsOfItems(items, this.#answerer, operations, usages);
+    this.#append(added, run, (usages) => [...edits, ...draftsWith(usages)], { parentId });
+  }
+
+  /** Appends drafts with new items, in one write, and with what their answers used. */
+  #append(
+    added: readonly JsonObject[],
+    run: object | undefined,
+    draftsWith: (usages: readonly Usage[]) => readonly (DraftMaker | EntryDraft)[],
+    options: { parentId?: string | null } = {},
+  ): void {
+    const answers = answersIn(added);
+    this.#session.appendAll(draftsWith(this.#usage.of(run, answers)), options);
+    this.#usage.count(run, answers);
+  }
+
+  /** Finds the entry where a history of `keep` items ends, and the items that must be appended there again. */
+  #cut(
+    parts: readonly HistoryPart[],
+    keep: number,
+  ): { parentId: string | null; remaining: readonly JsonObject[] } {
+    const path = this.#session.getPathIds();
+    const [first] = parts;
+    const start = first?.entry.type === "compaction" ? path.indexOf(first.entry.id) : -1;
+    let before = 0;
+    for (const { entry, items } of parts) {
+      if (before + items.length > keep) {
+        // What a compaction keeps is before it on the branch, so no leaf there begins with its summary.
+        if (path.indexOf(entry.id) <= start)
+          return { parentId: null, remaining: itemsOf(parts).slice(0, keep) };
+        return { parentId: entry.parentId, remaining: items.slice(0, keep - before) };
+      }
+      before += items.length;
+    }
+    return { parentId: this.#session.getLeafId(), remaining: [] };
+  }
+
+  #load(kept: JsonObject): Item {
+    const item = loadData(kept);
+    if (this.#isItem(item)) return item;
+    throw new SessionError("ENTRY_INVALID", "An item of the session is not an object; repair the session.");
+  }
+
+  /** Items are returned as stored; the caller that names their type knows what it stored. */
+  #isItem(value: unknown): value is Item {
+    return isJsonRecord(value);
+  }
+}
+
+function stored(item: unknown): JsonObject {
+  return storeData(item, "item");
+}
+
+/** Returns how many items a transaction keeps; undefined if the history does not end with those it expects. */
+function keptBefore({ expected }: ReadTransaction, items: readonly JsonObject[]): number | undefined {
+  const keep = items.length - expected.length;
+  const isExpected = keep >= 0 && expected.every((item, i) => spelled(item) === spelled(items[keep + i]));
+  return isExpected ? keep : undefined;
+}
+
+function itemsOf(parts: readonly HistoryPart[]): JsonObject[] {
+  return parts.flatMap(({ items }) => items);
+}
+
+/** Returns the latest edit of each kept entry that is on the part being left, so that it can be made again. */
+function editsOf(kept: readonly SessionEntry[], left: readonly SessionEntry[]): EntryDraft[] {
+  const ids = new Set(kept.map(({ id }) => id));
+  const edits = left.filter(isContextEdit).filter(({ targetId }) => ids.has(targetId));
+  return [...new Map(edits.map((edit) => [edit.targetId, { ...edit }])).values()];
+}
+
+/** Replaces the first call with an id, and removes the others. */
+function withCall(parts: readonly HistoryPart[], callId: string, replacement: JsonObject): HistoryPart[] {
+  let isPlaced = false;
+  return parts.map((part) => {
+    const isCall = (item: JsonObject) => item["type"] === "function_call" && item["callId"] === callId;
+    if (!part.items.some(isCall)) return part;
+    const items = part.items.flatMap((item) => {
+      if (!isCall(item)) return [item];
+      if (isPlaced) return [];
+      isPlaced = true;
+      return [replacement];
+    });
+    return { entry: part.entry, items };
+  });
+}
+
+function suffixDiffers(operationId: string, leafId: string | null): SessionError {
+  return new SessionError(
+    "STALE_LEAF",
+    `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history and decide anew.`,
+    { details: { operationId, leafId } },
+  );
+}

@@ -1,0 +1,153 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
+import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
+
+/** Key of an entry's items: in the `details` of its message, or in its own `details` or `data`. */
+const RECORD_KEY = "openaiAgents";
+
+/** `customType` of entries that hold items without a message, or record that items were removed. */
+const ITEMS_CUSTOM_TYPE = "openai-agents.items";
+
+/** `kind` of entries for requests whose answers are not in the session. */
+const USAGE_KIND = "openai-agents.request";
+
+/** A change of the history that was applied under an id. */
+export interface AppliedOperation {
+  readonly id: string;
+  /** Digest of the transaction, to recognise a repetition. */
+  readonly digest: string;
+}
+
+/** The items and operations of an entry. */
+export interface ItemRecord {
+  readonly items: readonly JsonObject[];
+  /** Operations that end with this entry. */
+  readonly operations: readonly AppliedOperation[];
+}
+
+/** Reads an entry's items; undefined if it has none, or something else under that key. */
+export function recordOf(entry: SessionEntry): ItemRecord | undefined {
+  const { message, details, data } = fieldsOf(entry);
+  const holder = [fieldsOf(message)["details"], details, data].map((one) => fieldsOf(one)[RECORD_KEY]);
+  const record = holder.find(isJsonRecord);
+  if (record === undefined) return undefined;
+  const { items, operations } = record;
+  return {
+    items: listOf(items).filter(isItem),
+    operations: listOf(operations).flatMap(operationOf),
+  };
+}
+
+/** Returns how many answers items are of. */
+export function answersIn(items: readonly JsonObject[]): number {
+  return grouped(items).filter(isOfAnswer).length;
+}
+
+/**
+ * Makes drafts of entries for items: one for all items of an answer, and one for each other item.
+ *
+ * @param usages - What requests to models used, in order: the last of them is that of the last answer. More than there are answers, as
+ *   those of agents that ran as tools, are counted in front.
+ */
+export function draftsOfItems(
+  items: readonly JsonObject[],
+  answerer: Answerer,
+  operations: readonly AppliedOperation[],
+  usages: readonly Usage[] = [],
+): (DraftMaker | EntryDraft)[] {
+  const groups = grouped(items);
+  const answers = groups.filter(isOfAnswer);
+  const others = usages.slice(0, Math.max(0, usages.length - answers.length));
+  const drafts = groups.map((group, i): DraftMaker => {
+    const record = keep(group, i === groups.length - 1 ? operations : []);
+    const fromEnd = answers.length - answers.indexOf(group);
+    const usage = isOfAnswer(group) ? usages.at(-fromEnd) : undefined;
+    return (_, timestampMs) => draftOf(group, { ...answerer, ...(usage && { usage }) }, record, timestampMs);
+  });
+  return [...others.map((usage) => usageDraft(usage, answerer)), ...drafts];
+}
+
+function isOfAnswer([item]: readonly JsonObject[]): boolean {
+  return item !== undefined && isAnswer(item);
+}
+
+/** Makes the draft of an entry for a request whose answer is not in the session. */
+function usageDraft(usage: Usage, { provider }: Answerer): EntryDraft {
+  return { type: "usage", kind: USAGE_KIND, provider, model: UNKNOWN_NAME, usage };
+}
+
+/** Makes the draft of an entry without items. */
+export function markerDraft(operations: readonly AppliedOperation[]): EntryDraft {
+  return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: keep([], operations) };
+}
+
+/** Makes the draft of the entry that begins a history compacted by its provider. */
+export function compactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
+  return (id) => ({
+    type: "compaction",
+    summary: COMPACTED_BY_PROVIDER,
+    firstKeptEntryId: id,
+    tokensBefore,
+    details: keep([item], []),
+  });
+}
+
+const COMPACTED_BY_PROVIDER =
+  "The provider compacted the conversation before this point. What it kept is encrypted, and only the provider can read it.";
+
+/** Makes the draft of an entry that replaces the items of an answer. */
+export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
+  const message = messageOfItems(items, answerer, 0);
+  const content = message?.role === "assistant" ? message.content : [];
+  return {
+    type: "context_edit",
+    targetId,
+    replacement: items.length === 0 ? null : { content },
+    details: keep(items, []),
+  };
+}
+
+function draftOf(
+  items: readonly JsonObject[],
+  answerer: Answerer,
+  record: JsonObject,
+  timestampMs: number,
+): EntryDraft {
+  const message = messageOfItems(items, answerer, timestampMs);
+  if (message === undefined) return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: record };
+  return { type: "message", message: { ...message, details: record } };
+}
+
+/** Groups consecutive items of an answer, which are one message for every reader except the SDK. */
+function grouped(items: readonly JsonObject[]): JsonObject[][] {
+  const groups: JsonObject[][] = [];
+  let open: JsonObject[] | undefined;
+  for (const item of items) {
+    if (open !== undefined && isAnswer(item)) {
+      open.push(item);
+      continue;
+    }
+    const group = [item];
+    groups.push(group);
+    open = isAnswer(item) ? group : undefined;
+  }
+  return groups;
+}
+
+function keep(items: readonly JsonObject[], operations: readonly AppliedOperation[]): JsonObject {
+  const applied = operations.map(({ id, digest }) => ({ id, digest }));
+  return { [RECORD_KEY]: { items: [...items], ...(applied.length > 0 && { operations: applied }) } };
+}
+
+function isItem(value: unknown): value is JsonObject {
+  return isJsonRecord(value);
+}
+
+function operationOf(value: unknown): AppliedOperation[] {
+  const { id, digest } = fieldsOf(value);
+  return typeof id === "string" && typeof digest === "string" ? [{ id, digest }] : [];
+}

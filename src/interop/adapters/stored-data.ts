@@ -1,0 +1,60 @@
+import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
+
+/** Key of an object that stores bytes, for which JSON has no form; its only key. */
+const BYTES_KEY = "sessiontree.base64";
+
+/**
+ * Converts an object to plain JSON for storage; a copy.
+ *
+ * Omits undefined properties, as in JSON; bytes (`Uint8Array`) become base64.
+ *
+ * @param what - Name of the object in errors.
+ * @throws {TypeError} With the path of what JSON cannot hold, so that nothing is lost silently.
+ */
+export function storeData(data: unknown, what: string): JsonObject {
+  const stored = isJsonRecord(data) ? store(data, what, []) : undefined;
+  if (isJsonRecord(stored)) return stored;
+  throw new TypeError(`${what} must be an object, such as a message.`);
+}
+
+/** Restores data that `storeData` converted; a copy. */
+export function loadData(stored: unknown): unknown {
+  if (Array.isArray(stored)) return stored.map(loadData);
+  if (!isJsonRecord(stored)) return stored;
+  const bytes = stored[BYTES_KEY];
+  if (typeof bytes === "string") return new Uint8Array(Buffer.from(bytes, "base64"));
+  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, loadData(value)]));
+}
+
+/** Returns a canonical text of a stored value: equal for equal values, whatever the order of keys. */
+export function spelled(stored: unknown): string {
+  return JSON.stringify(stored, (_, value: unknown) => (isJsonRecord(value) ? inOrder(value) : value));
+}
+
+function inOrder(record: { [key: string]: unknown }): { [key: string]: unknown } {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function store(value: unknown, path: string, above: readonly object[]): JsonValue {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (value instanceof Uint8Array) return { [BYTES_KEY]: Buffer.from(value).toString("base64") };
+  if (typeof value !== "object") throw notKept(path, `a ${typeof value}`);
+  if (above.includes(value)) throw notKept(path, "a cycle");
+  const within = [...above, value];
+  if (Array.isArray(value)) return value.map((one, i) => store(one, `${path}[${i}]`, within));
+  if (!isPlain(value)) throw notKept(path, "no plain object");
+  if (BYTES_KEY in value) throw notKept(path, `the key ${BYTES_KEY}, in which bytes are kept`);
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(entries.map(([key, one]) => [key, store(one, `${path}.${key}`, within)]));
+}
+
+/** Tells whether an object has no prototype but that of objects, or none. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function notKept(path: string, what: string): TypeError {
+  return new TypeError(`${path} is ${what}, which a session cannot store; pass plain data.`);
+}

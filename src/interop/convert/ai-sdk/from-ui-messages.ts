@@ -1,0 +1,190 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import type { AnswerFields } from "../answer.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, type SdkForm, withDetails } from "../message-history.ts";
+import { withoutFields } from "../raw-form.ts";
+import { callIdOf } from "../tool-ids.ts";
+import { readUsage } from "./from-model-messages.ts";
+import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
+import type { UIMessageLike } from "./ui-message-types.ts";
+import {
+  isStepStart,
+  type PartResult,
+  plainUIPart,
+  type ReadStep,
+  readStep,
+  readUserParts,
+  splitSteps,
+  writeStep,
+  writeUserParts,
+} from "./ui-parts.ts";
+
+const FORM: SdkForm = {
+  name: "uiMessage",
+  api: "ai-sdk",
+  provider: UNKNOWN_NAME,
+  writeUser: (content) => ({ role: "user", parts: writeUserParts(content) }),
+  // A message may become several answers and results, and is kept as a whole.
+  writeAnswer: () => undefined,
+  writeResult: () => undefined,
+  readUsage,
+  plain: plainMessage,
+};
+
+/**
+ * Converts UI messages of the AI SDK to messages of a session: one answer per step of an assistant message, each followed by
+ * the results of its tools.
+ *
+ * Keeps a message whole in `details` if it has something without a counterpart, such as data parts, sources, approvals or
+ * metadata; `toUIMessages` brings it back. Structured output is kept with its result. An answer has the model and usage that
+ * its metadata tells (`model`, `provider`, `totalUsage` or `usage`).
+ *
+ * @param messages - As the SDK's hooks hold them. Their ids are not kept; `saveChat` keeps them.
+ * @throws {TypeError} If a message has an unknown role or no parts, or there is no time.
+ * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
+ */
+export function fromUIMessages(
+  messages: readonly UIMessageLike[],
+  options: MessageImportOptions,
+): ConvertedMessages {
+  const { messages: converted, issues } = readUIMessages(messages, options);
+  return { messages: converted, issues };
+}
+
+/** Converts UI messages like `fromUIMessages`; `starts` has for each the index of the first message that it became, or of the next. */
+export function readUIMessages(
+  messages: readonly UIMessageLike[],
+  options: MessageImportOptions,
+): ConvertedMessages & { readonly starts: readonly number[] } {
+  assertMessages(messages);
+  const reader = new UIMessageReader(options);
+  const starts = messages.map((message, index) => {
+    const start = reader.history.length;
+    reader.read(message, index);
+    return start;
+  });
+  return { ...reader.history.done(), starts };
+}
+
+class UIMessageReader {
+  readonly history: History;
+  readonly #options: MessageImportOptions;
+
+  constructor(options: MessageImportOptions) {
+    this.history = new History(options, FORM);
+    this.#options = options;
+  }
+
+  read(message: UIMessageLike, index: number): void {
+    const { role, parts } = message;
+    if (!Array.isArray(parts)) {
+      throw new TypeError(
+        `Message ${index} has no parts, as before version 5 of the AI SDK; give it { parts: [{ type: "text", text }] }.`,
+      );
+    }
+    switch (role) {
+      case "system":
+        this.#addSystem(message, index);
+        return;
+      case "user":
+        this.history.user(index, readUserParts(parts), withoutFields(message, ["id"]));
+        return;
+      case "assistant":
+        this.#addTurn(message, index);
+        return;
+      default:
+        throw unknownRole(index, role, ", which the AI SDK does not know");
+    }
+  }
+
+  /** Adds the texts, as the SDK does for a model. */
+  #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
+    const texts = parts.map(fieldsOf).filter(({ type }) => type === "text");
+    this.history.system(index, texts.map(({ text }) => String(text)).join(""));
+    this.history.dropFields(index, others, "a system message");
+    for (const text of texts)
+      this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]), "a system message");
+    this.history.dropFromSystem(
+      index,
+      parts.map(({ type }) => type),
+    );
+  }
+
+  #addTurn(message: UIMessageLike, index: number): void {
+    const steps = splitSteps(message.parts);
+    const read = steps.map(readStep);
+    // A step without state is attributed to the model of the other steps.
+    const families = steps.map((step) => familyOfParts(step) ?? familyOfParts(message.parts));
+    const again = read.flatMap((step, at) =>
+      writeStep(step.content, resultsOf(step), families[at], callIdOf),
+    );
+    const original = withoutFields(message, ["id"]);
+    let details = this.history.keep(index, original, { role: message.role, parts: again }, "a UI message");
+    if (read.length === 0 && details === undefined)
+      this.history.report("MESSAGE_DROPPED", index, "Dropped an answer without parts.");
+    else if (read.length === 0) this.history.answer(index, [], withDetails(details));
+    const said = factsInMetadata(message);
+    const { usage: _, ...identity } = said;
+    read.forEach((step, at) => {
+      // What the SDK counts for a message is the sum of its steps.
+      const facts = at === read.length - 1 ? said : identity;
+      this.#addStep(step, families[at], index, { ...facts, ...withDetails(details) });
+      details = undefined;
+    });
+  }
+
+  #addStep(
+    { content, results }: ReadStep,
+    family: Family | undefined,
+    index: number,
+    facts: Partial<AnswerFields>,
+  ): void {
+    this.history.answer(index, content, { ...identityOfFamily(family, this.#options), ...facts });
+    for (const { result, toolName, details: kept } of results)
+      this.history.result(index, result, { toolName, ...withDetails(kept) });
+  }
+}
+
+/** Returns what hosts tell of an answer in its metadata: `totalUsage` or `usage` as the SDK counts it, and the model. */
+function factsInMetadata(message: UIMessageLike): Partial<AnswerFields> {
+  const {
+    totalUsage,
+    usage: single,
+    model,
+    modelId = model,
+    provider,
+  } = fieldsOf(fieldsOf(message)["metadata"]);
+  // Of several steps, `usage` may be that of the last one.
+  const usage = fieldsOf(totalUsage ?? single);
+  const { inputTokens, outputTokens } = usage;
+  const isCounted = typeof inputTokens === "number" || typeof outputTokens === "number";
+  return {
+    ...(typeof provider === "string" && { provider }),
+    ...(typeof modelId === "string" && { model: modelId }),
+    ...(isCounted && { usage: readUsage(usage) }),
+  };
+}
+
+/** Returns the results of a step by the ids of their calls. */
+function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
+  const calls = new Map(
+    content.flatMap((block) => (block.type === "toolCall" ? [[callIdOf(block.id), block.id]] : [])),
+  );
+  return new Map(
+    results.map(({ result, details }) => {
+      const message = { content: result.content, isError: result.isError, ...withDetails(details) };
+      return [calls.get(result.toolCallId) ?? result.toolCallId, { message, isOpen: false }];
+    }),
+  );
+}
+
+function plainMessage(message: object): object {
+  const { parts, ...rest } = fieldsOf(message);
+  const list: readonly object[] = Array.isArray(parts) ? parts : [];
+  const steps = splitSteps(list);
+  // Where a step starts is part of the steps; what stands beside its type is not.
+  const starts = list.filter((part) => isStepStart(part) && Object.keys(part).length > 1);
+  return { ...rest, starts, steps: steps.map((step) => step.map(plainUIPart)) };
+}

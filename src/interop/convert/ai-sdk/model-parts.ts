@@ -1,0 +1,205 @@
+import { textsOf } from "../../../core/context/content-text.ts";
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord } from "../../../core/format/json.ts";
+import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { imageOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { customInputOf } from "../openai-responses/write-items.ts";
+import { CACHE_FIELDS, withoutFields } from "../raw-form.ts";
+import { base64Of, mediaTypeOf } from "./file-data.ts";
+import type {
+  ModelAnswerPart,
+  ModelFilePart,
+  ModelTextPart,
+  ModelToolOutput,
+  ModelToolResultPart,
+} from "./model-message-types.ts";
+import {
+  type Family,
+  readCallState,
+  readReasoning,
+  readTextSignature,
+  stateOf,
+  writeReasoning,
+  writeState,
+} from "./provider-state.ts";
+
+/** Writes the content of a user message. */
+export function writeUser(content: UserMessage["content"]): string | (ModelTextPart | ModelFilePart)[] {
+  return typeof content === "string" ? content : content.map(writeUserBlock);
+}
+
+function writeUserBlock(block: UserBlock): ModelTextPart | ModelFilePart {
+  if (block.type === "text") return { type: "text", text: block.text };
+  return { type: "file", data: block.data, mediaType: block.mimeType };
+}
+
+/**
+ * Writes an answer.
+ *
+ * @param family - Provider whose state to include; undefined for none.
+ * @param idOf - Maps our id of a call to the one that its result names.
+ */
+export function writeAnswer(
+  content: readonly AnswerBlock[],
+  family: Family | undefined,
+  idOf: (id: string) => string,
+): ModelAnswerPart[] {
+  return content.flatMap((block): ModelAnswerPart[] => {
+    if (block.type === "thinking") return writeReasoning(block, family);
+    if (block.type === "text") return [{ type: "text", text: block.text, ...writeState(block, family) }];
+    const { id, name } = block;
+    const text = family === "openai" ? customInputOf(block) : undefined;
+    const input = text ?? block.arguments;
+    return [{ type: "tool-call", toolCallId: idOf(id), toolName: name, input, ...writeState(block, family) }];
+  });
+}
+
+/** Writes a result. */
+export function writeResult(
+  { content, isError }: ReadResult | ToolResultMessage,
+  toolName: string,
+  toolCallId: string,
+): ModelToolResultPart {
+  return { type: "tool-result", toolCallId, toolName, output: writeOutput(content, isError) };
+}
+
+function writeOutput(content: readonly UserBlock[], isError: boolean): ModelToolOutput {
+  const texts = textsOf(content);
+  if (isError) return { type: "error-text", value: texts.join("\n") };
+  if (content.length === texts.length && texts.length < 2) return { type: "text", value: texts.join("") };
+  return {
+    type: "content",
+    value: content.map((block) =>
+      block.type === "text"
+        ? { type: "text", text: block.text }
+        : { type: "file", data: { type: "data", data: block.data }, mediaType: block.mimeType },
+    ),
+  };
+}
+
+/** Reads the content of a user message. */
+export function readUser(content: unknown): UserMessage["content"] | undefined {
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map(readUserPart) : undefined;
+}
+
+function readUserPart(part: unknown): UserBlock {
+  const { type, text } = fieldsOf(part);
+  return type === "text" && typeof text === "string" ? { type: "text", text } : readFile(part);
+}
+
+/** Reads a file as an image, or as a placeholder text if it is not an image. */
+function readFile(part: unknown): UserBlock {
+  const { type, filename, image, data = image, url = data } = fieldsOf(part);
+  const base64 = base64Of(data);
+  const mimeType = base64 === undefined ? undefined : mediaTypeOf(part, base64);
+  const address = fieldsOf(url)["url"] ?? url;
+  const shown = address instanceof URL ? address.href : address;
+  const isAddress = typeof shown === "string" && /^[a-z]+:\/\//i.test(shown);
+  const kind = typeof mimeType === "string" && !mimeType.startsWith("image/") ? mimeType : String(type);
+  return (
+    imageOf(mimeType, base64) ??
+    imageOfDataUrl(shown) ??
+    placeholder(kind, filename ?? (isAddress ? shown : undefined))
+  );
+}
+
+/** Reads an answer. Skips parts without a counterpart, and provider-executed tools. */
+export function readAnswer(content: unknown): AnswerBlock[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  const parts = listOf(content);
+  const blocks: AnswerBlock[] = [];
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at];
+    const { type, text } = fieldsOf(part);
+    if (type === "text" && typeof text === "string")
+      blocks.push({ type: "text", text, ...readTextSignature(part) });
+    else if (type === "tool-call") blocks.push(...readCall(part));
+    else if (type === "reasoning") {
+      const group = parts.slice(at, endOfItem(parts, at));
+      blocks.push(readReasoning(group));
+      at += group.length - 1;
+    }
+  }
+  return blocks;
+}
+
+/** Returns the end of the reasoning parts of one OpenAI item. */
+function endOfItem(parts: readonly unknown[], start: number): number {
+  const itemOf = (part: unknown) => fieldsOf(stateOf(part)["openai"])["itemId"];
+  const id = itemOf(parts[start]);
+  let end = start + 1;
+  if (id === undefined) return end;
+  while (end < parts.length && fieldsOf(parts[end])["type"] === "reasoning" && itemOf(parts[end]) === id)
+    end++;
+  return end;
+}
+
+function readCall(part: unknown): AnswerBlock[] {
+  const { toolCallId, toolName, input, providerExecuted } = fieldsOf(part);
+  if (typeof toolCallId !== "string" || typeof toolName !== "string" || providerExecuted === true) return [];
+  return [
+    { type: "toolCall", name: toolName, arguments: readInput(input), ...readCallState(part, toolCallId) },
+  ];
+}
+
+/** Reads the input of a call: an object; the text of a custom tool, or one that the SDK could not parse. */
+function readInput(input: unknown): Record<string, unknown> {
+  if (typeof input === "string") return { input };
+  return isJsonRecord(input) ? input : {};
+}
+
+/** Reads a result; undefined for other parts. */
+export function readResult(part: unknown): ReadResult | undefined {
+  const { type, toolCallId, output } = fieldsOf(part);
+  if (type !== "tool-result" || typeof toolCallId !== "string") return undefined;
+  const { type: kind, value, reason } = fieldsOf(output);
+  const isError = kind === "error-text" || kind === "error-json" || kind === "execution-denied";
+  const said = kind === "execution-denied" ? (reason ?? "Tool execution was denied.") : value;
+  return { toolCallId, content: readOutput(kind, said), isError };
+}
+
+/** Reads the output of a tool: text, JSON, or content. */
+export function readOutput(kind: unknown, value: unknown): UserBlock[] {
+  if (kind === "content" && Array.isArray(value)) return value.map(readUserPart);
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+/** Copies a part for storage: without cache requests, with bytes as base64 and addresses as texts. */
+export function storablePart(part: object): { [name: string]: unknown } {
+  const { providerOptions, output, ...rest } = withoutFields(part);
+  const options = Object.entries(fieldsOf(providerOptions)).flatMap(([name, state]) => {
+    const kept = withoutFields(fieldsOf(state), CACHE_FIELDS);
+    return Object.keys(kept).length === 0 ? [] : [[name, kept] as const];
+  });
+  const { value } = fieldsOf(output);
+  const values = Array.isArray(value) ? { value: value.map((one) => storablePart(fieldsOf(one))) } : {};
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, storableData(field)])),
+    ...(options.length > 0 && { providerOptions: Object.fromEntries(options) }),
+    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+  };
+}
+
+function storableData(data: unknown): unknown {
+  if (data instanceof URL) return data.href;
+  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return base64Of(data);
+  const { type, data: inner } = fieldsOf(data);
+  return type === "data" && inner !== undefined ? { type, data: storableData(inner) } : data;
+}
+
+/** Normalises equivalent forms of a part: a file bare, in an object, or as an image. */
+export function plainPart(part: object): object {
+  const { data, image, output, ...rest } = storablePart(part);
+  const file = data ?? image;
+  const { value } = fieldsOf(output);
+  const values = Array.isArray(value) ? { value: value.map((one) => plainPart(fieldsOf(one))) } : {};
+  return {
+    ...rest,
+    ...(file !== undefined && { data: base64Of(file) ?? file }),
+    ...(image !== undefined && { type: "file", mediaType: mediaTypeOf(part, base64Of(image) ?? "") }),
+    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+  };
+}

@@ -1,0 +1,202 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { TextContent, ThinkingContent, ToolCall } from "../../../core/format/content.ts";
+import type { AssistantMessage } from "../../../core/format/message.ts";
+import { redactedThinking } from "../anthropic/anthropic-content.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import { isSignature } from "../gemini/write-parts.ts";
+import {
+  callItemOf,
+  isReasoningIdOf,
+  reasoningItemOf,
+  reasoningParts,
+  textItemOf,
+  textSignature,
+} from "../openai-responses/item-ids.ts";
+import { withItemId } from "../tool-ids.ts";
+import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
+
+/** Providers whose state the AI SDK carries, by the names of their fields. */
+export type Family = "anthropic" | "openai" | "google";
+
+const FAMILIES: ReadonlyMap<string, Family> = new Map([
+  ["anthropic-messages", "anthropic"],
+  ["openai-responses", "openai"],
+  ["openai-codex-responses", "openai"],
+  ["azure-openai-responses", "openai"],
+  ["google-generative-ai", "google"],
+  ["google-vertex", "google"],
+]);
+
+/** The API of messages with a provider's state. */
+const FAMILY_APIS: Readonly<Record<Family, string>> = {
+  anthropic: "anthropic-messages",
+  openai: "openai-responses",
+  google: "google-generative-ai",
+};
+
+/** Returns the provider whose state messages of an API carry; undefined if they carry none. */
+export function familyOf(api: string): Family | undefined {
+  return FAMILIES.get(api);
+}
+
+/** Returns the provider of the first state in parts. */
+export function familyOfParts(parts: readonly unknown[]): Family | undefined {
+  return parts.map(familyOfPart).find((family) => family !== undefined);
+}
+
+function familyOfPart(part: unknown): Family | undefined {
+  const options = stateOf(part);
+  return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
+}
+
+/** Returns the identity of an answer's model. Its state takes precedence over options, which may apply to many answers. */
+export function identityOfFamily(
+  family: Family | undefined,
+  options: MessageImportOptions,
+): { api?: string; provider?: string } {
+  if (family === undefined) return {};
+  const { api = FAMILY_APIS[family], provider = family } = options;
+  return familyOf(api) === family ? { api, provider } : { api: FAMILY_APIS[family], provider: family };
+}
+
+/** Returns the provider state of a part of a model message or UI message. */
+export function stateOf(part: unknown): { readonly [name: string]: unknown } {
+  const { providerOptions, providerMetadata, callProviderMetadata } = fieldsOf(part);
+  return fieldsOf(providerOptions ?? providerMetadata ?? callProviderMetadata);
+}
+
+/** Tells whether thinking can go back over an API. */
+export function canReplay(
+  { thinking, thinkingSignature }: ThinkingContent,
+  { api, provider }: Pick<AssistantMessage, "api" | "provider">,
+): boolean {
+  const isSigned = thinkingSignature !== undefined && thinkingSignature !== "";
+  switch (familyOf(api)) {
+    case "anthropic":
+      return isSigned;
+    case "openai": {
+      const item = reasoningItemOf(thinkingSignature, false);
+      return item !== undefined && isReasoningIdOf(provider, item.id);
+    }
+    case "google":
+      return isSigned ? isSignature(thinkingSignature) : thinking !== "";
+    default:
+      return thinking !== "";
+  }
+}
+
+/** Tells whether the signature of a text or a call can go back over an API. */
+export function canSign(signature: string, api: string): boolean {
+  const family = familyOf(api);
+  if (family === "google") return isSignature(signature);
+  return family === "openai" && textItemOf(signature) !== undefined;
+}
+
+/** Writes thinking; OpenAI's has a part for each paragraph of its summary. */
+export function writeReasoning(block: ThinkingContent, family: Family | undefined): ModelReasoningPart[] {
+  const { thinking: text, thinkingSignature: signature = "", redacted } = block;
+  if (family === "anthropic" && redacted && signature !== "") {
+    return [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signature } } }];
+  }
+  if (family === undefined) return [{ type: "reasoning", text }];
+  if (family !== "openai") {
+    const field = family === "anthropic" ? "signature" : "thoughtSignature";
+    const hasState = family === "google" ? isSignature(signature) : signature !== "";
+    if (!hasState) return [{ type: "reasoning", text }];
+    return [{ type: "reasoning", text, providerOptions: { [family]: { [field]: signature } } }];
+  }
+  const item = reasoningItemOf(signature, false);
+  if (item === undefined) return text === "" ? [] : [{ type: "reasoning", text }];
+  const encrypted = item.encrypted_content;
+  const providerOptions = {
+    openai: {
+      itemId: item.id,
+      ...(typeof encrypted === "string" && { reasoningEncryptedContent: encrypted }),
+    },
+  };
+  const summary = item.summary.map((part) => part.text);
+  // Open models give no summary but the reasoning itself.
+  const texts = summary.length > 0 ? summary : reasoningParts(item.content);
+  return (texts.length > 0 ? texts : [""]).map((summary) => ({
+    type: "reasoning",
+    text: summary,
+    providerOptions,
+  }));
+}
+
+/** Reads thinking from a part, or from all parts of one OpenAI item. */
+export function readReasoning(parts: readonly unknown[]): ThinkingContent {
+  const { anthropic, openai, google } = stateOf(parts[0]);
+  const texts = parts.map((part) => String(fieldsOf(part)["text"] ?? ""));
+  const { signature, redactedData } = fieldsOf(anthropic);
+  if (typeof redactedData === "string") return redactedThinking(redactedData);
+  const { itemId } = fieldsOf(openai);
+  if (typeof itemId === "string") return readItem(itemId, texts, parts);
+  const { thoughtSignature = signature } = fieldsOf(google);
+  const thinking = texts.join("\n\n");
+  return typeof thoughtSignature === "string"
+    ? { type: "thinking", thinking, thinkingSignature: thoughtSignature }
+    : { type: "thinking", thinking };
+}
+
+function readItem(id: string, texts: readonly string[], parts: readonly unknown[]): ThinkingContent {
+  const states = parts.map((part) => fieldsOf(stateOf(part)["openai"])["reasoningEncryptedContent"]);
+  const encrypted = states.find((state) => typeof state === "string");
+  const summary = texts.filter((text) => text !== "").map((text) => ({ type: "summary_text", text }));
+  const item = {
+    type: "reasoning",
+    id,
+    summary,
+    ...(encrypted !== undefined && { encrypted_content: encrypted }),
+  };
+  return { type: "thinking", thinking: texts.join("\n\n"), thinkingSignature: JSON.stringify(item) };
+}
+
+/** Returns the field for the state of a text or a call; empty if there is none. */
+export function writeState(
+  block: TextContent | ToolCall,
+  family: Family | undefined,
+): { providerOptions?: ModelProviderOptions } {
+  const signature = block.type === "text" ? block.textSignature : block.thoughtSignature;
+  if (family === "google" && isSignature(signature)) {
+    return { providerOptions: { google: { thoughtSignature: signature } } };
+  }
+  if (family !== "openai") return {};
+  const openai = block.type === "text" ? textState(block) : callState(block);
+  return Object.keys(openai).length === 0 ? {} : { providerOptions: { openai } };
+}
+
+function textState({ textSignature }: TextContent): Record<string, string> {
+  const item = textItemOf(textSignature);
+  if (item === undefined) return {};
+  return { itemId: item.id, ...(item.phase !== undefined && { phase: item.phase }) };
+}
+
+function callState({ id, namespace }: ToolCall): Record<string, string> {
+  const itemId = callItemOf(id);
+  return { ...(itemId !== undefined && { itemId }), ...(namespace !== undefined && { namespace }) };
+}
+
+/** Reads the signature of a text. */
+export function readTextSignature(part: unknown): { textSignature?: string } {
+  const { openai, google } = stateOf(part);
+  const { itemId, phase } = fieldsOf(openai);
+  const { thoughtSignature } = fieldsOf(google);
+  if (typeof itemId === "string") return textSignature(itemId, phase);
+  return typeof thoughtSignature === "string" ? { textSignature: thoughtSignature } : {};
+}
+
+/** Reads the state of a call: our id of it, its namespace and its signature. */
+export function readCallState(
+  part: unknown,
+  toolCallId: string,
+): Pick<ToolCall, "id" | "namespace" | "thoughtSignature"> {
+  const { openai, google } = stateOf(part);
+  const { itemId, namespace } = fieldsOf(openai);
+  const { thoughtSignature } = fieldsOf(google);
+  return {
+    id: withItemId(toolCallId, itemId),
+    ...(typeof namespace === "string" && { namespace }),
+    ...(typeof thoughtSignature === "string" && { thoughtSignature }),
+  };
+}

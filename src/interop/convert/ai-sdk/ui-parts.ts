@@ -1,0 +1,181 @@
+import { textsOf } from "../../../core/context/content-text.ts";
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { dataUrlOf } from "../images.ts";
+import { isSameJson, keepRaw, rawOf, withoutFields } from "../raw-form.ts";
+import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts";
+import type { Family } from "./provider-state.ts";
+import type { UIFilePart, UIPart, UITextPart, UIToolPart } from "./ui-message-types.ts";
+
+/** Result of a call that the user denied. */
+const DENIED = "Tool execution was denied.";
+
+/** Writes the content of a user message. */
+export function writeUserParts(content: UserMessage["content"]): (UITextPart | UIFilePart)[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return content.map((block) =>
+    block.type === "text"
+      ? { type: "text", text: block.text }
+      : { type: "file", mediaType: block.mimeType, url: dataUrlOf(block) },
+  );
+}
+
+/** Reads the content of a user message. Skips what is only for the host, such as data. A single text stays a text. */
+export function readUserParts(parts: readonly object[]): UserMessage["content"] {
+  const said = parts.filter((part) => ["text", "file"].includes(String(fieldsOf(part)["type"])));
+  const blocks = readUser(said) ?? [];
+  const [first] = blocks;
+  return blocks.length === 1 && typeof first === "object" && first.type === "text" ? first.text : blocks;
+}
+
+/** A call's result to write. */
+export interface PartResult {
+  readonly message: Pick<ToolResultMessage, "content" | "isError" | "details">;
+  /** Whether it is still missing, and the user interface may add it. */
+  readonly isOpen: boolean;
+}
+
+/** Writes one model call; results are found by our ids of their calls. */
+export function writeStep(
+  content: readonly AnswerBlock[],
+  results: ReadonlyMap<string, PartResult>,
+  family: Family | undefined,
+  idOf: (id: string) => string,
+): UIPart[] {
+  const calls = content.filter((block) => block.type === "toolCall");
+  const parts = writeAnswer(content, family, idOf).map((part): UIPart => {
+    const { providerOptions } = part;
+    if (part.type !== "tool-call") {
+      const { type, text } = part;
+      return { type, text, ...(providerOptions !== undefined && { providerMetadata: providerOptions }) };
+    }
+    const call = calls.shift();
+    const state = providerOptions === undefined ? {} : { callProviderMetadata: providerOptions };
+    const { toolName, toolCallId, input } = part;
+    return {
+      type: `tool-${toolName}`,
+      toolCallId,
+      input,
+      ...state,
+      ...writeOutcome(results.get(call?.id ?? "")),
+    };
+  });
+  return [{ type: "step-start" }, ...parts];
+}
+
+type Outcome = UIToolPart extends infer Part
+  ? Part extends UIToolPart
+    ? Omit<Part, "type" | "toolCallId" | "input">
+    : never
+  : never;
+
+function writeOutcome(result: PartResult | undefined): Outcome {
+  if (result === undefined || result.isOpen) return { state: "input-available" };
+  const { message } = result;
+  const texts = textsOf(message.content);
+  if (message.isError) return { state: "output-error", errorText: texts.join("\n") };
+  return { state: "output-available", output: outputOf(message, texts) };
+}
+
+function outputOf(message: PartResult["message"], texts: readonly string[]): unknown {
+  const kept = fieldsOf(rawOf(message, "uiMessage"));
+  if ("output" in kept && isSameJson(readToolOutput(kept["output"]), message.content)) return kept["output"];
+  if (message.content.length === texts.length && texts.length < 2) return texts.join("");
+  return { type: "content", value: message.content };
+}
+
+function readToolOutput(output: unknown): UserBlock[] {
+  const { type, value } = fieldsOf(output);
+  if (type !== "content" || !Array.isArray(value))
+    return readOutput("json", output === undefined ? "" : output);
+  return value.flatMap((block): UserBlock[] => {
+    const { type: kind, text, data, mimeType } = fieldsOf(block);
+    if (kind === "text" && typeof text === "string") return [{ type: "text", text }];
+    if (typeof data !== "string" || typeof mimeType !== "string") return readOutput("content", [block]);
+    return [{ type: "image", data, mimeType }];
+  });
+}
+
+/** A model call. */
+export interface ReadStep {
+  readonly content: AnswerBlock[];
+  readonly results: readonly {
+    readonly result: ReadResult;
+    readonly toolName: string;
+    readonly details: ReturnType<typeof keepRaw> | undefined;
+  }[];
+}
+
+/** Reads one model call: its content, tool calls and their outcomes. */
+export function readStep(parts: readonly object[]): ReadStep {
+  const readable = parts.map((part) => (isToolPart(part) ? asCallPart(part) : part));
+  return { content: readAnswer(readable), results: parts.flatMap(readOutcome) };
+}
+
+/** Tells whether a part is a tool call, of a static or dynamic tool. */
+export function isToolPart(part: object): boolean {
+  const { type } = fieldsOf(part);
+  return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
+}
+
+/** Returns the name of the tool that a part calls. */
+export function toolNameOf(part: object): unknown {
+  const { type, toolName } = fieldsOf(part);
+  return type === "dynamic-tool" ? toolName : String(type).slice("tool-".length);
+}
+
+function asCallPart(part: object): object {
+  const { input, rawInput, toolCallId, providerExecuted, callProviderMetadata } = fieldsOf(part);
+  return {
+    type: "tool-call",
+    toolCallId,
+    toolName: toolNameOf(part),
+    input: input ?? rawInput,
+    providerExecuted,
+    callProviderMetadata,
+  };
+}
+
+function readOutcome(part: object): ReadStep["results"] {
+  const { state, output, errorText, approval, toolCallId, providerExecuted, preliminary } = fieldsOf(part);
+  const toolName = toolNameOf(part);
+  const isOurs = isToolPart(part) && providerExecuted !== true && preliminary !== true;
+  if (!isOurs || typeof toolCallId !== "string" || typeof toolName !== "string") return [];
+  if (state === "output-available") {
+    const isText = typeof output === "string" || output === undefined;
+    const details = isText ? undefined : keepRaw("uiMessage", { output });
+    return [{ result: { toolCallId, content: readToolOutput(output), isError: false }, toolName, details }];
+  }
+  if (state !== "output-error" && state !== "output-denied") return [];
+  const { reason } = fieldsOf(approval);
+  const text = state === "output-error" ? errorText : typeof reason === "string" ? reason : DENIED;
+  return [
+    {
+      result: { toolCallId, content: readOutput("text", text), isError: true },
+      toolName,
+      details: undefined,
+    },
+  ];
+}
+
+/** Tells whether a part marks the start of a model call. */
+export function isStepStart(part: object): boolean {
+  return fieldsOf(part)["type"] === "step-start";
+}
+
+/** Splits the parts of an assistant message into its model calls. */
+export function splitSteps(parts: readonly object[]): object[][] {
+  const steps: object[][] = [[]];
+  for (const part of parts) {
+    if (isStepStart(part)) steps.push([]);
+    else steps.at(-1)?.push(part);
+  }
+  return steps.filter((step) => step.length > 0);
+}
+
+/** Normalises equivalent forms of a part. */
+export function plainUIPart(part: object): object {
+  const { type, ...rest } = withoutFields(part, isToolPart(part) ? [] : ["state", "id"]);
+  return { type, ...rest };
+}

@@ -1,0 +1,139 @@
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import type { Usage } from "../../core/format/content.ts";
+import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../core/format/message.ts";
+import type { ConversionIssue } from "./conversion-issue.ts";
+
+/** An answer made from a provider's response. */
+export interface ConvertedAnswer {
+  readonly message: AssistantMessage;
+  readonly issues: readonly ConversionIssue[];
+}
+
+/** Fields of an assistant message; those left out are filled in. */
+export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
+  Partial<Omit<AssistantMessage, "role" | "content">>;
+
+/**
+ * Makes an assistant message and fills in the fields that are left out.
+ *
+ * @param content - A text, or blocks.
+ * @param fields - At least `timestamp`, in Unix milliseconds. Defaults: no tokens; `unknown` API, provider and model; stop
+ *   reason `toolUse` if the message calls tools, else `stop`.
+ * @throws {TypeError} If `timestamp` is missing.
+ * @example
+ * import { SessionManager } from "sessiontree";
+ * import { assistantMessage } from "sessiontree/convert";
+ *
+ * const session = SessionManager.inMemory();
+ * session.appendMessage(assistantMessage("Good morning.", { timestamp: Date.now() }));
+ */
+export function assistantMessage(
+  content: string | AssistantMessage["content"],
+  fields: AnswerFields,
+): AssistantMessage {
+  if (!Number.isFinite(fields?.timestamp)) {
+    throw new TypeError("An assistant message needs a time; pass { timestamp: Date.now() }.");
+  }
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return {
+    role: "assistant",
+    content: blocks,
+    api: UNKNOWN_NAME,
+    provider: UNKNOWN_NAME,
+    model: UNKNOWN_NAME,
+    usage: usageOf(),
+    stopReason: stopOrToolUse("stop", blocks),
+    ...fields,
+  };
+}
+
+/** Meanings of a provider's stop reasons. */
+export type StopReasons = ReadonlyMap<unknown, StopReason>;
+
+/** Meanings of the reasons of Anthropic, Bedrock, OpenAI's chat and LangChain, which say different things in different words. */
+export const STOP_REASONS: StopReasons = new Map([
+  ["stop", "stop"],
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["pause_turn", "stop"],
+  ["tool_use", "toolUse"],
+  ["tool_calls", "toolUse"],
+  ["function_call", "toolUse"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["refusal", "error"],
+  ["safety", "error"],
+  ["content_filter", "error"],
+  ["content_filtered", "error"],
+  ["guardrail_intervened", "error"],
+  ["malformed_model_output", "error"],
+  ["malformed_tool_use", "error"],
+]);
+
+/** Returns why an answer ended: some servers report a normal stop although the model waits for its tools. */
+export function stopOrToolUse(reported: StopReason, content: AssistantMessage["content"]): StopReason {
+  const isCalling = content.some(({ type }) => type === "toolCall");
+  return reported === "stop" && isCalling ? "toolUse" : reported;
+}
+
+/** Tokens as a provider counts them; unknown counts may be left out. */
+interface TokenCounts {
+  readonly input?: unknown;
+  /** Instead of an unknown `input`: the provider's count of the input that includes both caches. */
+  readonly inputWithCache?: unknown;
+  readonly output?: unknown;
+  readonly cacheRead?: unknown;
+  readonly cacheWrite?: unknown;
+  readonly cacheWrite1h?: unknown;
+  readonly reasoning?: unknown;
+  /** Default: the sum of input, output and both caches. */
+  readonly total?: unknown;
+  /** In US dollars; most providers do not tell it. */
+  readonly cost?: unknown;
+}
+
+/** Makes usage from a provider's counts. */
+export function usageOf(counts: TokenCounts = {}): Usage {
+  const output = countOf(counts.output);
+  const cacheRead = countOf(counts.cacheRead);
+  const cacheWrite = countOf(counts.cacheWrite);
+  const input = countOf(counts.input ?? countOf(counts.inputWithCache) - cacheRead - cacheWrite);
+  const cacheWrite1h = countOf(counts.cacheWrite1h);
+  const reasoning = countOf(counts.reasoning);
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    ...(cacheWrite1h > 0 && { cacheWrite1h }),
+    ...(reasoning > 0 && { reasoning }),
+    totalTokens: countOf(counts.total) || input + output + cacheRead + cacheWrite,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: countOf(counts.cost) },
+  };
+}
+
+/** Returns a finite positive number, else 0. */
+export function countOf(value: unknown): number {
+  return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
+}
+
+/** Words of OpenAI's two APIs for input and output tokens. */
+interface TokenWords {
+  readonly input: "input" | "prompt";
+  readonly output: "output" | "completion";
+}
+
+/** Reads the usage of an OpenAI response, whose input includes cached tokens. */
+export function readOpenAIUsage(usage: object | null | undefined, { input, output }: TokenWords): Usage {
+  const counts = fieldsOf(usage);
+  const details = fieldsOf(counts[`${input}_tokens_details`]);
+  return usageOf({
+    inputWithCache: counts[`${input}_tokens`],
+    output: counts[`${output}_tokens`],
+    cacheRead: details["cached_tokens"],
+    cacheWrite: details["cache_write_tokens"],
+    reasoning: fieldsOf(counts[`${output}_tokens_details`])["reasoning_tokens"],
+    total: counts["total_tokens"],
+  });
+}

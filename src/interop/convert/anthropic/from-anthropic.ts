@@ -1,0 +1,140 @@
+import { textsOf } from "../../../core/context/content-text.ts";
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord } from "../../../core/format/json.ts";
+import type { AssistantMessage } from "../../../core/format/message.ts";
+import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import {
+  isBlocks,
+  readAnswer,
+  readResult,
+  readUsage,
+  readUser,
+  strippedBlock,
+  withoutBlanks,
+  writeAnswerBlock,
+  writeResult,
+  writeUser,
+} from "./anthropic-content.ts";
+import type { AnthropicMessageLike, AnthropicRequestLike, AnthropicResponseLike } from "./anthropic-types.ts";
+
+const FORM: SdkForm = {
+  name: "anthropic",
+  api: "anthropic-messages",
+  provider: "anthropic",
+  writeUser,
+  writeAnswer: (content) => withoutBlanks(content.map((block) => writeAnswerBlock(block, (id) => id))),
+  writeResult: (result) => writeResult(result, result.toolCallId),
+  readUsage,
+};
+
+/**
+ * Converts messages of Anthropic's Messages API to those of a session.
+ *
+ * Keeps what has no counterpart, such as a document, in `details`; `toAnthropic` brings it back. Cache marks belong to one
+ * request and are not kept. A whole response may stand for its message: then the answer has its model and usage.
+ *
+ * @param request - Messages, or `{ system, messages }`.
+ * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
+ */
+export function fromAnthropic(
+  request: AnthropicRequestLike | readonly AnthropicMessageLike[],
+  options: MessageImportOptions,
+): ConvertedMessages {
+  const history = new History(options, FORM);
+  const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
+  if (textsOf(system).join("") !== "") history.instructions(-1, system);
+  assertMessages(messages);
+  messages.forEach((message, index) => {
+    addMessage(history, message, index);
+  });
+  return history.done();
+}
+
+function addMessage(history: History, message: AnthropicMessageLike, index: number): void {
+  const { role, content, ...others } = message;
+  switch (role) {
+    case "system":
+      history.instructions(index, content);
+      break;
+    case "user":
+      addUser(history, content, index);
+      break;
+    case "assistant": {
+      if (isResponse(message)) {
+        addResponse(history, message, index);
+        return;
+      }
+      const blocks = blocksOf(content).map(strippedBlock);
+      history.answer(index, readAnswer(blocks) ?? [], { original: withoutBlanks(blocks) });
+      break;
+    }
+    default:
+      throw unknownRole(index, role, "; Anthropic's are user, assistant and system");
+  }
+  history.dropFields(index, others, "a message");
+}
+
+/** Tells whether a whole response stands for its message: only that one says what it used. */
+function isResponse(message: object): message is AnthropicResponseLike {
+  const { usage, model } = fieldsOf(message);
+  return typeof model === "string" && isJsonRecord(usage);
+}
+
+function addUser(history: History, content: AnthropicMessageLike["content"], index: number): void {
+  if (typeof content === "string") {
+    history.user(index, content);
+    return;
+  }
+  const said: object[] = [];
+  for (const block of blocksOf(content)) {
+    const result = readResult(block);
+    const original = strippedBlock(block);
+    if (result === undefined) said.push(original);
+    else history.result(index, result, { original });
+  }
+  const blocks = readUser(said) ?? [];
+  if (blocks.length > 0) history.user(index, blocks, said);
+}
+
+function blocksOf(content: unknown): readonly object[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (isBlocks(content)) return content;
+  throw new TypeError("Content of Anthropic's messages is a text or a list of blocks with a type.");
+}
+
+/**
+ * Makes the assistant message of a response: of `messages.create`, or of a stream's `finalMessage()`.
+ *
+ * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
+ * @throws {TypeError} If there is no time, or no content.
+ * @remarks Source: docs/messages.md#anthropic
+ */
+export function fromAnthropicResponse(
+  response: AnthropicResponseLike,
+  options: MessageImportOptions,
+): ConvertedAnswer {
+  const history = new History(options, FORM);
+  return onlyAnswer(history, addResponse(history, response, 0));
+}
+
+function addResponse(history: History, response: AnthropicResponseLike, index: number): AssistantMessage {
+  const { id, model, stop_reason, usage } = response;
+  const blocks = blocksOf(response.content).map(strippedBlock);
+  return history.response(index, readAnswer(blocks) ?? [], withoutBlanks(blocks), {
+    id,
+    model,
+    usage,
+    stopReason: stop_reason === null ? "pending" : (STOP_REASONS.get(stop_reason) ?? "stop"),
+    rawStopReason: stop_reason ?? undefined,
+    errorMessage: () => refusalOf(response),
+  });
+}
+
+function refusalOf(response: object): string {
+  const { explanation } = fieldsOf(fieldsOf(response)["stop_details"]);
+  return typeof explanation === "string" ? explanation : "The model refused to answer.";
+}

@@ -1,0 +1,282 @@
+import { convertToLlm } from "../../core/context/convert-to-llm.ts";
+import { blocksOf, fieldsOf } from "../../core/context/entry-fields.ts";
+import { sessionEntryToContextMessages } from "../../core/context/project-entry.ts";
+import type { SessionProjection } from "../../core/context/session-context.ts";
+import { foldSystemMessages, systemText } from "../../core/context/system-message.ts";
+import { isMadeResult } from "../../core/context/tool-pairs.ts";
+import { isUnfinished } from "../../core/context/unfinished-answer.ts";
+import type { SessionEntry } from "../../core/format/entry.ts";
+import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
+import { redactedIdsOf } from "../../core/format/redaction.ts";
+import { isSameCallId, isSameMessage } from "./same-message.ts";
+
+/** What `appendConversation` needs from a session; `SessionManager` has it. */
+export interface ConversationSession {
+  getLeafId(): string | null;
+  getBranch(): SessionEntry[];
+  getChildren(parentId: string | null): SessionEntry[];
+  buildSessionProjection(): SessionProjection;
+  appendMessage(message: Message): string;
+  branch(entryId: string): void;
+  resetLeaf(): void;
+  /** All entries, to find what was redacted. Without it, only redactions on the path count. */
+  getEntries?(): SessionEntry[];
+}
+
+/** What `appendConversation` did. */
+export interface AppendedConversation {
+  /** Ids of the new entries, in order; empty if nothing was new. */
+  readonly entryIds: string[];
+  /** Number of messages that the session already had, without leading instructions. */
+  readonly matched: number;
+  /** Whether the leaf moved, as when an older message was changed. */
+  readonly hasBranched: boolean;
+}
+
+/** Section of the system prompt that holds an array's instructions; the latest one applies. */
+const INSTRUCTIONS = "instructions";
+
+/** An entry and its messages for a model. */
+interface Step {
+  readonly entry: SessionEntry;
+  readonly messages: readonly Message[];
+}
+
+/** Tells whether a message that was redacted in the session may be one of an array, whose content it has lost. */
+export type MayBeSame = (entry: SessionEntry, input: Message) => boolean;
+
+/** How many messages of a list a session has. */
+interface Match {
+  /** Number of messages found. */
+  readonly matched: number;
+  /** The entry to continue from; null before the first; undefined for the current leaf. */
+  readonly parentId: string | null | undefined;
+}
+
+/**
+ * Appends what is new of a conversation that the host keeps as a whole array; called again, it does nothing.
+ *
+ * Compares the messages by content with those of the path. If an older one was changed, regenerated or removed, the leaf
+ * moves to the last common message, or to a branch that already says the same; nothing is lost. Skips entries that an array
+ * cannot contain, such as labels, commands and aborted answers. Compares an array made from a compacted context with that
+ * context. New instructions in front replace the earlier ones without a branch. A message that was redacted in the session is the
+ * one that stands where it stood in the array: what was removed does not come back.
+ *
+ * @param session - A `SessionManager`, in a file, in memory or over a store.
+ * @param messages - The whole conversation, such as `fromAnthropic(…).messages`.
+ * @throws {SessionError} `WRITE_FAILED`; what was appended stays, and the next call continues behind it.
+ * @remarks Cost: O(path + messages). Source: docs/messages.md#arrays-of-messages
+ */
+export function appendConversation(
+  session: ConversationSession,
+  messages: readonly Message[],
+): AppendedConversation {
+  return appendMatching(session, messages, () => true);
+}
+
+/** Does what `appendConversation` does, for a host that knows more of its messages than their content. */
+export function appendMatching(
+  session: ConversationSession,
+  messages: readonly Message[],
+  mayBeSame: MayBeSame,
+): AppendedConversation {
+  const first = messages.findIndex(({ role }) => role !== "system");
+  const instructions = messages.slice(0, first === -1 ? messages.length : first).filter(isSystem);
+  const said = messages.slice(instructions.length);
+  const { matched, parentId } = new Matcher(session, said, mayBeSame).find();
+  const hasBranched = parentId !== undefined && parentId !== session.getLeafId();
+  if (hasBranched && parentId === null) session.resetLeaf();
+  else if (hasBranched && typeof parentId === "string") session.branch(parentId);
+  const entryIds = appendInstructions(session, instructions);
+  const added = said.slice(matched);
+  const storedIds = storedCallIds(session, added);
+  for (const message of added) entryIds.push(session.appendMessage(withStoredId(message, storedIds)));
+  return { entryIds, matched, hasBranched };
+}
+
+/** Lists the ids of the calls on the path, the latest first, unless the array begins with something else than a result. */
+function storedCallIds(session: ConversationSession, added: readonly Message[]): string[] {
+  if (added[0]?.role !== "toolResult") return [];
+  const messages = session.getBranch().flatMap((entry) => stepOf(entry).messages);
+  return messages.flatMap(callIdsOf).reverse();
+}
+
+function callIdsOf(message: Message): string[] {
+  if (message.role !== "assistant") return [];
+  return message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+}
+
+/** Returns a result under the id that its call has in the session. */
+function withStoredId(message: Message, storedIds: readonly string[]): Message {
+  if (message.role !== "toolResult" || storedIds.includes(message.toolCallId)) return message;
+  const toolCallId = storedIds.find((id) => isSameCallId(id, message.toolCallId));
+  return toolCallId === undefined ? message : { ...message, toolCallId };
+}
+
+function isSystem(message: AgentMessage): message is SystemMessage {
+  return message.role === "system";
+}
+
+function appendInstructions(session: ConversationSession, input: readonly SystemMessage[]): string[] {
+  const text = systemText(input);
+  if (text === "") return [];
+  const inForce = session.buildSessionProjection().messages.filter(isSystem);
+  const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS];
+  if (section === text || systemText(inForce) === text) return [];
+  const timestamp = input.at(-1)?.timestamp ?? 0;
+  const details = input.findLast((message) => message.details !== undefined)?.details;
+  const sections = { [INSTRUCTIONS]: text };
+  return [
+    session.appendMessage({
+      role: "system",
+      content: "",
+      sections,
+      ...(details !== undefined && { details }),
+      timestamp,
+    }),
+  ];
+}
+
+/** Finds where a session has most of a list: on its path, in its context, or on another branch. */
+class Matcher {
+  readonly #session: ConversationSession;
+  readonly #said: readonly Message[];
+  readonly #mayBeSame: MayBeSame;
+  #redactedIds: ReadonlySet<string> | undefined;
+
+  constructor(session: ConversationSession, said: readonly Message[], mayBeSame: MayBeSame) {
+    this.#session = session;
+    this.#said = said;
+    this.#mayBeSame = mayBeSame;
+  }
+
+  find(): Match {
+    const session = this.#session;
+    const branch = session.getBranch();
+    const parentOf = (entry: SessionEntry) => {
+      const at = branch.findIndex(({ id }) => id === entry.id);
+      return branch[at - 1]?.id ?? null;
+    };
+    const path = this.#matchSteps(branch.map(stepOf), parentOf);
+    if (path.matched === this.#said.length) return path;
+    const projected = session.buildSessionProjection().entries.map(({ sourceEntry, messages }) => ({
+      entry: sourceEntry,
+      messages: convertToLlm(messages),
+    }));
+    const context = this.#matchSteps(projected, parentOf);
+    const best = context.matched > path.matched ? context : path;
+    if (best.matched === this.#said.length) return best;
+    const elsewhere = this.#searchTree();
+    return elsewhere.matched > best.matched ? elsewhere : best;
+  }
+
+  #matchSteps(steps: readonly Step[], parentOf: (entry: SessionEntry) => string | null): Match {
+    let lostCalls = NONE_LOST;
+    let matched = 0;
+    for (const step of steps) {
+      const next = this.#matchStep(step, matched);
+      if (next === matched && !mayPass(step, lostCalls)) return { matched, parentId: parentOf(step.entry) };
+      matched = next;
+      lostCalls = lostAfter(step, lostCalls);
+    }
+    return { matched, parentId: undefined };
+  }
+
+  /** Returns the number of messages found including a step; unchanged if the step differs. */
+  #matchStep({ entry, messages }: Step, matched: number): number {
+    if (messages.length === 0) return matched;
+    const said = this.#said;
+    // Made results may also stand between others.
+    const start = [matched, skipMade(said, matched)].find((at) =>
+      messages.every((message, next) => {
+        const input = said[at + next];
+        return input !== undefined && (isSameMessage(message, input) || this.#isRest(entry, message, input));
+      }),
+    );
+    return start === undefined ? matched : start + messages.length;
+  }
+
+  /** Tells whether a stored message is what a redaction has left of one of the array. */
+  #isRest(entry: SessionEntry, stored: Message, input: Message): boolean {
+    this.#redactedIds ??= redactedIdsIn(this.#session);
+    return this.#redactedIds.has(entry.id) && isSameFrame(stored, input) && this.#mayBeSame(entry, input);
+  }
+
+  /** Finds the branch that has most of the list. */
+  #searchTree(): Match {
+    let best: Match = { matched: 0, parentId: null };
+    const open: { id: string | null; matched: number; lostCalls: LostCalls }[] = [
+      { id: null, matched: 0, lostCalls: NONE_LOST },
+    ];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const { id, matched, lostCalls } = at;
+      for (const entry of this.#session.getChildren(id)) {
+        const step = stepOf(entry);
+        const next = this.#matchStep(step, matched);
+        if (next === matched && !mayPass(step, lostCalls)) continue;
+        open.push({ id: entry.id, matched: next, lostCalls: lostAfter(step, lostCalls) });
+        if (next > best.matched) best = { matched: next, parentId: entry.id };
+      }
+    }
+    return best;
+  }
+}
+
+function redactedIdsIn(session: ConversationSession): Set<string> {
+  const entries = session.getEntries?.() ?? session.getBranch();
+  return new Set(entries.flatMap(redactedIdsOf));
+}
+
+/** Tells whether two messages have the same role and calls, whatever they say. */
+function isSameFrame(stored: Message, input: Message): boolean {
+  if (stored.role === "toolResult" && input.role === "toolResult")
+    return isSameCallId(stored.toolCallId, input.toolCallId);
+  const [ours, theirs] = [callIdsOf(stored), callIdsOf(input)];
+  if (stored.role !== input.role || ours.length !== theirs.length) return false;
+  return ours.every((id, at) => isSameCallId(id, theirs[at] ?? ""));
+}
+
+function stepOf(entry: SessionEntry): Step {
+  return { entry, messages: convertToLlm(sessionEntryToContextMessages(entry)) };
+}
+
+/** Skips results that were made for a request, which the session does not have. */
+function skipMade(said: readonly Message[], matched: number): number {
+  let at = matched;
+  for (let next = said[at]; next?.role === "toolResult" && isMadeResult(next); next = said[at]) at++;
+  return at;
+}
+
+/** Ids of calls whose answers requests omit, together with their results. */
+type LostCalls = ReadonlySet<unknown>;
+
+const NONE_LOST: LostCalls = new Set();
+
+/** Tells whether an array may lack an entry of a path. */
+function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
+  if (entry.type !== "message") return true;
+  const { message } = entry;
+  if (message.role === "toolResult") return lostCalls.has(message.toolCallId);
+  if (message.role !== "assistant" && message.role !== "user") return true;
+  // Requests omit unfinished answers, and blank questions as well.
+  return (
+    isUnfinished(message) || (message.details === undefined && blocksOf(message.content).every(isSilent))
+  );
+}
+
+/** Returns the calls whose answers are omitted behind a step; a later answer may use an id again. */
+function lostAfter({ entry }: Step, lostCalls: LostCalls): LostCalls {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return lostCalls;
+  const ids: unknown[] = blocksOf(entry.message.content).flatMap((block) => fieldsOf(block)["id"] ?? []);
+  if (ids.length === 0) return lostCalls;
+  if (isUnfinished(entry.message)) return new Set([...lostCalls, ...ids]);
+  return ids.some((id) => lostCalls.has(id))
+    ? new Set([...lostCalls].filter((id) => !ids.includes(id)))
+    : lostCalls;
+}
+
+/** Tells whether a request omits a block that is alone in its message. */
+function isSilent(block: unknown): boolean {
+  const { type, text } = fieldsOf(block);
+  return type === "thinking" || (type === "text" && String(text).trim() === "");
+}

@@ -1,0 +1,162 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
+import { base64Of } from "../ai-sdk/file-data.ts";
+import { usageOf } from "../answer.ts";
+import { redactedThinking } from "../anthropic/anthropic-content.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { imageOf, placeholder } from "../images.ts";
+import { argumentsOf } from "../tool-arguments.ts";
+
+/** Fields that hold bytes in the SDK, and base64 on the wire, where everything is JSON. */
+const BYTES: ReadonlySet<string> = new Set(["bytes", "redactedContent"]);
+
+/** Fields whose JSON is a tool's own. */
+const OF_TOOLS: ReadonlySet<string> = new Set(["input", "json"]);
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+/** Tells whether a text is data in base64, which the SDK wants as bytes. */
+export function isBase64(text: string): boolean {
+  return text !== "" && BASE64.test(text);
+}
+
+/** Makes the wire's form of what the SDK has; a copy. */
+export function toWire(value: unknown): unknown {
+  if (value instanceof Uint8Array) return base64Of(value);
+  if (Array.isArray(value)) return value.map(toWire);
+  if (!isJsonRecord(value)) return value;
+  const fields = Object.entries(value).filter(([, one]) => one !== undefined && one !== null);
+  return Object.fromEntries(
+    fields.map(([name, one]) => {
+      if (OF_TOOLS.has(name)) return [name, one];
+      return [name, toWire(BYTES.has(name) ? (storedBytes(one) ?? one) : one)];
+    }),
+  );
+}
+
+/** Returns the bytes that became JSON where messages were stored: a Buffer, or an object of numbers; undefined for anything else. */
+function storedBytes(value: unknown): Uint8Array | undefined {
+  if (!isJsonRecord(value) || value instanceof Uint8Array) return undefined;
+  const numbers = value["type"] === "Buffer" ? listOf(value["data"]) : Object.values(value);
+  return numbers.every((one) => typeof one === "number") ? Uint8Array.from(numbers) : undefined;
+}
+
+/** Makes the SDK's form of what the wire has; a copy. */
+export function fromWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fromWire);
+  if (!isJsonRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => {
+      if (OF_TOOLS.has(name)) return [name, one];
+      return [name, BYTES.has(name) && typeof one === "string" ? bytesOf(one) : fromWire(one)];
+    }),
+  );
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(atob(isBase64(base64) ? base64 : ""), (character) => character.charCodeAt(0));
+}
+
+/** Writes the content of a user message. */
+export function writeUser(content: UserMessage["content"]): object[] {
+  return typeof content === "string" ? [{ text: content }] : content.map(writeUserBlock);
+}
+
+function writeUserBlock(block: UserBlock): object {
+  if (block.type === "text") return { text: block.text };
+  if (!isBase64(block.data)) return { text: placeholder("image", block.mimeType).text };
+  const format = block.mimeType.slice("image/".length);
+  return { image: { format, source: { bytes: block.data } } };
+}
+
+/** Writes a block of an answer. */
+export function writeAnswerBlock(block: AnswerBlock, idOf: (id: string) => string): object {
+  if (block.type === "text") return { text: block.text };
+  if (block.type === "toolCall")
+    return { toolUse: { toolUseId: idOf(block.id), name: block.name, input: block.arguments } };
+  const { thinking: text, thinkingSignature: signature = "", redacted } = block;
+  if (redacted) return { reasoningContent: { redactedContent: signature } };
+  return { reasoningContent: { reasoningText: { text, ...(signature !== "" && { signature }) } } };
+}
+
+/** Writes a result. */
+export function writeResult({ content, isError }: ReadResult | ToolResultMessage, toolUseId: string): object {
+  return { toolUseId, content: content.map(writeUserBlock), ...(isError && { status: "error" }) };
+}
+
+/** Reads the content of a user message; undefined if it is none. */
+export function readUser(raw: unknown): UserBlock[] | undefined {
+  return Array.isArray(raw) ? raw.flatMap(readUserBlock) : undefined;
+}
+
+function readUserBlock(block: unknown): UserBlock[] {
+  const { text, image, guardContent, citationsContent, json } = fieldsOf(block);
+  if (typeof text === "string") return [{ type: "text", text }];
+  if (guardContent !== undefined) return readUserBlock(guardContentOf(guardContent));
+  if (citationsContent !== undefined) return [{ type: "text", text: citedText(citationsContent) }];
+  if (json !== undefined) return [{ type: "text", text: JSON.stringify(json) }];
+  const { format, source } = fieldsOf(image);
+  const read = imageOf(`image/${String(format)}`, fieldsOf(source)["bytes"]);
+  if (read !== undefined) return [read];
+  const [kind = "content", value] = Object.entries(fieldsOf(block))[0] ?? [];
+  // A mark for the cache is part of one request.
+  return kind === "cachePoint" ? [] : [placeholder(kind, fieldsOf(value)["name"])];
+}
+
+function guardContentOf(value: unknown): JsonRecord {
+  const { text, ...others } = fieldsOf(value);
+  return text === undefined ? others : { text: fieldsOf(text)["text"] };
+}
+
+function citedText(value: unknown): string {
+  const texts = listOf(fieldsOf(value)["content"]).map((part) => fieldsOf(part)["text"]);
+  return texts.filter((text) => typeof text === "string").join("");
+}
+
+/** Reads the blocks of an answer; skips those without a counterpart. */
+export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
+  return Array.isArray(raw) ? raw.flatMap(readAnswerBlock) : undefined;
+}
+
+function readAnswerBlock(block: unknown): AnswerBlock[] {
+  const { text, toolUse, reasoningContent, citationsContent } = fieldsOf(block);
+  if (typeof text === "string") return [{ type: "text", text }];
+  if (citationsContent !== undefined) return [{ type: "text", text: citedText(citationsContent) }];
+  const { toolUseId: id, name, input } = fieldsOf(toolUse);
+  if (typeof id === "string" && typeof name === "string")
+    return [{ type: "toolCall", id, name, arguments: argumentsOf(input) ?? {} }];
+  const { reasoningText, redactedContent } = fieldsOf(reasoningContent);
+  if (typeof redactedContent === "string") return [redactedThinking(redactedContent)];
+  const { text: thinking, signature } = fieldsOf(reasoningText);
+  if (typeof thinking !== "string") return [];
+  const isSigned = typeof signature === "string" && signature !== "";
+  return [{ type: "thinking", thinking, ...(isSigned && { thinkingSignature: signature }) }];
+}
+
+/** Reads a result, without the field around it; undefined for other values. */
+export function readResult(raw: unknown): ReadResult | undefined {
+  const { toolUseId, content, status } = fieldsOf(raw);
+  if (typeof toolUseId !== "string") return undefined;
+  return { toolCallId: toolUseId, content: readUser(content) ?? [], isError: status === "error" };
+}
+
+/** Tells whether an answer ends in reasoning, which no model goes on from. */
+export function endsInReasoning(raw: unknown): boolean {
+  return fieldsOf(listOf(raw).at(-1))["reasoningContent"] !== undefined;
+}
+
+/** Reads the usage of a response. */
+export function readUsage(usage: unknown): Usage {
+  const counts = fieldsOf(usage);
+  const details = listOf(counts["cacheDetails"]).map(fieldsOf);
+  return usageOf({
+    input: counts["inputTokens"],
+    output: counts["outputTokens"],
+    cacheRead: counts["cacheReadInputTokens"],
+    cacheWrite: counts["cacheWriteInputTokens"],
+    cacheWrite1h: details.find(({ ttl }) => ttl === "1h")?.["inputTokens"],
+    total: counts["totalTokens"],
+  });
+}

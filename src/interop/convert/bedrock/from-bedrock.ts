@@ -1,0 +1,95 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
+import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import {
+  readAnswer,
+  readResult,
+  readUsage,
+  readUser,
+  toWire,
+  writeAnswerBlock,
+  writeResult,
+  writeUser,
+} from "./bedrock-content.ts";
+import type { BedrockMessageLike, BedrockRequestLike, BedrockResponseLike } from "./bedrock-types.ts";
+
+const FORM: SdkForm = {
+  name: "bedrock",
+  api: "bedrock-converse-stream",
+  provider: "amazon-bedrock",
+  writeUser,
+  writeAnswer: (content) => content.map((block) => writeAnswerBlock(block, (id) => id)),
+  writeResult: (result) => writeResult(result, result.toolCallId),
+  readUsage,
+};
+
+/**
+ * Converts messages of Bedrock's Converse API to those of a session.
+ *
+ * Keeps what has no counterpart, such as documents, citations and cache points, in `details`; `toBedrock` brings it back.
+ *
+ * @param request - Messages, or `{ system, messages }`.
+ * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#bedrock
+ */
+export function fromBedrock(
+  request: BedrockRequestLike | readonly BedrockMessageLike[],
+  options: MessageImportOptions,
+): ConvertedMessages {
+  const history = new History(options, FORM);
+  const { system, messages = [] } = isList(request) ? { system: undefined, messages: request } : request;
+  const instructions = listOf(toWire(system ?? [])).map(fieldsOf);
+  const texts = readUser(instructions) ?? [];
+  const said = texts.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  if (said.join("") !== "") history.system(-1, said.join("\n"));
+  history.dropFromSystem(-1, instructions.flatMap(Object.keys));
+  assertMessages(messages);
+  messages.forEach(({ role, content, ...others }, index) => {
+    const blocks = listOf(toWire(content ?? [])).map(fieldsOf);
+    if (role === "assistant") history.answer(index, readAnswer(blocks) ?? [], { original: blocks });
+    else if (role === "user") addUser(history, blocks, index);
+    else throw unknownRole(index, role, "; Bedrock's are user and assistant");
+    history.dropFields(index, others, "a message");
+  });
+  return history.done();
+}
+
+function addUser(history: History, blocks: readonly ReturnType<typeof fieldsOf>[], index: number): void {
+  const said: object[] = [];
+  for (const block of blocks) {
+    const original = fieldsOf(block["toolResult"]);
+    const result = readResult(original);
+    if (result === undefined) said.push(block);
+    else history.result(index, result, { original });
+  }
+  const content = readUser(said) ?? [];
+  if (content.length > 0) history.user(index, content, said);
+}
+
+/**
+ * Makes the assistant message of a response of `ConverseCommand`.
+ *
+ * @param options - `model`: the id that was asked, which the response does not tell.
+ * @throws {TypeError} If there is no time.
+ * @remarks Source: docs/messages.md#bedrock
+ */
+export function fromBedrockResponse(
+  response: BedrockResponseLike,
+  options: MessageImportOptions,
+): ConvertedAnswer {
+  const history = new History(options, FORM);
+  const { output, stopReason, usage, $metadata } = response;
+  const { requestId } = fieldsOf($metadata);
+  const blocks = listOf(toWire(fieldsOf(fieldsOf(output)["message"])["content"]));
+  const message = history.response(0, readAnswer(blocks) ?? [], blocks, {
+    id: typeof requestId === "string" ? requestId : undefined,
+    model: undefined,
+    usage,
+    stopReason: stopReason === undefined ? "pending" : (STOP_REASONS.get(stopReason) ?? "stop"),
+    rawStopReason: stopReason,
+    errorMessage: () => `The answer was withheld: ${stopReason}.`,
+  });
+  return onlyAnswer(history, message);
+}

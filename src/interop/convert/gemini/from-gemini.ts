@@ -1,0 +1,207 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { digestOf } from "../../../core/format/ids.ts";
+import type { AssistantMessage } from "../../../core/format/message.ts";
+import { type ConvertedAnswer, countOf, type StopReasons, stopOrToolUse, usageOf } from "../answer.ts";
+import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
+import {
+  isResponse,
+  plainPart,
+  readAnswerParts,
+  readResponse,
+  readUser,
+  withCallIds,
+  withResponseId,
+} from "./read-parts.ts";
+import { writeAnswer, writeResponse, writeUser } from "./write-parts.ts";
+
+/** Characters by which calls without ids of one response differ from those of others. */
+const SEED_LENGTH = 8;
+
+const STYLE = { isNew: true, idOf: (id: string) => id };
+
+const FORM: SdkForm = {
+  name: "gemini",
+  api: "google-generative-ai",
+  provider: "google",
+  writeUser,
+  writeAnswer: (content) => writeAnswer(content, STYLE),
+  writeResult: (result, toolName) => writeResponse(result, toolName, STYLE),
+  readUsage,
+  plain: plainPart,
+};
+
+/** Finish reasons that are no failure. */
+const STOP_REASONS: StopReasons = new Map([
+  ["STOP", "stop"],
+  ["CONTINUATION", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["FINISH_REASON_UNSPECIFIED", "pending"],
+]);
+
+/**
+ * Converts Gemini's contents to messages of a session.
+ *
+ * Gives calls without ids the same ids at every conversion, and pairs results with them by name and order. Keeps parts
+ * without a counterpart, such as files, in `details`. A whole response may stand for its content: then the answer has its model
+ * and usage.
+ *
+ * @param request - Contents, or `{ systemInstruction, contents }`.
+ * @throws {TypeError} If a content has an unknown role, or there is no time.
+ * @remarks Cost: O(contents and parts). Source: docs/messages.md#gemini
+ */
+export function fromGemini(
+  request: GeminiRequestLike | readonly (GeminiContentLike | GeminiResponseLike)[],
+  options: MessageImportOptions,
+): ConvertedMessages {
+  const history = new History(options, FORM);
+  const { systemInstruction, contents } = isList(request)
+    ? { systemInstruction: undefined, contents: request }
+    : request;
+  const instruction = instructionOf(systemInstruction);
+  if (instruction !== "") history.system(-1, instruction);
+  const untold = partsOf(systemInstruction).filter((part) => fieldsOf(part)["text"] === undefined);
+  history.dropFromSystem(-1, untold.flatMap(Object.keys));
+  const reader = new ContentReader(history);
+  assertMessages(contents, "Content");
+  contents.forEach((content, index) => {
+    if (isWholeResponse(content)) reader.readResponse(content, index);
+    else reader.read(content, partsOf(content), index);
+  });
+  return history.done();
+}
+
+function isWholeResponse(content: object): content is GeminiResponseLike {
+  return Array.isArray(fieldsOf(content)["candidates"]);
+}
+
+function instructionOf(instruction: unknown): string {
+  if (typeof instruction === "string") return instruction;
+  return partsOf(instruction)
+    .flatMap((part) => fieldsOf(part)["text"] ?? [])
+    .join("\n\n");
+}
+
+function partsOf(content: unknown): readonly object[] {
+  const { parts } = fieldsOf(content);
+  return Array.isArray(parts) ? parts : [];
+}
+
+/** Reads contents in order, and pairs results with calls. */
+class ContentReader {
+  readonly #history: History;
+  /** Calls of the latest answer that have no result yet, in their order. */
+  #open: { readonly id: string; readonly name: string }[] = [];
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  read(
+    { role = "user", parts: _, ...others }: GeminiContentLike,
+    parts: readonly object[],
+    index: number,
+  ): void {
+    if (role === "model") this.#addAnswer(parts, index);
+    else if (role === "user" || role === "function") this.#addUser(parts, index);
+    else throw unknownRole(index, role, "; Gemini's are user and model", "Content");
+    this.#history.dropFields(index, others, "a content");
+  }
+
+  /** Reads a response as its content, so that calls without ids get the same ones. */
+  readResponse(response: GeminiResponseLike, index: number): void {
+    this.#expectResults(addResponse(this.#history, response, index, String(index)).content);
+  }
+
+  #addAnswer(parts: readonly object[], index: number): void {
+    const original = withCallIds(parts, String(index));
+    const content = readAnswerParts(original);
+    this.#expectResults(content);
+    this.#history.answer(index, content, { original });
+  }
+
+  #expectResults(content: AssistantMessage["content"]): void {
+    this.#open = content.filter((block) => block.type === "toolCall").map(({ id, name }) => ({ id, name }));
+  }
+
+  #addUser(parts: readonly object[], index: number): void {
+    for (const part of parts.filter(isResponse)) this.#addResult(part, index);
+    const said = parts.filter((part) => !isResponse(part));
+    if (said.length > 0) this.#history.user(index, readUser(said) ?? [], said);
+  }
+
+  #addResult(part: object, index: number): void {
+    const original = withResponseId(part, (name) => this.#idByName(name));
+    const result = readResponse(original);
+    if (result === undefined) return;
+    this.#open = this.#open.filter(({ id }) => id !== result.toolCallId);
+    const { name } = fieldsOf(fieldsOf(original)["functionResponse"]);
+    this.#history.result(index, result, { original, toolName: typeof name === "string" ? name : "unknown" });
+  }
+
+  #idByName(name: unknown): string {
+    const call = this.#open.find((one) => one.name === name);
+    return call?.id ?? `${String(name)}_without_call`;
+  }
+}
+
+/**
+ * Makes the assistant message of a response of `generateContent`.
+ *
+ * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
+ * @throws {TypeError} If there is no time.
+ * @remarks Merge the chunks of a stream first. Source: docs/messages.md#gemini
+ */
+export function fromGeminiResponse(
+  response: GeminiResponseLike,
+  options: MessageImportOptions,
+): ConvertedAnswer {
+  const history = new History(options, FORM);
+  const seed = digestOf(response.responseId ?? String(history.timeOf(0))).slice(0, SEED_LENGTH);
+  return onlyAnswer(history, addResponse(history, response, 0, seed));
+}
+
+/** @param seed - What the ids of calls without ids are made of. */
+function addResponse(
+  history: History,
+  response: GeminiResponseLike,
+  index: number,
+  seed: string,
+): AssistantMessage {
+  const { candidates = [], responseId, modelVersion, usageMetadata } = response;
+  const [candidate] = candidates;
+  const original = withCallIds(partsOf(candidate?.content), seed);
+  const reason =
+    candidate === undefined ? "PROMPT_BLOCKED" : (candidate.finishReason ?? "FINISH_REASON_UNSPECIFIED");
+  const content = readAnswerParts(original);
+  return history.response(index, content, original, {
+    id: responseId,
+    model: modelVersion,
+    usage: usageMetadata,
+    stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "error", content),
+    rawStopReason: reason,
+    errorMessage: () => errorOf(response, candidate, reason),
+  });
+}
+
+function errorOf(response: object, candidate: unknown, reason: string): string {
+  const { finishMessage } = fieldsOf(candidate);
+  const { blockReason } = fieldsOf(fieldsOf(response)["promptFeedback"]);
+  return typeof finishMessage === "string"
+    ? finishMessage
+    : `The provider withheld the answer: ${String(blockReason ?? reason)}.`;
+}
+
+function readUsage(metadata: object): Usage {
+  const usage = fieldsOf(metadata);
+  return usageOf({
+    inputWithCache: countOf(usage["promptTokenCount"]) + countOf(usage["toolUsePromptTokenCount"]),
+    output: countOf(usage["candidatesTokenCount"]) + countOf(usage["thoughtsTokenCount"]),
+    cacheRead: usage["cachedContentTokenCount"],
+    reasoning: usage["thoughtsTokenCount"],
+    total: usage["totalTokenCount"],
+  });
+}

@@ -1,0 +1,102 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import type { RequestOptions } from "../conversion-options.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import type { ModelIdentity } from "../model-identity.ts";
+import { type PlannedAnswer, type PlannedResult, planRequest } from "../request-plan.ts";
+import { ToolIds } from "../tool-ids.ts";
+import { joinTurns, writeTurns } from "../write-turns.ts";
+import type { GeminiPart, GeminiRequest } from "./gemini-types.ts";
+import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
+import {
+  type CallStyle,
+  isSignature,
+  keptPart,
+  writeAnswer,
+  writeResponse,
+  writeUser,
+} from "./write-parts.ts";
+
+const MAX_ID = 64;
+const MAX_NAME = 64;
+
+/** The first generation that wants signatures and ids, and takes images in results. */
+const NEW_GENERATION = 3;
+
+const GEMINI: Dialect = {
+  ...USUAL_DIALECT,
+  form: "gemini",
+  apis: new Set(["google-generative-ai", "google-vertex"]),
+  provider: "google",
+  startsWithUser: true,
+  imageTypes: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
+  takesImages: (_, target) => isNewGeneration(target),
+  fitName,
+  keepsSignedText: () => true,
+  isSignature,
+  newIds: () => new ToolIds({ maxLength: MAX_ID }),
+  canReplay: ({ thinking, thinkingSignature }) =>
+    thinkingSignature === undefined ? thinking !== "" : isSignature(thinkingSignature),
+  readUser,
+  readAnswer: (raw) => (Array.isArray(raw) ? readAnswerParts(raw) : undefined),
+  readResult: readResponse,
+};
+
+/**
+ * Converts the messages of a context to a request of Gemini's `generateContent`.
+ *
+ * Each signature goes back on its own part. Roles alternate: consecutive messages of one side become one content.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param options - `model` also tells the generation of the model; without it, the newest is assumed.
+ * @returns `contents`, `systemInstruction` for the request's `config`, and the issues.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#gemini
+ */
+export function toGemini(messages: readonly AgentMessage[], options: RequestOptions = {}): GeminiRequest {
+  const { system, items, ids, issues, target } = planRequest(messages, GEMINI, options);
+  const style: CallStyle = { isNew: isNewGeneration(target), idOf: (id) => ids.of(id) };
+  const turns = writeTurns<readonly GeminiPart[]>(items, {
+    user: ({ raw, content }) => (isParts(raw) ? raw : writeUser(content)),
+    answer: ({ raw, content }) =>
+      isParts(raw) ? raw.map((part) => keptPart(part, style)) : writeAnswer(content, style),
+    results: (_, answer) => resultsOf(answer, style).map((result) => writeResult(result, style)),
+  });
+  const contents = joinTurns(turns).map(({ by: role, content }) => ({ role, parts: content }));
+  const instruction = system === "" ? {} : { systemInstruction: { parts: [{ text: system }] } };
+  return { ...instruction, contents, issues: issues.list() };
+}
+
+function writeResult({ message, raw }: PlannedResult, style: CallStyle): GeminiPart {
+  const { toolName } = message;
+  return isPart(raw, toolName) ? keptPart(raw, style) : writeResponse(message, toolName, style);
+}
+
+/** Makes a name one of letters, digits, `_`, `.`, `:` and `-` that begins with a letter or `_`. */
+function fitName(name: string): string {
+  const plain = name.replace(/[^a-zA-Z0-9_.:-]/g, "_");
+  return (/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`).slice(0, MAX_NAME);
+}
+
+/** Returns the results of an answer; without ids, older models tell those of parallel calls apart by their order alone. */
+function resultsOf({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
+  if (isNew) return results;
+  const ids = content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  const positions = new Map(ids.map((id, at) => [id, at]));
+  const positionOf = ({ message }: PlannedResult) => positions.get(message.toolCallId) ?? ids.length;
+  return results.toSorted((a, b) => positionOf(a) - positionOf(b));
+}
+
+function isNewGeneration(target: ModelIdentity | undefined): boolean {
+  const [, generation] = /gemini-(\d+)/.exec(target?.model ?? "") ?? [];
+  return generation === undefined || Number(generation) >= NEW_GENERATION;
+}
+
+/** Tells whether a value is kept parts. Unknown kinds are sent unchanged. */
+function isParts(raw: unknown): raw is GeminiPart[] {
+  return Array.isArray(raw);
+}
+
+/** Tells whether a value is a kept result that names its call as the request does. */
+function isPart(raw: unknown, name: string): raw is GeminiPart {
+  return fieldsOf(fieldsOf(raw)["functionResponse"])["name"] === name;
+}

@@ -1,0 +1,130 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord } from "../../../core/format/json.ts";
+import { type AnswerFields, STOP_REASONS, stopOrToolUse } from "../answer.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import { answeredBy, type ConvertedMessages, History, type SdkForm } from "../message-history.ts";
+import {
+  type LangChainRecord,
+  plainMessage,
+  readAnswer,
+  readResult,
+  readUsage,
+  readUser,
+  recordOf,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./langchain-content.ts";
+import type { LangChainMessageLike } from "./langchain-types.ts";
+
+const FORM: SdkForm = {
+  name: "langchain",
+  api: "langchain",
+  provider: "unknown",
+  writeUser,
+  writeAnswer: (content) => writeAnswer(content, (id) => id),
+  writeResult: (result, toolName) => writeResult(result, result.toolCallId, toolName),
+  readUsage,
+  plain: plainMessage,
+};
+
+/**
+ * Converts messages of LangChain to those of a session: instances, or their stored form.
+ *
+ * Keeps what has no counterpart, such as ids, metadata and artifacts, in `details`; `toLangChain` brings it back. Model,
+ * provider, tokens and stop reason of an answer come from its metadata, unless the options name them.
+ *
+ * @param messages - Instances, what `toDict` makes of them, what a checkpointer serialises, or fields with a type.
+ * @throws {TypeError} If a message has an unknown type, or there is no time.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#langchain
+ */
+export function fromLangChain(
+  messages: readonly LangChainMessageLike[],
+  options: MessageImportOptions,
+): ConvertedMessages {
+  const history = new History(options, FORM);
+  assertMessages(messages.map(withoutContent));
+  messages.forEach((message, index) => {
+    const record = recordOf(message);
+    if (record === undefined) throw unknownType(index, undefined);
+    addMessage(history, record, index, options);
+  });
+  return history.done();
+}
+
+/** Parts may be texts, which other SDKs do not allow. */
+function withoutContent(message: unknown): unknown {
+  const { content } = fieldsOf(message);
+  const parts = listOf(content);
+  return parts.some((part) => typeof part === "string")
+    ? { content: parts.filter((part) => typeof part !== "string") }
+    : message;
+}
+
+function addMessage(
+  history: History,
+  record: LangChainRecord,
+  index: number,
+  options: MessageImportOptions,
+): void {
+  const original = plainMessage(record);
+  const { name } = original.data;
+  const user = readUser(original);
+  const answer = readAnswer(original);
+  const result = readResult(original);
+  if (user !== undefined) history.user(index, user, original);
+  else if (answer !== undefined)
+    history.answer(index, answer, { original, ...answerFields(original.data, answer, options) });
+  else if (result !== undefined)
+    history.result(index, result, { original, ...(typeof name === "string" && { toolName: name }) });
+  else if (record.type === "system") addSystem(history, original, index);
+  else if (record.type === "remove")
+    history.report(
+      "MESSAGE_DROPPED",
+      index,
+      `Dropped a request to remove message ${String(original.data["id"])}.`,
+    );
+  else throw unknownType(index, record.type);
+}
+
+function unknownType(index: number, type: unknown): TypeError {
+  return unknownRole(
+    index,
+    type,
+    "; LangChain's types are human, ai, system and tool, which needs a tool_call_id",
+  );
+}
+
+function addSystem(history: History, original: LangChainRecord, index: number): void {
+  const { content, ...others } = original.data;
+  history.instructions(index, content);
+  history.dropFields(index, others, "a system message");
+}
+
+/** Returns what an answer says about itself. */
+function answerFields(
+  data: LangChainRecord["data"],
+  content: NonNullable<ReturnType<typeof readAnswer>>,
+  options: MessageImportOptions,
+): Partial<AnswerFields> {
+  const { id, usage_metadata, response_metadata } = data;
+  const facts = fieldsOf(response_metadata);
+  const model = facts["model_name"] ?? facts["model"];
+  const provider = facts["model_provider"];
+  const reason =
+    facts["finish_reason"] ?? facts["stop_reason"] ?? facts["finishReason"] ?? facts["stopReason"];
+  const stop = STOP_REASONS.get(String(reason).toLowerCase()) ?? "stop";
+  const stopReason = stopOrToolUse(stop, content);
+  const isAnthropic = provider === "anthropic" && options.api === undefined;
+  return {
+    ...(isJsonRecord(usage_metadata) && { usage: readUsage(usage_metadata) }),
+    stopReason,
+    ...(typeof reason === "string" && { rawStopReason: reason }),
+    ...(stopReason === "error" && { errorMessage: "The provider refused or withheld the answer." }),
+    ...(typeof id === "string" && { responseId: id }),
+    ...(typeof model === "string" && answeredBy(model, options.model)),
+    ...(typeof provider === "string" && options.provider === undefined && { provider }),
+    ...(isAnthropic && { api: "anthropic-messages" }),
+  };
+}

@@ -1,0 +1,232 @@
+import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { ThinkingContent, Usage } from "../../../core/format/content.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
+import { base64Of } from "../ai-sdk/file-data.ts";
+import { usageOf } from "../answer.ts";
+import { readAnswerBlock, writeAnswerBlock } from "../anthropic/anthropic-content.ts";
+import { type AnswerBlock, isSigned, type ReadResult, type UserBlock } from "../dialect.ts";
+import { dataUrlOf, imageOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { readAnswer as readOpenAIAnswer } from "../openai-chat/openai-chat-content.ts";
+import { withoutFields } from "../raw-form.ts";
+import { argumentsOf } from "../tool-arguments.ts";
+
+/** A message of LangChain in its stored form. */
+export interface LangChainRecord {
+  readonly type: string;
+  readonly data: JsonRecord;
+}
+
+/** Types of messages, by the names of their classes and by the roles that stand for them. */
+const TYPES: ReadonlyMap<unknown, string> = new Map([
+  ["HumanMessage", "human"],
+  ["AIMessage", "ai"],
+  ["SystemMessage", "system"],
+  ["ToolMessage", "tool"],
+  ["ChatMessage", "generic"],
+  ["FunctionMessage", "function"],
+  ["RemoveMessage", "remove"],
+  ["user", "human"],
+  ["assistant", "ai"],
+  ["developer", "system"],
+]);
+
+/** Names the block in which a model's reasoning came that has no signature. */
+const REASONING = "reasoning";
+
+/** Returns the stored form of a message in any of its forms, with bytes as base64; undefined if it is none. The type may be unknown. */
+export function recordOf(message: unknown): LangChainRecord | undefined {
+  const { lc, id, kwargs, type, role, data, ...rest } = fieldsOf(message);
+  if (lc === 1 && isJsonRecord(kwargs)) {
+    const name = String(listOf(id).at(-1));
+    return { type: TYPES.get(name.replace(/Chunk$/, "")) ?? name, data: withBase64(kwargs) };
+  }
+  const named = type ?? role;
+  if (typeof named !== "string") return undefined;
+  if (isJsonRecord(data)) return { type: named, data: withBase64(data) };
+  const all: JsonRecord = { ...rest, ...(id !== undefined && { id }) };
+  const { lc_kwargs: made } = all;
+  // An instance has what it was made of, and what has changed since.
+  const said = isJsonRecord(made)
+    ? Object.fromEntries(Object.keys(made).map((name) => [name, all[name] ?? made[name]]))
+    : all;
+  return { type: TYPES.get(named) ?? named, data: withBase64(said) };
+}
+
+function withBase64(data: JsonRecord): JsonRecord {
+  const { content } = data;
+  if (!Array.isArray(content) || !content.some(hasBytes)) return data;
+  const encoded = content.map((part: unknown) =>
+    hasBytes(part) ? { ...fieldsOf(part), data: base64Of(fieldsOf(part)["data"]) } : part,
+  );
+  return { ...data, content: encoded };
+}
+
+function hasBytes(part: unknown): boolean {
+  return fieldsOf(part)["data"] instanceof Uint8Array;
+}
+
+/** Writes a user message. */
+export function writeUser(content: UserMessage["content"]): LangChainRecord {
+  return { type: "human", data: { content: typeof content === "string" ? content : content.map(writePart) } };
+}
+
+function writePart(block: UserBlock): JsonRecord {
+  if (block.type === "text") return { type: "text", text: block.text };
+  return { type: "image_url", image_url: { url: dataUrlOf(block) } };
+}
+
+/** Writes an answer. */
+export function writeAnswer(content: readonly AnswerBlock[], idOf: (id: string) => string): LangChainRecord {
+  const said = content.filter((block) => block.type !== "toolCall");
+  const calls = content.filter((block) => block.type === "toolCall");
+  const [first] = said;
+  const text = first === undefined ? "" : first.type === "text" && said.length === 1 ? first.text : undefined;
+  const toolCalls = calls.map(({ id, name, arguments: args }) => ({
+    name,
+    args,
+    id: idOf(id),
+    type: "tool_call",
+  }));
+  return {
+    type: "ai",
+    data: {
+      content: text ?? said.map((block) => writeSaid(block)),
+      ...(calls.length > 0 && { tool_calls: toolCalls }),
+    },
+  };
+}
+
+function writeSaid(block: AnswerBlock): object {
+  if (block.type === "thinking" && block.thinkingSignature === REASONING)
+    return { type: REASONING, reasoning: block.thinking };
+  return writeAnswerBlock(block, (id) => id);
+}
+
+/** Tells whether thinking can go back to the model that wrote it. */
+export function isReplayable(block: ThinkingContent, { api }: { readonly api: string }): boolean {
+  if (block.thinkingSignature === REASONING) return api === "langchain" && block.thinking !== "";
+  return api === "anthropic-messages" && isSigned(block);
+}
+
+/** Writes a result. */
+export function writeResult(
+  result: ReadResult | ToolResultMessage,
+  id: string,
+  name: string,
+): LangChainRecord {
+  const [first, ...more] = result.content;
+  const text = first === undefined ? "" : first.type === "text" && more.length === 0 ? first.text : undefined;
+  return {
+    type: "tool",
+    data: {
+      content: text ?? result.content.map(writePart),
+      tool_call_id: id,
+      name,
+      ...(result.isError && { status: "error" }),
+    },
+  };
+}
+
+/** Reads the content of a user message; undefined for other messages. */
+export function readUser(raw: unknown): UserMessage["content"] | undefined {
+  const { type, data } = fieldsOf(raw);
+  if (type !== "human" && type !== "generic") return undefined;
+  const { content } = fieldsOf(data);
+  return typeof content === "string" ? content : listOf(content).map(readPart);
+}
+
+function readPart(part: unknown): UserBlock {
+  if (typeof part === "string") return { type: "text", text: part };
+  const {
+    type,
+    text,
+    image_url,
+    source,
+    data,
+    url,
+    mime_type,
+    mimeType = mime_type,
+    ...rest
+  } = fieldsOf(part);
+  if (type === "text" && typeof text === "string") return { type: "text", text };
+  const address = fieldsOf(image_url)["url"] ?? image_url ?? url;
+  if (type === "image_url" || type === "image") {
+    const { media_type, data: inner } = fieldsOf(source);
+    const image = imageOfDataUrl(address) ?? imageOf(mimeType ?? media_type, data ?? inner);
+    if (image !== undefined) return image;
+  }
+  const isShown = typeof address === "string" && !address.startsWith("data:");
+  return placeholder(
+    String(type).replace("image_url", "image").replaceAll("_", " "),
+    rest["filename"] ?? rest["title"] ?? (isShown ? address : undefined),
+  );
+}
+
+/** Reads an answer: what it says, then its calls. Calls with invalid arguments have no counterpart. */
+export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
+  const { type, data } = fieldsOf(raw);
+  if (type !== "ai") return undefined;
+  const { content, tool_calls, additional_kwargs } = fieldsOf(data);
+  const calls = listOf(tool_calls).flatMap(readCall);
+  // Until 2024 they stood there alone, in the form of OpenAI's.
+  const old = { role: "assistant", tool_calls: fieldsOf(additional_kwargs)["tool_calls"] };
+  const said = blocksOf(content).flatMap(readSaid);
+  return [...said, ...(calls.length > 0 ? calls : (readOpenAIAnswer(old) ?? []))];
+}
+
+function readSaid(block: unknown): AnswerBlock[] {
+  if (typeof block === "string") return block === "" ? [] : [{ type: "text", text: block }];
+  const { type, reasoning } = fieldsOf(block);
+  if (type === REASONING && typeof reasoning === "string")
+    return [{ type: "thinking", thinking: reasoning, thinkingSignature: REASONING }];
+  // Calls stand in their own list as well.
+  return readAnswerBlock(block).filter((one) =>
+    one.type === "text" ? one.text !== "" : one.type === "thinking",
+  );
+}
+
+function readCall(call: unknown): AnswerBlock[] {
+  const { id, name, args } = fieldsOf(call);
+  if (typeof id !== "string" || typeof name !== "string") return [];
+  return [{ type: "toolCall", id, name, arguments: argumentsOf(args) ?? {} }];
+}
+
+/** Reads a result; undefined for other messages. */
+export function readResult(raw: unknown): ReadResult | undefined {
+  const { type, data } = fieldsOf(raw);
+  const { tool_call_id, content, status } = fieldsOf(data);
+  if (type !== "tool" || typeof tool_call_id !== "string") return undefined;
+  const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
+  const blocks = blocksOf(content).map(readPart).filter(isSaid);
+  return { toolCallId: tool_call_id, content: blocks, isError: status === "error" };
+}
+
+/** Reads `usage_metadata`, whose input includes cached tokens. */
+export function readUsage(usage: unknown): Usage {
+  const counts = fieldsOf(usage);
+  const input = fieldsOf(counts["input_token_details"]);
+  return usageOf({
+    inputWithCache: counts["input_tokens"],
+    output: counts["output_tokens"],
+    cacheRead: input["cache_read"],
+    cacheWrite: input["cache_creation"],
+    reasoning: fieldsOf(counts["output_token_details"])["reasoning"],
+    total: counts["total_tokens"],
+  });
+}
+
+/** Normalises a message: without the empty fields that every instance has. */
+export function plainMessage(message: object): LangChainRecord {
+  const { type, data } = fieldsOf(message);
+  const said = Object.entries(withoutFields(fieldsOf(data))).filter(([, value]) => !isEmpty(value));
+  return { type: String(type), data: Object.fromEntries(said) };
+}
+
+/** Tells whether a field says nothing: an empty list or object, or what serialisers write for `undefined`. */
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (!isJsonRecord(value)) return false;
+  const { lc, type } = value;
+  return Object.keys(value).length === 0 || (lc === 2 && type === "undefined");
+}

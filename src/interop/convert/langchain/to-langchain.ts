@@ -1,0 +1,102 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { systemText } from "../../../core/context/system-message.ts";
+import { isJsonRecord } from "../../../core/format/json.ts";
+import type { AgentMessage, Message } from "../../../core/format/message.ts";
+import type { RequestOptions } from "../conversion-options.ts";
+import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
+import { isSameJson, rawOf } from "../raw-form.ts";
+import { type PlannedItem, planRequest } from "../request-plan.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
+import {
+  isReplayable,
+  readAnswer,
+  readResult,
+  readUser,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./langchain-content.ts";
+import type { LangChainMessage, LangChainRequest } from "./langchain-types.ts";
+
+/** What all of LangChain's providers take: OpenAI's limit. */
+const MAX_ID = 40;
+
+const LANGCHAIN: Dialect = {
+  ...USUAL_DIALECT,
+  form: "langchain",
+  apis: undefined,
+  provider: undefined,
+  startsWithUser: true,
+  takesImages: (_, target) => target?.provider === "anthropic",
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
+  isBlank,
+  wantsThinkingWhole: true,
+  isSignature: () => false,
+  canReplay: isReplayable,
+  readUser,
+  readAnswer,
+  readResult,
+};
+
+/**
+ * Converts the messages of a context to LangChain's stored form, for any of its models.
+ *
+ * Instructions become one message in front. Anthropic's thinking goes back as Anthropic's blocks, and images of results
+ * stay in them for Anthropic alone.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `messages` for `mapStoredMessagesToChatMessages`, and the issues.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#langchain
+ */
+export function toLangChain(
+  messages: readonly AgentMessage[],
+  options: RequestOptions = {},
+): LangChainRequest {
+  const { system, items, ids, issues } = planRequest(messages, LANGCHAIN, options);
+  const instructions = system === "" ? [] : [{ type: "system", data: { content: system } }];
+  const request = items.flatMap((item) => writeItem(item, (id) => ids.of(id)));
+  return { messages: [...instructions, ...request].filter(isMessage), issues: issues.list() };
+}
+
+/** Converts messages to LangChain's stored form one by one, as a host keeps them: nothing is dropped or repaired. */
+export function writeMessages(messages: readonly Message[]): LangChainMessage[] {
+  return messages.map(writeMessage).filter(isMessage);
+}
+
+function writeMessage(message: Message): object {
+  const raw = rawOf(message, "langchain");
+  const kept = (said: unknown) => (isSameJson(said, message.content) ? keptIn({ raw }) : undefined);
+  switch (message.role) {
+    case "system":
+      return { type: "system", data: { content: systemText([message]) } };
+    case "user":
+      return kept(readUser(raw)) ?? writeUser(message.content);
+    case "assistant":
+      return kept(readAnswer(raw)) ?? writeAnswer(message.content, (id) => id);
+    case "toolResult":
+      return (
+        kept(readResult(raw)?.content) ?? writeResult(message, callIdOf(message.toolCallId), message.toolName)
+      );
+  }
+}
+
+function writeItem(item: PlannedItem, idOf: (id: string) => string): object[] {
+  if (item.kind === "system") return [];
+  if (item.kind === "user") return [keptIn(item) ?? writeUser(item.content)];
+  const results = item.results.map(
+    (result) =>
+      keptIn(result) ?? writeResult(result.message, idOf(result.message.toolCallId), result.message.toolName),
+  );
+  return [keptIn(item) ?? writeAnswer(item.content, idOf), ...results];
+}
+
+/** Copies a kept original: LangChain adds fields to what it makes an instance of. */
+function keptIn({ raw }: { readonly raw: unknown }): object | undefined {
+  return isMessage(raw) ? structuredClone(raw) : undefined;
+}
+
+/** Tells whether a value is a stored message, whose fields LangChain types more narrowly than it uses them. */
+function isMessage(value: unknown): value is LangChainMessage {
+  const { type, data } = fieldsOf(value);
+  return typeof type === "string" && isJsonRecord(data);
+}

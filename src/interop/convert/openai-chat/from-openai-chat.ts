@@ -1,0 +1,157 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { digestOf } from "../../../core/format/ids.ts";
+import type { AssistantMessage } from "../../../core/format/message.ts";
+import { type ConvertedAnswer, readOpenAIUsage, STOP_REASONS, stopOrToolUse } from "../answer.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import type { AnswerBlock } from "../dialect.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import { reportRounded } from "../tool-arguments.ts";
+import {
+  argumentsIn,
+  plainMessage,
+  readAnswer,
+  readResult,
+  readSystem,
+  readUser,
+  strippedMessage,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./openai-chat-content.ts";
+import type {
+  OpenAIChatMessageLike,
+  OpenAIChatRequestLike,
+  OpenAIChatResponseLike,
+} from "./openai-chat-types.ts";
+
+const FORM: SdkForm = {
+  name: "openaiChat",
+  api: "openai-completions",
+  provider: "openai",
+  writeUser,
+  writeAnswer: (content) => writeAnswer(content, (id) => id),
+  writeResult: (result) => writeResult(result, result.toolCallId),
+  readUsage: (usage) => readOpenAIUsage(usage, { input: "prompt", output: "completion" }),
+  plain: plainMessage,
+};
+
+const LEGACY_ID_LENGTH = 24;
+
+/**
+ * Converts messages of OpenAI's Chat Completions API to those of a session.
+ *
+ * Parses the arguments of calls. If a model wrote arguments that are not a JSON object, they become `{}`; the original is
+ * kept in `details`, as is everything else without a counterpart. A whole response may stand for its message: then the answer
+ * has its model and usage.
+ *
+ * @param request - Messages, or `{ messages }`.
+ * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @remarks Cost: O(messages and parts). Source: docs/messages.md#openai-chat-completions
+ */
+export function fromOpenAIChat(
+  request: OpenAIChatRequestLike | readonly (OpenAIChatMessageLike | OpenAIChatResponseLike)[],
+  options: MessageImportOptions,
+): ConvertedMessages {
+  const history = new History(options, FORM);
+  const legacy = new LegacyCalls();
+  const messages = "messages" in request ? request.messages : request;
+  assertMessages(messages);
+  messages.forEach((message, index) => {
+    if (isResponse(message)) addResponse(history, message, index);
+    else addMessage(history, legacy.modernize(message, index), index, functionName(message));
+  });
+  return history.done();
+}
+
+function isResponse(message: object): message is OpenAIChatResponseLike {
+  return Array.isArray(fieldsOf(message)["choices"]);
+}
+
+/** Returns the name of the function that an old result is of; results of today name their call. */
+function functionName(message: object): string | undefined {
+  const { role, name } = fieldsOf(message);
+  return role === "function" && typeof name === "string" ? name : undefined;
+}
+
+function addMessage(history: History, message: object, index: number, toolName: string | undefined): void {
+  const original = strippedMessage(message);
+  const rule = readSystem(original);
+  const user = readUser(original);
+  const result = readResult(original);
+  if (rule !== undefined) history.system(index, rule, { ...original, content: rule });
+  else if (user !== undefined) history.user(index, user, original);
+  else if (original["role"] === "assistant")
+    history.answer(index, readReported(history, index, original), { original });
+  else if (result !== undefined)
+    history.result(index, result, { original, ...(toolName !== undefined && { toolName }) });
+  else throw unknownRole(index, original["role"], ", or a result without an id");
+}
+
+/** Reads an answer, and reports arguments that were rounded. */
+function readReported(history: History, index: number, message: object): AnswerBlock[] {
+  reportRounded(history, index, argumentsIn(message));
+  return readAnswer(message) ?? [];
+}
+
+/** Converts calls from before there were ids to the current form. */
+class LegacyCalls {
+  readonly #open: { readonly name: unknown; readonly id: string }[] = [];
+
+  modernize(message: object, index: number): object {
+    const { function_call, ...rest } = fieldsOf(message);
+    const { name, arguments: args } = fieldsOf(function_call);
+    if (rest["role"] === "function") {
+      const at = this.#open.findIndex((call) => call.name === rest["name"]);
+      const [call] = at === -1 ? [] : this.#open.splice(at, 1);
+      const id = call?.id ?? legacyId(index, rest["name"]);
+      return { role: "tool", tool_call_id: id, content: rest["content"] };
+    }
+    if (typeof name !== "string") return message;
+    const id = legacyId(index, name);
+    this.#open.push({ name, id });
+    return { ...rest, tool_calls: [{ id, type: "function", function: { name, arguments: args } }] };
+  }
+}
+
+function legacyId(index: number, name: unknown): string {
+  return `call_${digestOf(`${index}\n${String(name)}`).slice(0, LEGACY_ID_LENGTH)}`;
+}
+
+/**
+ * Makes the assistant message of a response: of `chat.completions.create`, or of a stream's `finalChatCompletion()`.
+ *
+ * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
+ * @throws {TypeError} If there is no time.
+ * @remarks Source: docs/messages.md#openai-chat-completions
+ */
+export function fromOpenAIChatResponse(
+  response: OpenAIChatResponseLike,
+  options: MessageImportOptions,
+): ConvertedAnswer {
+  const history = new History(options, FORM);
+  return onlyAnswer(history, addResponse(history, response, 0));
+}
+
+function addResponse(history: History, response: OpenAIChatResponseLike, index: number): AssistantMessage {
+  const { id, model, choices, usage } = response;
+  const [choice] = choices;
+  const original = strippedMessage(choice?.message ?? { role: "assistant" });
+  const reason = choice?.finish_reason ?? undefined;
+  const said = reason === undefined ? "pending" : (STOP_REASONS.get(reason) ?? "stop");
+  const content = readReported(history, index, original);
+  return history.response(index, content, original, {
+    id,
+    model,
+    usage,
+    stopReason: choice === undefined ? "error" : stopOrToolUse(said, content),
+    rawStopReason: reason,
+    errorMessage: () => errorOf(response, reason),
+  });
+}
+
+function errorOf(response: object, reason: string | undefined): string {
+  if (reason !== undefined) return "The provider's filter withheld the answer.";
+  const { message } = fieldsOf(fieldsOf(response)["error"]);
+  return typeof message === "string" ? message : "The response has no choices.";
+}

@@ -1,0 +1,71 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type PlannedItem, planRequest, type RequestPlan, reportFailedResult } from "../request-plan.ts";
+import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
+import {
+  isReplayable,
+  keptMessage,
+  readAnswer,
+  readResult,
+  readSystem,
+  readUser,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./openai-chat-content.ts";
+import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-types.ts";
+
+const MAX_ID = 40;
+
+const OPENAI_CHAT: Dialect = {
+  ...USUAL_DIALECT,
+  form: "openaiChat",
+  apis: new Set(["openai-completions"]),
+  provider: "openai",
+  systemInFront: "none",
+  takesImages: () => false,
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf, fitForeign: shortId }),
+  canReplay: isReplayable,
+  readSystem,
+  readUser,
+  readAnswer,
+  readResult,
+};
+
+/**
+ * Converts the messages of a context to a request of OpenAI's Chat Completions API, which many other servers speak too.
+ *
+ * Puts each result behind the answer that asked for it, and images of results into a user message behind them. Reasoning
+ * goes back in the field it came from.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `messages` for `chat.completions.create`, and the issues.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-chat-completions
+ */
+export function toOpenAIChat(
+  messages: readonly AgentMessage[],
+  options: OpenAIChatOptions = {},
+): OpenAIChatRequest {
+  const plan = planRequest(messages, OPENAI_CHAT, options);
+  reportFailedResult(plan);
+  const role = options.systemRole ?? "system";
+  const request = plan.items.flatMap((item) => writeItem(item, plan, role));
+  if (plan.system !== "") request.unshift({ role, content: plan.system });
+  return { messages: request, issues: plan.issues.list() };
+}
+
+function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "developer"): OpenAIChatMessage[] {
+  if (item.kind === "system") return [{ ...fieldsOf(item.raw), role, content: item.text }];
+  if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
+  const idOf = (id: string) => plan.ids.of(id);
+  const results = item.results.map(({ message, raw }) => {
+    return isMessage(raw) ? raw : writeResult(message, idOf(message.toolCallId));
+  });
+  return [isMessage(item.raw) ? keptMessage(item.raw) : writeAnswer(item.content, idOf), ...results];
+}
+
+/** Tells whether a value is a kept message. Unknown fields are sent unchanged. */
+function isMessage(raw: unknown): raw is OpenAIChatMessage {
+  return typeof fieldsOf(raw)["role"] === "string";
+}

@@ -1,0 +1,182 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { AssistantMessage } from "../../../core/format/message.ts";
+import { type ConvertedAnswer, readOpenAIUsage, type StopReasons, stopOrToolUse } from "../answer.ts";
+import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
+import type { AnswerBlock } from "../dialect.ts";
+import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import { reportRounded } from "../tool-arguments.ts";
+import { callIdOf } from "../tool-ids.ts";
+import { isHostOutput } from "./item-ids.ts";
+import type {
+  OpenAIResponsesItemLike,
+  OpenAIResponsesRequestLike,
+  OpenAIResponsesResponseLike,
+} from "./openai-responses-types.ts";
+import { plainItem, readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
+import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
+
+const FORM: SdkForm = {
+  name: "openaiResponses",
+  api: "openai-responses",
+  provider: "openai",
+  writeUser,
+  writeAnswer: (content) => writeAnswer(content, { hasItemIds: true, isOwn: true, idOf: callIdOf }),
+  writeResult: (result, _, original) => {
+    const isCustom = fieldsOf(original)["type"] === "custom_tool_call_output";
+    return writeResult(
+      result,
+      isCustom ? "custom_tool_call_output" : "function_call_output",
+      result.toolCallId,
+    );
+  },
+  readUsage: (usage) => readOpenAIUsage(usage, { input: "input", output: "output" }),
+  plain: plainItem,
+};
+
+/** Meanings of why a response is incomplete, and of statuses. */
+const STOP_REASONS: StopReasons = new Map([
+  ["max_output_tokens", "length"],
+  ["max_messages", "length"],
+  ["content_filter", "error"],
+  ["steered", "aborted"],
+  ["failed", "error"],
+  ["cancelled", "aborted"],
+  ["in_progress", "pending"],
+  ["queued", "deferred"],
+]);
+
+/**
+ * Converts items of OpenAI's Responses API to messages of a session.
+ *
+ * Consecutive items of the model become one answer. Reasoning is kept whole. Items without a counterpart, such as a web
+ * search, are kept in the `details` of their answer; what a computer, shell or patch tool returned becomes a user message. A whole
+ * response may stand for its items: then the answer has its model and usage.
+ *
+ * @param request - Items, or `{ instructions, input }`.
+ * @throws {TypeError} If an item is a message with an unknown role, or there is no time.
+ * @remarks Cost: O(items and parts). Source: docs/messages.md#openai-responses
+ */
+export function fromOpenAIResponses(
+  request: OpenAIResponsesRequestLike | readonly OpenAIResponsesItemLike[],
+  options: MessageImportOptions,
+): ConvertedMessages {
+  const history = new History(options, FORM);
+  const { instructions, input } = isList(request) ? { instructions: undefined, input: request } : request;
+  if (typeof instructions === "string" && instructions !== "") history.system(-1, instructions);
+  if (typeof input === "string") history.user(0, input);
+  else new ItemReader(history).read(input ?? []);
+  return history.done();
+}
+
+/** Reads items in order, and groups those of one answer. */
+class ItemReader {
+  readonly #history: History;
+  #group: { readonly index: number; readonly items: object[] } | undefined;
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  read(items: readonly object[]): void {
+    assertMessages(items, "Item");
+    items.forEach((item, index) => {
+      if (isResponse(item)) {
+        this.#endAnswer();
+        addResponse(this.#history, item, index);
+        return;
+      }
+      const { role } = fieldsOf(item);
+      const result = readResult(item);
+      if (result === undefined && (role === undefined || role === "assistant") && !isHostOutput(item)) {
+        this.#group ??= { index, items: [] };
+        this.#group.items.push(item);
+        return;
+      }
+      this.#endAnswer();
+      if (result !== undefined) this.#history.result(index, result, { original: item });
+      else this.#addMessage(item, index);
+    });
+    this.#endAnswer();
+  }
+
+  #endAnswer(): void {
+    if (this.#group === undefined) return;
+    const { index, items } = this.#group;
+    this.#group = undefined;
+    this.#history.answer(index, readReported(this.#history, index, items), { original: items });
+  }
+
+  #addMessage(item: object, index: number): void {
+    const user = readUser(item);
+    const rule = readSystem(item);
+    if (user !== undefined) this.#history.user(index, user, item);
+    else if (rule !== undefined) this.#history.system(index, rule, withOneText(item, rule));
+    else throw unknownRole(index, fieldsOf(item)["role"], ", which OpenAI does not know", "Item");
+  }
+}
+
+function isResponse(item: object): item is OpenAIResponsesResponseLike {
+  const { object, output } = fieldsOf(item);
+  return object === "response" && Array.isArray(output);
+}
+
+/** Returns instructions with their texts as one, if they hold only texts: a session tells them no better apart. */
+function withOneText(item: object, text: string): object {
+  const { content } = fieldsOf(item);
+  const isText = (part: unknown) => fieldsOf(part)["type"] === "input_text";
+  return Array.isArray(content) && content.every(isText) ? { ...item, content: text } : item;
+}
+
+/** Reads the items of an answer, and reports arguments that were rounded. */
+function readReported(history: History, index: number, items: readonly object[]): AnswerBlock[] {
+  const args = items.map((item) => fieldsOf(item)["arguments"]);
+  reportRounded(history, index, args);
+  return readAnswer(items) ?? [];
+}
+
+/**
+ * Makes the assistant message of a response: of `responses.create`, or of the event that completes a stream.
+ *
+ * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
+ * @throws {TypeError} If there is no time.
+ * @remarks Source: docs/messages.md#openai-responses
+ */
+export function fromOpenAIResponsesResponse(
+  response: OpenAIResponsesResponseLike,
+  options: MessageImportOptions,
+): ConvertedAnswer {
+  const history = new History(options, FORM);
+  return onlyAnswer(history, addResponse(history, response, 0));
+}
+
+function addResponse(
+  history: History,
+  response: OpenAIResponsesResponseLike,
+  index: number,
+): AssistantMessage {
+  const { id, model, output, usage } = response;
+  const reason = reasonOf(response);
+  const content = readReported(history, index, output);
+  return history.response(index, content, output, {
+    id,
+    model,
+    usage,
+    stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "stop", content),
+    rawStopReason: reason,
+    errorMessage: () => errorOf(response),
+  });
+}
+
+/** Returns the provider's stop reason. */
+function reasonOf(response: object): string {
+  const { status, incomplete_details } = fieldsOf(response);
+  const { reason } = fieldsOf(incomplete_details);
+  if (typeof reason === "string") return reason;
+  return typeof status === "string" ? status : "completed";
+}
+
+function errorOf(response: object): string {
+  const { message } = fieldsOf(fieldsOf(response)["error"]);
+  return typeof message === "string" ? message : "The provider withheld the answer.";
+}

@@ -1,0 +1,187 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { endsIn } from "../raw-form.ts";
+import {
+  type PlannedAnswer,
+  type PlannedUser,
+  planRequest,
+  type RequestPlan,
+  reportFailedResult,
+} from "../request-plan.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
+import {
+  isHostCall,
+  isHostOutput,
+  isReasoningIdOf,
+  MAX_ID,
+  reasoningItemOf,
+  textItemOf,
+} from "./item-ids.ts";
+import type {
+  OpenAICallOutput,
+  OpenAICustomToolCall,
+  OpenAIInputMessage,
+  OpenAIResponsesItem,
+  OpenAIResponsesOptions,
+  OpenAIResponsesRequest,
+} from "./openai-responses-types.ts";
+import { readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
+import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
+
+const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
+  ...USUAL_DIALECT,
+  form: "openaiResponses",
+  apis: new Set(["openai-responses", "openai-codex-responses", "azure-openai-responses"]),
+  provider: "openai",
+  systemInFront: "leading",
+  wantsThinkingWhole: true,
+  // Beside an image that it made, a model says an empty text in an item of its own.
+  keepsSignedText: (signature) => textItemOf(signature) !== undefined,
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
+  readSystem,
+  readUser,
+  readResult,
+};
+
+/**
+ * Converts the messages of a context to a request of OpenAI's Responses API.
+ *
+ * Reasoning of the model you ask goes back unchanged, followed by its item. If it cannot, the items of its answer are sent
+ * without ids, since the provider refuses an item that it knows by id if the reasoning is missing.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `instructions` and `input` for `responses.create`, and the issues.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-responses
+ */
+export function toOpenAIResponses(
+  messages: readonly AgentMessage[],
+  options: OpenAIResponsesOptions = {},
+): OpenAIResponsesRequest {
+  const isStored = options.store ?? true;
+  const dialect: Dialect = {
+    ...OPENAI_RESPONSES,
+    canReplay: ({ thinkingSignature }, { provider }) => {
+      const item = reasoningItemOf(thinkingSignature, !isStored);
+      return item !== undefined && isReasoningIdOf(provider, item.id);
+    },
+    readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
+  };
+  const plan = planRequest(messages, dialect, options);
+  reportFailedResult(plan);
+  const writer = new ItemWriter(plan);
+  const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {
+    if (item.kind === "system")
+      return [isInstructions(item.raw) ? item.raw : { role: "developer", content: item.text }];
+    return item.kind === "user" ? [writer.writeUser(item)] : writer.writeAnswer(item);
+  });
+  return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
+}
+
+/** Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not stored. */
+function isReplayable(raw: unknown, isStored: boolean): boolean {
+  const isReference = (item: unknown) => fieldsOf(item)["type"] === "item_reference";
+  return !endsIn(raw, "reasoning") && (isStored || !itemsOf(raw).some(isReference));
+}
+
+/** Writes items, each once and together with those that it needs. */
+class ItemWriter {
+  readonly #plan: RequestPlan;
+  readonly #usedIds = new Set<string>();
+  /** Ids of calls of host tools that have results. */
+  readonly #answered: ReadonlySet<string>;
+  readonly #called = new Set<string>();
+
+  constructor(plan: RequestPlan) {
+    this.#plan = plan;
+    const kept = plan.items.flatMap((item) => (item.kind === "system" ? [] : itemsOf(item.raw)));
+    this.#answered = new Set(kept.filter(isHostOutput).flatMap(callsOf));
+  }
+
+  writeUser({ raw, content, index }: PlannedUser): OpenAIResponsesItem {
+    if (!isMessage(raw)) return writeUser(content);
+    if (!isHostOutput(raw) || callsOf(raw).some((id) => this.#called.has(id))) return raw;
+    this.#plan.issues.report(
+      "DETAILS_DROPPED",
+      index,
+      "Replaced the output of a tool by a message, since its call is missing.",
+    );
+    return writeUser(content);
+  }
+
+  writeAnswer(answer: PlannedAnswer): OpenAIResponsesItem[] {
+    const items = this.#writeItems(answer);
+    const custom = new Set(items.flatMap((item) => (isCustomCall(item) ? [item.call_id] : [])));
+    const outputs = answer.results.map(({ message, raw }): OpenAIResponsesItem => {
+      const callId = this.#plan.ids.of(message.toolCallId);
+      const type = custom.has(callId) ? "custom_tool_call_output" : "function_call_output";
+      return isOutput(raw, type) ? raw : writeResult(message, type, callId);
+    });
+    return [...items, ...outputs];
+  }
+
+  #writeItems({ content, isOwn, isIncomplete, raw, index }: PlannedAnswer): OpenAIResponsesItem[] {
+    const style = { isOwn, idOf: (id: string) => this.#plan.ids.of(id) };
+    const isUsable = isItems(raw) && raw.every((item) => !isHostCall(item) || this.#isAnswered(item));
+    const items = isUsable ? raw : writeAnswer(content, { ...style, hasItemIds: isOwn && raw === undefined });
+    const ids = items.flatMap((item) => idsOf(item));
+    const isRepeated = new Set(ids).size < ids.length || ids.some((id) => this.#usedIds.has(id));
+    if (!isIncomplete && !isRepeated) {
+      for (const id of ids) this.#usedIds.add(id);
+      for (const id of items.flatMap(callsOf)) this.#called.add(id);
+      if (raw !== undefined && !isUsable)
+        this.#plan.issues.report("DETAILS_DROPPED", index, "Dropped a call whose output is missing.");
+      return items;
+    }
+    if (raw !== undefined)
+      this.#plan.issues.report("DETAILS_DROPPED", index, "Dropped items that the request already contains.");
+    else if (items.some((item) => fieldsOf(item)["type"] === "reasoning")) {
+      this.#plan.issues.report(
+        "THINKING_DROPPED",
+        index,
+        "Dropped reasoning that the request already contains.",
+      );
+    }
+    return writeAnswer(content, { ...style, hasItemIds: false });
+  }
+
+  #isAnswered(item: OpenAIResponsesItem): boolean {
+    return callsOf(item).some((id) => this.#answered.has(id));
+  }
+}
+
+function isCustomCall(item: OpenAIResponsesItem): item is OpenAICustomToolCall {
+  return fieldsOf(item)["type"] === "custom_tool_call";
+}
+
+function itemsOf(raw: unknown): readonly unknown[] {
+  return Array.isArray(raw) ? raw : [raw];
+}
+
+/** Returns the ids that pair a call with the host's result. */
+function callsOf(item: unknown): string[] {
+  const { id, call_id, approval_request_id } = fieldsOf(item);
+  return [id, call_id, approval_request_id].filter((one) => typeof one === "string");
+}
+
+function idsOf(item: OpenAIResponsesItem): string[] {
+  const { id } = fieldsOf(item);
+  return typeof id === "string" ? [id] : [];
+}
+
+/** Tells whether a value is kept items. Unknown kinds are sent unchanged. */
+function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
+  return readAnswer(raw) !== undefined;
+}
+
+function isInstructions(raw: unknown): raw is OpenAIInputMessage {
+  return readSystem(raw) !== undefined;
+}
+
+function isMessage(raw: unknown): raw is OpenAIInputMessage {
+  return readUser(raw) !== undefined;
+}
+
+function isOutput(raw: unknown, type: OpenAICallOutput["type"]): raw is OpenAICallOutput {
+  return fieldsOf(raw)["type"] === type;
+}

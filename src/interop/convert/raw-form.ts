@@ -1,0 +1,184 @@
+import { fieldsOf, listOf } from "../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+
+/** The forms of kept originals, by their key in `details`. */
+const FORMS = [
+  "anthropic",
+  "bedrock",
+  "openaiChat",
+  "openaiResponses",
+  "gemini",
+  "langchain",
+  "modelMessage",
+  "uiMessage",
+] as const;
+
+/** Key in `details` of an original in the form of its provider or SDK. */
+export type FormName = (typeof FORMS)[number];
+
+/** Fields of originals that hold parts: of messages, of results, and of the AI SDK's outputs. */
+const PART_LISTS = ["content", "output", "value"] as const;
+
+/** Fields of the AI SDK's state that become ids and signatures of blocks, or are only for display, by provider. */
+const READ_STATE: Readonly<Record<string, readonly string[]>> = {
+  anthropic: ["signature", "redactedData"],
+  openai: ["itemId", "phase", "reasoningEncryptedContent", "namespace", "annotations"],
+  google: ["thoughtSignature"],
+};
+
+/** Fields of LangChain's messages that blocks hold, or that no model gets. */
+const LANGCHAIN_FACTS: readonly string[] = [
+  ...["id", "tool_calls", "tool_call_chunks", "tool_call_id", "status", "artifact"],
+  ...["usage_metadata", "response_metadata"],
+];
+
+/** Types of LangChain's blocks that become blocks of a message. */
+const LANGCHAIN_BLOCKS: ReadonlySet<unknown> = new Set([
+  "text",
+  "thinking",
+  "redacted_thinking",
+  "reasoning",
+  "tool_use",
+]);
+
+/** Fields of the AI SDK's state that ask a provider to cache; they concern only one request. */
+export const CACHE_FIELDS: readonly string[] = ["cacheControl", "cache_control", "cachePoint"];
+
+/** Makes the `details` that keep an original. */
+export function keepRaw(form: FormName, raw: object): JsonObject {
+  return { [form]: jsonCopy(raw) };
+}
+
+/** Returns the original that `keepRaw` put into `details`; undefined if there is none of that form. */
+export function rawOf(message: object, form: FormName): unknown {
+  return fieldsOf(fieldsOf(message)["details"])[form];
+}
+
+/** Lists the forms of the originals kept with a message. */
+export function keptForms(message: object): FormName[] {
+  return FORMS.filter((form) => rawOf(message, form) !== undefined);
+}
+
+/** Tells whether a kept original holds something for a model; UI messages and LangChain's are also kept for their ids and metadata. */
+export function isOriginalForModel(form: FormName, raw: unknown): boolean {
+  if (form === "langchain") return isLangChainForModel(fieldsOf(raw));
+  return form !== "uiMessage" || isForModel(raw);
+}
+
+/**
+ * Tells whether a kept UI message holds something for a model that the message lacks, such as a file, a provider's
+ * tool, or state of a provider that blocks cannot hold.
+ */
+export function isForModel(uiMessage: unknown): boolean {
+  const { parts } = fieldsOf(uiMessage);
+  return Array.isArray(parts) && parts.map(fieldsOf).some(isPartForModel);
+}
+
+function isLangChainForModel({ type, data }: { readonly [name: string]: unknown }): boolean {
+  const { content, name, ...rest } = withoutFields(fieldsOf(data), LANGCHAIN_FACTS);
+  const isNamed = type === "human" && name !== undefined;
+  return isNamed || Object.keys(rest).length > 0 || !listOf(content).map(fieldsOf).every(isReadBlock);
+}
+
+function isReadBlock({ type }: { readonly [name: string]: unknown }): boolean {
+  return LANGCHAIN_BLOCKS.has(type);
+}
+
+function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
+  const { type, input, rawInput, providerExecuted, providerMetadata, callProviderMetadata } = part;
+  if (providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom")
+    return true;
+  const isOfModel = type === "text" || type === "reasoning" || callProviderMetadata !== undefined;
+  const isBroken = typeof (input ?? rawInput) === "string" && !hasItem(callProviderMetadata);
+  return isBroken || (isOfModel && hasUnreadState(callProviderMetadata ?? providerMetadata));
+}
+
+/** Tells whether a call is an item of OpenAI's; if its input is a text, the tool takes texts. */
+function hasItem(metadata: unknown): boolean {
+  return fieldsOf(fieldsOf(metadata)["openai"])["itemId"] !== undefined;
+}
+
+/** Tells whether state has something that blocks cannot hold, such as all of Bedrock's. */
+function hasUnreadState(metadata: unknown): boolean {
+  return Object.entries(fieldsOf(metadata)).some(([provider, state]) => {
+    const { caller, ...unread } = withoutFields(fieldsOf(state), [
+      ...CACHE_FIELDS,
+      ...(Object.hasOwn(READ_STATE, provider) ? (READ_STATE[provider] ?? []) : []),
+    ]);
+    // Anthropic tells of every call whether the model made it directly.
+    const isUsual = provider === "anthropic" && isSameJson(caller, { type: "direct" });
+    return Object.keys(unread).length > 0 || (caller !== undefined && !isUsual);
+  });
+}
+
+/**
+ * Copies a kept original without blank texts, which providers refuse: the parts of a message, a result, or a list.
+ *
+ * Items of OpenAI's responses are not parts, and keep their texts. A blank text that has to carry a signature stays.
+ *
+ * @param isBlank - Tells whether the provider counts a text as empty.
+ */
+export function withoutBlankTexts(raw: unknown, isBlank: (text: string) => boolean): unknown {
+  if (Array.isArray(raw)) return raw.filter((part) => !isBlankPart(part, isBlank));
+  if (!isJsonRecord(raw)) return raw;
+  // A value may also be a tool's own JSON.
+  const lists = PART_LISTS.filter((name) => name in raw && (name !== "value" || raw["type"] === "content"));
+  const stripped = lists.map((name) => [name, withoutBlankTexts(raw[name], isBlank)] as const);
+  return { ...raw, ...Object.fromEntries(stripped) };
+}
+
+function isBlankPart(part: unknown, isBlank: (text: string) => boolean): boolean {
+  const { type, text, providerOptions, ...others } = fieldsOf(part);
+  if (typeof text !== "string" || !isBlank(text)) return false;
+  if (fieldsOf(fieldsOf(providerOptions)["google"])["thoughtSignature"] !== undefined) return false;
+  return type === undefined ? Object.keys(others).length === 0 : type === "text" || type === "input_text";
+}
+
+/** Tells whether the last part of a list has one of these types. */
+export function endsIn(list: unknown, ...types: readonly string[]): boolean {
+  const { type } = fieldsOf(Array.isArray(list) ? list.at(-1) : undefined);
+  return types.some((one) => one === type);
+}
+
+/** Copies a value through JSON, which drops what it cannot hold; cycles and BigInts throw. */
+function jsonCopy(value: object): JsonValue {
+  const copy: JsonValue = JSON.parse(encodeRecord(value));
+  return copy;
+}
+
+/** Tells whether two values are equal as JSON, whatever the order of keys. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  // An explicit stack, because the data may be deeper than the call stack.
+  const pairs: [unknown, unknown][] = [[a, b]];
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [left, right] = pair;
+    if (Object.is(left, right)) continue;
+    if (Array.isArray(left) && Array.isArray(right)) {
+      if (left.length !== right.length) return false;
+      left.forEach((value, index) => {
+        pairs.push([value, right[index]]);
+      });
+    } else if (isJsonRecord(left) && isJsonRecord(right)) {
+      for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+        pairs.push([ownValue(left, key), ownValue(right, key)]);
+      }
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+function ownValue(record: object, key: string): unknown {
+  return Object.getOwnPropertyDescriptor(record, key)?.value;
+}
+
+/** Copies a record without some fields, and without null and undefined ones. */
+export function withoutFields(record: object, names: readonly string[] = []): { [key: string]: unknown } {
+  return Object.fromEntries(
+    Object.entries(record).filter(
+      ([name, value]) => value !== null && value !== undefined && !names.includes(name),
+    ),
+  );
+}

@@ -1,0 +1,423 @@
+import { convertToLlm } from "../../core/context/convert-to-llm.ts";
+import { fieldsOf, listOf } from "../../core/context/entry-fields.ts";
+import { foldSystemMessages, systemText } from "../../core/context/system-message.ts";
+import { repairToolPairs, type ToolPairRepair } from "../../core/context/tool-pairs.ts";
+import { isUnfinished } from "../../core/context/unfinished-answer.ts";
+import type { ImageContent } from "../../core/format/content.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Message,
+  SystemMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../../core/format/message.ts";
+import { ConversionIssues } from "./conversion-issue.ts";
+import type { RequestOptions } from "./conversion-options.ts";
+import type { AnswerBlock, Dialect } from "./dialect.ts";
+import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
+import {
+  type FormName,
+  isOriginalForModel,
+  isSameJson,
+  keptForms,
+  rawOf,
+  withoutBlankTexts,
+} from "./raw-form.ts";
+import { RequestContent } from "./request-content.ts";
+import type { ToolIds } from "./tool-ids.ts";
+import { wellFormedMessage } from "./well-formed-message.ts";
+
+/** Instructions between messages. */
+export interface PlannedSystem {
+  readonly kind: "system";
+  readonly index: number;
+  readonly text: string;
+  readonly message: SystemMessage;
+  /** Its kept original in this form, if the text is unchanged. */
+  readonly raw: unknown;
+}
+
+/** A user message. */
+export interface PlannedUser {
+  readonly kind: "user";
+  readonly index: number;
+  readonly content: UserMessage["content"];
+  /** Its kept original in this form, if the content is unchanged. */
+  readonly raw: unknown;
+}
+
+/** A tool result. */
+export interface PlannedResult {
+  readonly index: number;
+  /** Whether it was made for a call without a result. */
+  readonly isMade: boolean;
+  readonly message: ToolResultMessage;
+  readonly raw: unknown;
+}
+
+/** An answer to send, with the results of its calls in order. */
+export interface PlannedAnswer {
+  readonly kind: "answer";
+  readonly index: number;
+  readonly content: readonly AnswerBlock[];
+  readonly api: string;
+  /** Whether the model of the request wrote it, and can use its ids and signatures. */
+  readonly isOwn: boolean;
+  /** Whether it lost thinking, or something kept in `details`. */
+  readonly isIncomplete: boolean;
+  readonly results: readonly PlannedResult[];
+  readonly raw: unknown;
+  /** The `details` of the message. */
+  readonly details: unknown;
+}
+
+/** A part of a request. */
+export type PlannedItem = PlannedSystem | PlannedUser | PlannedAnswer;
+
+/** A request before conversion to a provider's form. */
+export interface RequestPlan {
+  /** Text before the conversation; may be empty. */
+  readonly system: string;
+  readonly items: PlannedItem[];
+  readonly target: ModelIdentity | undefined;
+  readonly ids: ToolIds;
+  readonly issues: ConversionIssues;
+}
+
+/** Text of the user message added for providers that require one first. */
+const FIRST_WORDS = "(The conversation starts with an answer.)";
+
+/** Text of a result that has only images, which follow it. */
+const IMAGES_FOLLOW = "(see the image that follows)";
+
+const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">, string>> = {
+  resultMade: "has no result; one that says so was added",
+  resultMoved: "has its result further on; the result was moved behind the call",
+  resultDropped: "has a result but no call; the result was dropped",
+  callDropped: "cannot be paired; the call was dropped",
+  callRenamed: "reuses an id; it got a new one",
+};
+
+interface Indexed<M = Message> {
+  readonly message: M;
+  readonly index: number;
+}
+
+/**
+ * Prepares a conversation as all providers require: only finished answers, each followed by its results, without
+ * thinking of other models or empty content.
+ *
+ * @param messages - The messages of a context; not changed.
+ */
+export function planRequest(
+  messages: readonly AgentMessage[],
+  dialect: Dialect,
+  options: RequestOptions,
+): RequestPlan {
+  return new Planner(dialect, options).plan(messages);
+}
+
+class Planner {
+  readonly #dialect: Dialect;
+  readonly #options: RequestOptions;
+  readonly #issues = new ConversionIssues();
+  readonly #ids: ToolIds;
+  readonly #content: RequestContent;
+  /** Ids of calls that got a made result. */
+  readonly #made = new Set<string>();
+  /** Names of called tools by call id; results use the same names. */
+  readonly #callNames = new Map<string, string>();
+  #target: ModelIdentity | undefined;
+
+  constructor(dialect: Dialect, options: RequestOptions) {
+    this.#dialect = dialect;
+    this.#options = options;
+    this.#ids = dialect.newIds();
+    this.#content = new RequestContent(dialect, this.#issues);
+  }
+
+  plan(messages: readonly AgentMessage[]): RequestPlan {
+    const paired = this.#pair(this.#finished(messages));
+    const all = paired.map(({ message }) => message);
+    this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
+    for (const message of all) this.#keepIds(message);
+    this.#reportTools(all);
+    const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
+    const front = new Set(this.#systemInFront(items));
+    const system = this.#systemText(Array.from(front, ({ message }) => message));
+    const isUnsaid = ({ text, raw }: PlannedSystem) => raw === undefined && this.#dialect.isBlank(text);
+    const rest = items.filter((item) => item.kind !== "system" || !(front.has(item) || isUnsaid(item)));
+    this.#startWithUser(rest);
+    return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
+  }
+
+  /** Lets ids that fit stay, before others take theirs. */
+  #keepIds(message: Message): void {
+    if (message.role !== "assistant") return;
+    const isOwn = isWrittenBy(this.#target, message);
+    for (const { type, id } of listOf(message.content).map(fieldsOf)) {
+      if (type === "toolCall" && typeof id === "string") this.#ids.keep(id, isOwn);
+    }
+  }
+
+  #startWithUser(items: PlannedItem[]): void {
+    const first = items.find((item) => item.kind !== "system");
+    if (!this.#dialect.startsWithUser || first?.kind !== "answer") return;
+    const { index } = first;
+    this.#issues.report(
+      "CONTENT_ADDED",
+      index,
+      "Added a user message, since the conversation starts with an answer.",
+    );
+    items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
+  }
+
+  /** Returns the messages that providers know, without unfinished answers. */
+  #finished(messages: readonly AgentMessage[]): Indexed[] {
+    return messages.flatMap((input, index) => {
+      const message = wellFormedMessage(input);
+      const converted = convertToLlm([message]);
+      if (message !== input && converted.length > 0) {
+        this.#issues.report(
+          "CONTENT_REPLACED",
+          index,
+          "Replaced halves of characters, which providers refuse, by U+FFFD.",
+        );
+      }
+      if (converted.length === 0 && fieldsOf(message)["excludeFromContext"] !== true) {
+        this.#issues.report(
+          "MESSAGE_DROPPED",
+          index,
+          `Dropped a message of role ${roleOf(message)}, which no provider knows.`,
+        );
+      }
+      return converted.flatMap((one) => {
+        if (one.role !== "assistant" || this.#dialect.isForDisplay || !isUnfinished(one))
+          return [{ message: one, index }];
+        this.#issues.report("MESSAGE_DROPPED", index, `Dropped an answer that ended with ${one.stopReason}.`);
+        return [];
+      });
+    });
+  }
+
+  #pair(input: readonly Indexed[]): Indexed[] {
+    const { messages, repairs } = repairToolPairs(input.map(({ message }) => message));
+    const dropped = new Set<number>();
+    for (const { kind, index, toolCallId, newToolCallId = toolCallId } of repairs) {
+      if (kind === "messageDropped") dropped.add(index);
+      if (kind === "resultMade") this.#made.add(newToolCallId);
+      const text =
+        kind === "messageDropped"
+          ? "Dropped a message that held nothing but dropped calls."
+          : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
+      this.#issues.report("PAIR_REPAIRED", input[index]?.index ?? -1, text);
+    }
+    // A result has its own index, or that of its call if it was made; all others are still in order.
+    const others = input.filter(({ message }, at) => message.role !== "toolResult" && !dropped.has(at));
+    const results = new Map(input.map(({ message, index }) => [message, index]));
+    let at = -1;
+    return messages.map((message) => {
+      if (message.role !== "toolResult") at++;
+      const index = others[at]?.index ?? -1;
+      return { message, index: message.role === "toolResult" ? (results.get(message) ?? index) : index };
+    });
+  }
+
+  #systemInFront(items: readonly PlannedItem[]): PlannedSystem[] {
+    const { systemInFront } = this.#dialect;
+    const systems = items.filter((item) => item.kind === "system");
+    // What only the original holds cannot be part of the instructions.
+    const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
+    const leading = rest === -1 ? systems : systems.slice(0, rest);
+    // Sections replace one another by name, so they only make sense together.
+    const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
+    if (!hasSections && systemInFront === "none") return [];
+    if (!hasSections && systemInFront === "leading") return leading;
+    for (const { index, raw } of systems)
+      if (raw !== undefined) this.#reportLost(index, [this.#dialect.form]);
+    for (const { index } of systems.slice(leading.length)) {
+      this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
+    }
+    return systems;
+  }
+
+  /** Returns the text in front of the request; empty if the provider would refuse it. */
+  #systemText(messages: readonly SystemMessage[]): string {
+    const text = systemText(messages);
+    if (text === "" || !this.#dialect.isBlank(text)) return text;
+    this.#issues.report("BLOCK_DROPPED", -1, "Dropped instructions that are only white space.");
+    return "";
+  }
+
+  #reportTools(messages: readonly Message[]): void {
+    const tools = foldSystemMessages(messages, 0)?.toolsAdded ?? [];
+    if (tools.length === 0) return;
+    const names = tools.map(({ name }) => name).join(", ");
+    this.#issues.report("TOOLS_DROPPED", -1, `Pass these tools with the request: ${names}.`);
+  }
+
+  #items(messages: readonly Indexed[]): PlannedItem[] {
+    const items: PlannedItem[] = [];
+    let results: PlannedResult[] = [];
+    for (const { message, index } of messages) {
+      if (message.role === "toolResult") {
+        results.push(this.#result(message, index));
+        continue;
+      }
+      results = [];
+      const item =
+        message.role === "assistant" ? this.#answer(message, index, results) : this.#other(message, index);
+      if (item !== undefined) items.push(item);
+      else
+        this.#issues.report(
+          "MESSAGE_DROPPED",
+          index,
+          `Dropped a message of role ${message.role} without content.`,
+        );
+    }
+    return items;
+  }
+
+  #other(message: SystemMessage | UserMessage, index: number): PlannedItem | undefined {
+    if (message.role === "system") {
+      const text = systemText([message]);
+      const raw = this.#raw(message, index, this.#dialect.readSystem ?? (() => undefined), text);
+      return { kind: "system", index, text, message, raw };
+    }
+    const content = this.#content.ofUser(message.content, index);
+    const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
+    const raw = this.#raw(message, index, read, inBlocks(content));
+    const isNothing = content.length === 0 && (raw === undefined || !this.#dialect.isForDisplay);
+    return isNothing ? undefined : { kind: "user", index, content, raw };
+  }
+
+  #answer(
+    message: AssistantMessage,
+    index: number,
+    results: readonly PlannedResult[],
+  ): PlannedAnswer | undefined {
+    const mayThink = this.#dialect.isForDisplay || isWrittenBy(this.#target, message);
+    const isOwn = this.#options.dropThinking !== true && mayThink;
+    const blocks = this.#content.ofAnswer(message, isOwn, index);
+    const calls = blocks.filter((block) => block.type === "toolCall");
+    for (const { id, name } of calls) this.#callNames.set(id, name);
+    const changed = calls.filter(({ id }) => !this.#ids.isUnchanged(id));
+    if (changed.length > 0)
+      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider would refuse.");
+    const read = changed.length > 0 ? () => undefined : this.#dialect.readAnswer;
+    const raw = this.#raw(message, index, read, blocks);
+    const { api, details } = message;
+    // Thinking alone is no answer, and providers refuse it.
+    const isNothing = this.#dialect.isForDisplay
+      ? blocks.length === 0 && details === undefined
+      : blocks.every(isThinking);
+    if (isNothing && (raw === undefined || isEmpty(raw))) return undefined;
+    const isIncomplete = raw === undefined && this.#hasLost(message, blocks);
+    const content = isIncomplete ? this.#withoutThinking(blocks, index) : blocks;
+    return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
+  }
+
+  /** Tells whether an answer lost some thinking, or something that its thinking belongs to. */
+  #hasLost(message: AssistantMessage, blocks: readonly AnswerBlock[]): boolean {
+    const thoughts = message.content.filter((block) => fieldsOf(block)["type"] === "thinking");
+    const isPartial = blocks.filter(isThinking).length < thoughts.length;
+    const isAtEnd = this.#dialect.wantsThinkingWhole && fieldsOf(blocks.at(-1))["type"] === "thinking";
+    return isPartial || isAtEnd || this.#lostForms(message).length > 0;
+  }
+
+  #withoutThinking(blocks: AnswerBlock[], index: number): AnswerBlock[] {
+    if (!this.#dialect.wantsThinkingWhole || !blocks.some(isThinking)) return blocks;
+    this.#issues.report("THINKING_DROPPED", index, "Dropped thinking, since part of its answer is missing.");
+    return blocks.filter((block) => !isThinking(block));
+  }
+
+  #result(message: ToolResultMessage, index: number): PlannedResult {
+    const { toolCallId } = message;
+    const content = this.#content.ofTool(message.content, index);
+    const isError = message.isError === true;
+    const read = this.#ids.isUnchanged(toolCallId) ? this.#dialect.readResult : () => undefined;
+    const raw = this.#raw(message, index, read, { toolCallId: this.#ids.of(toolCallId), content, isError });
+    const toolName = this.#callNames.get(toolCallId) ?? this.#content.toolName(message.toolName, index);
+    const isMade = this.#made.has(toolCallId);
+    return { index, isMade, message: { ...message, toolName, content, isError }, raw };
+  }
+
+  /** Moves images that results cannot hold to a user message after the results. */
+  #moveImages(item: PlannedItem): PlannedItem[] {
+    if (item.kind !== "answer") return [item];
+    const moved: ImageContent[] = [];
+    const results = item.results.map((result) => {
+      const { message, index } = result;
+      const images = message.content.filter((block) => block.type === "image");
+      if (images.length === 0 || this.#dialect.takesImages(message, this.#target)) return result;
+      this.#issues.report("CONTENT_MOVED", index, "Moved the images of a result behind the results.");
+      moved.push(...images);
+      const texts = message.content.filter((block) => block.type === "text");
+      const content = texts.length > 0 ? texts : [{ type: "text" as const, text: IMAGES_FOLLOW }];
+      return { ...result, message: { ...message, content }, raw: undefined };
+    });
+    if (moved.length === 0) return [item];
+    const index = results.at(-1)?.index ?? item.index;
+    return [
+      { ...item, results },
+      { kind: "user", index, content: moved, raw: undefined },
+    ];
+  }
+
+  /** Returns the kept original of a message if its content is unchanged; reports originals that cannot be sent. */
+  #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
+    const { form, isForDisplay, isBlank } = this.#dialect;
+    const kept = rawOf(message, form);
+    // Blank texts are dropped from the content, too; what people see keeps them.
+    const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
+    if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
+    this.#reportLost(index, this.#lostForms(message));
+    return undefined;
+  }
+
+  #reportLost(index: number, forms: readonly FormName[]): void {
+    if (forms.length === 0) return;
+    const what = forms.map((form) => `details.${form}`).join(" and ");
+    this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${what} keeps.`);
+  }
+
+  /** Lists the forms of kept originals that hold something for a model. */
+  #lostForms(message: object): FormName[] {
+    // What people see brings back the details of all others.
+    if (this.#dialect.isForDisplay && fieldsOf(message)["role"] !== "system") return [];
+    return keptForms(message).filter((form) => isOriginalForModel(form, rawOf(message, form)));
+  }
+}
+
+/** Normalises a text to a block. */
+function inBlocks(content: UserMessage["content"] | undefined): unknown {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+/** Tells whether an original has a list of parts, and none is left. */
+function isEmpty(raw: unknown): boolean {
+  const parts = Array.isArray(raw) ? raw : fieldsOf(raw)["content"];
+  return Array.isArray(parts) && parts.length === 0;
+}
+
+function isThinking({ type }: AnswerBlock): boolean {
+  return type === "thinking";
+}
+
+function roleOf(message: unknown): string {
+  return JSON.stringify(fieldsOf(message)["role"]) ?? "undefined";
+}
+
+/**
+ * Reports that a provider's results cannot say that their calls failed: in the request that sends the first such result,
+ * since a conversation that has an answer to it was sent before.
+ */
+export function reportFailedResult({ items, issues }: RequestPlan): void {
+  const answers = items.filter((item) => item.kind === "answer");
+  const failed = answers.flatMap(({ results }) => results.filter(({ message }) => message.isError));
+  const [first] = failed;
+  if (first === undefined || answers.at(-1)?.results.includes(first) !== true) return;
+  issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot say that its call failed.");
+}

@@ -1,0 +1,39 @@
+import { isJsonRecord } from "../../core/format/json.ts";
+import { parseRecord } from "../../core/jsonl/decode.ts";
+import type { History } from "./message-history.ts";
+
+/** A text in JSON, or a number. */
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** Returns the arguments of a tool call, from an object or the JSON that the model wrote; undefined if that is no object. */
+export function argumentsOf(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value === "string") return parseRecord(value);
+  return isJsonRecord(value) ? value : undefined;
+}
+
+/** Normalises the JSON of arguments; leaves what is no object, or has numbers that parsing would round. */
+export function plainArguments(json: unknown): unknown {
+  return isRounded(json) ? json : (argumentsOf(json) ?? json);
+}
+
+/** Reports arguments whose numbers were rounded. */
+export function reportRounded(history: History, index: number, args: readonly unknown[]): void {
+  if (!args.some(isRounded)) return;
+  history.report(
+    "CONTENT_REPLACED",
+    index,
+    "Rounded numbers in the arguments of a tool call: integers beyond 2^53 lose digits. Pass such ids as texts.",
+  );
+}
+
+/** Tells whether parsing changes numbers of arguments: integers beyond 2^53, and what is too large for a number. */
+function isRounded(json: unknown): boolean {
+  if (typeof json !== "string" || parseRecord(json) === undefined) return false;
+  return (json.match(TEXT_OR_NUMBER) ?? []).some((token) => !token.startsWith('"') && !isHeld(token));
+}
+
+function isHeld(token: string): boolean {
+  const number = Number(token);
+  if (!Number.isFinite(number)) return false;
+  return !/^-?\d+$/.test(token) || String(number) === token || BigInt(number) === BigInt(token);
+}

@@ -1,0 +1,148 @@
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import type { AgentMessage } from "../../core/format/message.ts";
+import { wellFormedText } from "../../core/format/well-formed-text.ts";
+import { parseJson } from "../../core/jsonl/decode.ts";
+import { reasoningField } from "./openai-chat/openai-chat-content.ts";
+import { textItemOf } from "./openai-responses/item-ids.ts";
+import { keptForms } from "./raw-form.ts";
+
+/** Fields whose texts may be JSON that a request decodes, or that a server does. */
+const JSON_FIELDS: ReadonlySet<string> = new Set([
+  "arguments",
+  "textSignature",
+  "thinkingSignature",
+  "thoughtSignature",
+]);
+
+/** JSON's escape for half a surrogate pair, also of a whole pair. */
+const ESCAPED_HALF = /\\u[dD][89a-fA-F]/;
+
+/**
+ * Replaces halves of surrogate pairs, which providers refuse, in everything of a message that a request can hold: texts,
+ * names, arguments, also those in JSON, and kept originals. Leaves ids of calls to `ToolIds`, which tells them apart.
+ *
+ * A signature whose text changes is dropped.
+ *
+ * @returns The same message if there are none.
+ * @remarks Cost: O(size of the message), at any depth.
+ */
+export function wellFormedMessage<M extends AgentMessage>(message: M): M {
+  if (!isJsonRecord(message)) return message;
+  const changed = changedFields(message, (name, value) => {
+    if (name === "toolCallId") return value;
+    if (name === "details") return wellFormedDetails(message, value);
+    return name === "content" && Array.isArray(value) ? wellFormedBlocks(value) : wellFormedValue(value);
+  });
+  return changed === undefined ? message : Object.assign({}, message, changed);
+}
+
+/** Returns the fields that a function changes; undefined if there are none. */
+function changedFields(
+  record: object,
+  change: (name: string, value: unknown) => unknown,
+): { readonly [name: string]: unknown } | undefined {
+  const changed = Object.entries(record).flatMap(([name, value]) => {
+    const other = change(name, value);
+    return other === value ? [] : [[name, other] as const];
+  });
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+}
+
+/** Of `details`, only kept originals are sent; all else is the host's. */
+function wellFormedDetails(message: object, details: unknown): unknown {
+  const forms = new Set<string>(keptForms(message));
+  const changed = changedFields(fieldsOf(details), (name, value) =>
+    forms.has(name) ? wellFormedValue(value) : value,
+  );
+  return changed === undefined ? details : { ...fieldsOf(details), ...changed };
+}
+
+function wellFormedBlocks(blocks: readonly unknown[]): unknown {
+  const changed = blocks.map(wellFormedBlock);
+  return changed.every((block, at) => block === blocks[at]) ? blocks : changed;
+}
+
+function wellFormedBlock(block: unknown): unknown {
+  if (!isJsonRecord(block)) return wellFormedValue(block);
+  const isCall = block["type"] === "toolCall";
+  const changed = changedFields(block, (name, value) =>
+    isCall && name === "id" ? value : wellFormedField(name, value),
+  );
+  return changed === undefined ? block : withoutSignature({ ...block, ...changed });
+}
+
+/** Removes what signs a text, other than the name of the field that it came in, or the id of its item. */
+function withoutSignature(block: { readonly [name: string]: unknown }): object {
+  const { thinkingSignature: thinking, textSignature: text, thoughtSignature: _, ...rest } = block;
+  return {
+    ...rest,
+    ...(typeof thinking === "string" &&
+      reasoningField(thinking) !== undefined && { thinkingSignature: thinking }),
+    ...(typeof text === "string" && textItemOf(text) !== undefined && { textSignature: text }),
+  };
+}
+
+function wellFormedField(name: string, value: unknown): unknown {
+  return typeof value === "string" ? wellFormedNamed(name, value) : wellFormedValue(value);
+}
+
+function wellFormedNamed(name: string, text: string): string {
+  const whole = wellFormedText(text);
+  if (!JSON_FIELDS.has(name) || !ESCAPED_HALF.test(whole)) return whole;
+  const { value } = parseJson(whole) ?? {};
+  const decoded = wellFormedValue(value);
+  return decoded === value ? whole : JSON.stringify(decoded);
+}
+
+/** Replaces halves of surrogate pairs in a value and in names of properties; returns the same value if there are none. */
+export function wellFormedValue(value: unknown): unknown {
+  if (typeof value === "string") return wellFormedText(value);
+  return isWellFormed(value) ? value : wellFormedCopy(value);
+}
+
+function isWellFormed(value: unknown): boolean {
+  const seen = new Set<object>();
+  // An explicit stack, because the data may be deeper than the call stack.
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (!isContainer(one) || seen.has(one)) continue;
+    seen.add(one);
+    for (const [name, inner] of Object.entries(one)) {
+      if (wellFormedText(name) !== name) return false;
+      if (typeof inner !== "string") open.push(inner);
+      else if (wellFormedNamed(name, inner) !== inner) return false;
+    }
+  }
+  return true;
+}
+
+function wellFormedCopy(value: unknown): unknown {
+  const copies = new Map<object, object>();
+  const open: object[] = [];
+  const copyOf = (one: unknown): unknown => {
+    if (!isContainer(one)) return one;
+    const known = copies.get(one);
+    if (known !== undefined) return known;
+    const copy = Array.isArray(one) ? [] : {};
+    copies.set(one, copy);
+    open.push(one);
+    return copy;
+  };
+  const root = copyOf(value);
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const copy = copies.get(one) ?? {};
+    for (const [name, inner] of Object.entries(one)) {
+      const made = typeof inner === "string" ? wellFormedNamed(name, inner) : copyOf(inner);
+      const field = { value: made, writable: true, enumerable: true, configurable: true };
+      Object.defineProperty(copy, wellFormedText(name), field);
+    }
+  }
+  return root;
+}
+
+/** Tells whether a value is a list, or a record of fields rather than an object with a life of its own. */
+function isContainer(value: unknown): value is object {
+  return Array.isArray(value) || Object.prototype.toString.call(value) === "[object Object]";
+}

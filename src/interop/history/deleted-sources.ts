@@ -1,0 +1,62 @@
+import { statSync } from "node:fs";
+import { sep } from "node:path";
+import { sourceKeyOf } from "../../core/format/import-origin.ts";
+import { unlessRefused } from "../../session/files/skipped-files.ts";
+import type { SourceName } from "../import/imported-session.ts";
+import type { ImportCache, KnownImport } from "./import-cache.ts";
+import type { ImportTarget } from "./import-target.ts";
+import { isDatabaseName } from "./source-file.ts";
+import type { SourceSession } from "./source-program.ts";
+import { pathsOf, type SourceQuery } from "./source-query.ts";
+import { SOURCE_PROGRAMS } from "./source-table.ts";
+
+/** A session whose source was deleted. */
+export interface GoneImport {
+  readonly source: SourceName;
+  readonly known: KnownImport;
+}
+
+/**
+ * Finds the sessions here whose sources were deleted, as far as the cache knows what was imported, and marks them in it.
+ *
+ * @param found - All sessions that were found.
+ * @returns Those below the paths of the query; none if it is about a project or a time, which a deleted source does not tell.
+ */
+export async function findGone(
+  found: readonly SourceSession[],
+  target: ImportTarget,
+  query: SourceQuery,
+  cache: ImportCache,
+): Promise<GoneImport[]> {
+  if (query.project !== undefined || query.sinceMs !== undefined) return [];
+  const paths = pathsOf(query);
+  const isMeant = (path: string) => paths.some((one) => path === one || path.startsWith(one + sep));
+  const keys = new Set(found.map(sourceKeyOf));
+  const gone: GoneImport[] = [];
+  for (const [key, stamp, sessions] of cache.allImports()) {
+    const source = SOURCE_PROGRAMS.find(({ name }) => key.startsWith(`${name} `))?.name;
+    const isAsked = source !== undefined && (query.sources?.includes(source) ?? true);
+    const isGone = (one: KnownImport) => isMissing(one) || isDeletedIn(cache, one);
+    if (!isAsked || keys.has(key) || !sessions.every((one) => isMeant(one.sourcePath) && isGone(one)))
+      continue;
+    for (const known of sessions) {
+      if (known.isDeleted !== true && (await target.has(known.location))) gone.push({ source, known });
+    }
+    const marked = sessions.map((one) => ({ ...one, isGone: true }));
+    if (sessions.some(({ isGone }) => isGone !== true)) cache.putImports(key, stamp, marked);
+  }
+  return gone;
+}
+
+/** Tells whether a session was deleted in a database, as that was when it was last read. */
+function isDeletedIn(cache: ImportCache, { sourcePath: path, sourceId }: KnownImport): boolean {
+  return isDatabaseName(path) && cache.lastFactsOf({ path }).every(({ sessionId }) => sessionId !== sourceId);
+}
+
+function isMissing({ sourcePath }: KnownImport): boolean {
+  // One that was packed is not gone, even if it cannot be unpacked here.
+  const paths = [sourcePath, `${sourcePath}.zst`];
+  const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+  // What the system does not tell is not known to be gone.
+  return unlessRefused(() => !paths.some(isThere)) ?? false;
+}

@@ -1,0 +1,73 @@
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
+import { type DetectedSource, detectSource } from "../import/detect-source.ts";
+import type { DatabaseCopies } from "./database-copies.ts";
+import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
+import type { FileFacts } from "./source-program.ts";
+import { programOf, SOURCE_PROGRAMS } from "./source-table.ts";
+
+/** Number of bytes to read first, and next if they are not enough. */
+const FRONTS = [32 * 1024, 512 * 1024] as const;
+
+/** Number of bytes to read of a file that is too large for one text: only records on lines can be found in it. */
+const LARGE_FRONT = 64 * 1024 * 1024;
+
+/**
+ * Reads the facts of the sessions in a file.
+ *
+ * @param copies - Those of databases that the run reads.
+ * @returns Empty if the file holds none.
+ * @throws {SessionError} `NOT_A_SESSION` if the file is too large to find that out.
+ * @remarks Cost: usually the first 32 KB.
+ */
+export function readFileFacts(file: SourceFile, copies: DatabaseCopies): readonly FileFacts[] {
+  const { path } = file;
+  if (isDatabase(path)) return factsInDatabase(path, copies.of(path));
+  const unpacked = path.endsWith(".zst") ? readSource(path) : undefined;
+  const size = unpacked?.length ?? file.size;
+  const factsOf = (length: number) =>
+    factsIn(decodeText(unpacked?.subarray(0, length) ?? readFront(path, length)), path);
+  for (const length of FRONTS) {
+    const facts = factsOf(length);
+    if (size <= length || (facts.length > 0 && facts.every(isEnough))) return facts;
+  }
+  if (size <= MAX_TEXT_BYTES) return factsOf(size);
+  const facts = factsOf(LARGE_FRONT);
+  if (facts.length === 0) throw tooLarge(path);
+  return facts;
+}
+
+/** Detects which program a file belongs to from its front; undefined if that is unknown, or it is no file to read. */
+export function detectSourceOfFile(path: string): DetectedSource | undefined {
+  try {
+    return detectSource(decodeText(readFront(path, FRONTS[1])));
+  } catch (error) {
+    // Whoever reads the file tells what is wrong with it.
+    if (!(error instanceof Error)) throw error;
+    return undefined;
+  }
+}
+
+/** Tells whether all facts that the file can provide are known. */
+function isEnough(facts: FileFacts): boolean {
+  const { wanted = USUALLY_WANTED } = programOf(facts.source) ?? {};
+  return wanted.every((name) => facts[name] !== undefined);
+}
+
+const USUALLY_WANTED = ["cwd", "startedAt"] as const;
+
+function factsIn(text: string, path: string): readonly FileFacts[] {
+  return programOf(detectSource(text))?.factsIn(text, path) ?? [];
+}
+
+function isDatabase(path: string): boolean {
+  return decodeText(readFront(path, DATABASE_FRONT.length)) === DATABASE_FRONT;
+}
+
+function factsInDatabase(path: string, copy: string): readonly FileFacts[] {
+  for (const program of SOURCE_PROGRAMS) {
+    const facts = program.factsInDatabase?.(copy, path);
+    if (facts !== undefined) return facts.map((one) => ({ ...one, isInDatabase: true }));
+  }
+  return [];
+}

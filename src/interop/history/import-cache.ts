@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { digestOf } from "../../core/format/ids.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { readAtomicJson, writeAtomicJson } from "../../session/fs/atomic-json.ts";
+import { hasErrorCode } from "../../session/fs/file-system.ts";
+import type { ImportCounts } from "../import/imported-session.ts";
+import type { WrittenSession } from "./import-target.ts";
+import { type SourceFile, stampOf } from "./source-file.ts";
+import type { FileFacts } from "./source-program.ts";
+
+/** What an import remembers of the files that it read, for the next one to read on. */
+export interface ReadState {
+  /** Bytes of the main file. */
+  readonly size: number;
+  /** State of everything else that belongs to the session. */
+  readonly others: string;
+}
+
+/** A session that an import made. */
+export interface KnownImport extends WrittenSession {
+  readonly sourceId: string;
+  readonly sourcePath: string;
+  readonly id: string;
+  /** Path of the session, or its id in a store. */
+  readonly location: string;
+  readonly counts: ImportCounts;
+  readonly dropped: { readonly [reason: string]: number };
+  /** Whether it was left out because it was deleted here. */
+  readonly isDeleted?: boolean | undefined;
+  /** For the session itself, not its subagents: what the import read of its source. */
+  readonly read?: ReadState | undefined;
+  /** Whether its source is known to be deleted. */
+  readonly isGone?: boolean | undefined;
+}
+
+/** Raised when the cache's format, or the conversion of records, changes. */
+const CACHE_VERSION = 7;
+
+/**
+ * Remembers, for one target, which files hold which session, and the results of importing them.
+ *
+ * Without it, an import reads all files again, and still writes only what is new.
+ */
+export class ImportCache {
+  readonly #path: string;
+  readonly #files: JsonRecord;
+  readonly #imports: JsonRecord;
+  /** What came since it was read or saved. */
+  #fresh: Kept = { files: {}, imports: {} };
+
+  /** @param target - Name of the import's target. */
+  constructor(target: string, folder: string = defaultCacheFolder()) {
+    this.#path = join(folder, `imports-${digestOf(target)}.json`);
+    const { files, imports } = keptAt(this.#path);
+    this.#files = files;
+    this.#imports = imports;
+  }
+
+  /** Returns the facts of the sessions in a file; undefined if it must be read. */
+  factsOf(file: SourceFile): readonly FileFacts[] | undefined {
+    const { stamp, facts } = fieldsOf(this.#files[file.path]);
+    if (stamp !== stampOf(file) || !Array.isArray(facts)) return undefined;
+    return facts.filter(isFileFacts);
+  }
+
+  /** Returns the facts that the sessions in a file had when it was last read. */
+  lastFactsOf({ path }: Pick<SourceFile, "path">): readonly FileFacts[] {
+    const { facts } = fieldsOf(this.#files[path]);
+    return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
+  }
+
+  putFacts(file: SourceFile, facts: readonly FileFacts[]): void {
+    this.#files[file.path] = this.#fresh.files[file.path] = { stamp: stampOf(file), facts };
+  }
+
+  /** Returns the sessions made from files in this state; undefined if they were not imported in it. */
+  importsOf(key: string, stamp: string): readonly KnownImport[] | undefined {
+    const { stamp: known, sessions } = fieldsOf(this.#imports[key]);
+    if (known !== stamp || !Array.isArray(sessions) || !sessions.every(isKnownImport)) return undefined;
+    return sessions;
+  }
+
+  /** Returns the sessions made of everything that was ever imported, by the keys of their sources. */
+  allImports(): [key: string, stamp: string, sessions: readonly KnownImport[]][] {
+    return Object.entries(this.#imports).flatMap(([key, kept]): [string, string, KnownImport[]][] => {
+      const { stamp, sessions } = fieldsOf(kept);
+      return typeof stamp === "string" && Array.isArray(sessions) && sessions.every(isKnownImport)
+        ? [[key, stamp, sessions]]
+        : [];
+    });
+  }
+
+  /** Returns the sessions that the last import made, whatever has changed since; none if it is unknown. */
+  lastImportsOf(key: string): readonly KnownImport[] {
+    const { stamp } = fieldsOf(this.#imports[key]);
+    return (typeof stamp === "string" ? this.importsOf(key, stamp) : undefined) ?? [];
+  }
+
+  putImports(key: string, stamp: string, sessions: readonly KnownImport[]): void {
+    this.#imports[key] = this.#fresh.imports[key] = { stamp, sessions };
+  }
+
+  /** Adds what is new to what other imports have saved by now; what a redaction has removed does not come back. */
+  async save(): Promise<void> {
+    const fresh = this.#fresh;
+    if (Object.keys({ ...fresh.files, ...fresh.imports }).length === 0) return;
+    const { files, imports } = keptAt(this.#path);
+    const all = { files: { ...files, ...fresh.files }, imports: { ...imports, ...fresh.imports } };
+    try {
+      await writeAtomicJson(this.#path, { version: CACHE_VERSION, ...all });
+      this.#fresh = { files: {}, imports: {} };
+    } catch (error) {
+      // A redaction removes what is being written, too.
+      if (!hasErrorCode(error, "ENOENT")) throw error;
+    }
+  }
+}
+
+interface Kept {
+  readonly files: { [path: string]: unknown };
+  readonly imports: { [key: string]: unknown };
+}
+
+/** Reads what is kept; nothing if nothing is, or it is of another version. */
+function keptAt(path: string): Kept {
+  const { version, files, imports } = fieldsOf(readAtomicJson(path)?.value);
+  if (version !== CACHE_VERSION) return { files: {}, imports: {} };
+  return { files: { ...fieldsOf(files) }, imports: { ...fieldsOf(imports) } };
+}
+
+function isFileFacts(value: unknown): value is FileFacts {
+  return isJsonRecord(value) && typeof value["source"] === "string" && typeof value["sessionId"] === "string";
+}
+
+function isKnownImport(value: unknown): value is KnownImport {
+  if (!isJsonRecord(value) || !isJsonRecord(value["counts"]) || !isJsonRecord(value["dropped"])) return false;
+  return ["sourceId", "sourcePath", "id", "location"].every((name) => typeof value[name] === "string");
+}

@@ -1,0 +1,454 @@
+import { readdirSync } from "node:fs";
+import { uptime } from "node:os";
+import { dirname, join } from "node:path";
+import { readFront, readFrontOf } from "../../catalog/list/deleted-imports.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { type LineSource, sourceOf } from "../../core/jsonl/line-source.ts";
+import { importedRoot } from "../../session/files/user-folders.ts";
+import {
+  closeQuietly,
+  type FileSystem,
+  hasErrorCode,
+  ifPresent,
+  makeFolder,
+  NotAPlainFileError,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+} from "../../session/fs/file-system.ts";
+import { writeWhole } from "../../session/fs/write-whole.ts";
+import { AppendFile } from "../../session/log/append-file.ts";
+import { fileError, untilUnchanged } from "../../session/log/file-errors.ts";
+import { FileLog } from "../../session/log/file-log.ts";
+import { logLineOf } from "../../session/log/log-lines.ts";
+import {
+  awaitFile,
+  despiteReplacement,
+  exclusively,
+  nameOfOldFile,
+  replaceFile,
+} from "../../session/log/replace-file.ts";
+import {
+  absolutePath,
+  projectFolderIn,
+  sessionFileName,
+  sessionsRoot,
+} from "../../session/log/session-paths.ts";
+import type { SessionStore } from "../../stores/contract/session-store.ts";
+import { FileStore } from "../../stores/file/file-store.ts";
+import { entryIdsOf, strayLeaf } from "./sync-plan.ts";
+
+/** A session as an import left it. */
+export interface WrittenSession {
+  /** Bytes; absent in a store. */
+  readonly size?: number | undefined;
+  /** Unix milliseconds at which it was written, or found whole. */
+  readonly writtenMs?: number | undefined;
+}
+
+/** The bytes of a session. */
+export type SessionBytes = Pick<AppendFile, "readRange">;
+
+/** Returns the entries to append to a session as it is; undefined leaves it. */
+type EntriesFor<Session> = (session: Session) => readonly AnySessionEntry[] | undefined;
+
+/** Returns the lines to put in place of the bytes that are there; undefined leaves them. */
+type LinesFor = (bytes: Uint8Array) => Iterable<string> | undefined;
+
+/** What an import needs of the store that it writes to. A location is the path of a session, or its id. */
+export interface ImportTarget {
+  /** Name of the store, for the cache. */
+  readonly name: string;
+  /** Returns the location that a session has or will have. */
+  locationOf(header: SessionHeader): string;
+  /** Finds an existing session by its id, if that needs no request. */
+  find(id: string): string | undefined;
+  /**
+   * Tells whether a session exists.
+   *
+   * @param written - What the last import left of it, if known: what a power cut damaged since counts as missing.
+   */
+  has(location: string, written?: WrittenSession): Promise<boolean>;
+  /** Returns the size of a session in bytes, if that needs no request. */
+  sizeOf(location: string): number | undefined;
+  /** Reads the header and the first entry of a session; undefined if it is missing. */
+  readFront(location: string): Promise<Uint8Array | undefined>;
+  /** Reads a session whole; undefined if it is missing. */
+  read(location: string): Promise<Uint8Array | undefined>;
+  /** Creates a session; false if it exists already. */
+  create(location: string, lines: Iterable<string>): Promise<boolean>;
+  /**
+   * Appends entries to a session. A writer who goes on with it meanwhile keeps its leaf.
+   *
+   * @returns False if nothing was appended, because nothing was asked for or the session is gone.
+   */
+  grow(location: string, entriesFor: EntriesFor<LineSource>): Promise<boolean>;
+  /**
+   * Appends entries to a session that is as the last import left it, without indexing it; absent if the store cannot do that.
+   *
+   * @param size - Bytes that the last import left.
+   * @returns False if nothing was appended.
+   */
+  extend?(location: string, size: number, entriesFor: EntriesFor<SessionBytes>): Promise<boolean>;
+  /**
+   * Replaces a session by other lines; absent if the store cannot do that.
+   *
+   * @returns False if nothing was replaced, because the session has changed or is gone.
+   */
+  replace?(location: string, linesFor: LinesFor): Promise<boolean>;
+  /** What other threads need to write to the same files; absent if only this thread can. */
+  readonly layout?: FileLayout;
+}
+
+/** Where imported session files are, and where new ones go; plain data, to pass to threads. */
+export interface FileLayout {
+  /** One flat folder. */
+  readonly folder: string | undefined;
+  /** Without a flat folder: where each project has a folder. */
+  readonly root: string;
+  /** Paths by session id. */
+  readonly byId: ReadonlyMap<string, string>;
+}
+
+/** Where to import to. */
+interface TargetOptions {
+  /** Default: files in the folder of imported sessions. */
+  readonly store?: SessionStore;
+  /** Name of a store that is none of files. */
+  readonly storeName?: string;
+  /** Folders in which imported sessions may be, too. */
+  readonly earlierDirs?: readonly string[];
+}
+
+/** Makes the target of an import; throws if a store that is none of files has no name. */
+export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptions): ImportTarget {
+  if (store === undefined || store instanceof FileStore) {
+    const { folder, root } = store ?? { folder: undefined, root: importedRoot() };
+    const roots = [...earlierDirs.map(absolutePath), sessionsRoot(), importedRoot(), root];
+    const list = () => new Map(folder === undefined ? roots.flatMap(sessionsBelow) : sessionsIn(folder));
+    return new FileTarget({ folder, root }, list);
+  }
+  if (storeName !== undefined) return new StoreTarget(store, storeName);
+  throw new TypeError("Name the store with storeName: what was imported into it is remembered by that name.");
+}
+
+/** Finds the sessions in a folder and in those directly below it. */
+function sessionsBelow(folder: string): [id: string, path: string][] {
+  return [folder, ...namesIn(folder).map((name) => join(folder, name))].flatMap(sessionsIn);
+}
+
+/** Finds sessions by the ids in their file names, even if they were moved. */
+function sessionsIn(folder: string): [id: string, path: string][] {
+  return namesIn(folder).flatMap((name): [string, string][] => {
+    // One that is being replaced may have no other name for a moment.
+    const own = nameOfOldFile(name) ?? name;
+    const id = /_([^/\\]+)\.jsonl$/.exec(own)?.[1];
+    return id === undefined ? [] : [[id, join(folder, own)]];
+  });
+}
+
+/** @throws {SessionError} If the system refuses: what is in there would be imported once more, even if it was redacted. */
+function namesIn(folder: string): string[] {
+  try {
+    return ifPresent(() => readdirSync(folder)) ?? [];
+  } catch (error) {
+    // A link that leads nowhere.
+    if (hasErrorCode(error, "ELOOP")) return [];
+    throw fileError(folder, "read", error);
+  }
+}
+
+/** Tells whether the system was started after a time: what was written by then may have been lost in a power cut. */
+export function isOlderThanSystem(writtenMs: number): boolean {
+  return writtenMs <= Date.now() - uptime() * 1000;
+}
+
+/** Imports into session files: one flat folder, or a folder for each project. */
+export class FileTarget implements ImportTarget {
+  readonly name: string;
+  readonly #folder: string | undefined;
+  readonly #root: string;
+  readonly #list: () => ReadonlyMap<string, string>;
+  readonly #fs: FileSystem;
+  #byId: ReadonlyMap<string, string> | undefined;
+
+  /** @param list - Finds the paths of sessions by their ids; called when they are needed. */
+  constructor(
+    { folder, root }: Omit<FileLayout, "byId">,
+    list: () => ReadonlyMap<string, string>,
+    fs: FileSystem = realFileSystem,
+  ) {
+    this.#fs = fs;
+    this.#folder = folder;
+    this.#root = root;
+    this.#list = list;
+    this.name = folder ?? root;
+  }
+
+  get layout(): FileLayout {
+    this.#byId ??= this.#list();
+    return { folder: this.#folder, root: this.#root, byId: this.#byId };
+  }
+
+  locationOf({ id, timestamp, cwd }: SessionHeader): string {
+    const folder = this.#folder ?? projectFolderIn(this.#root, cwd || "/");
+    return this.find(id) ?? join(folder, sessionFileName(timestamp, id));
+  }
+
+  find(id: string): string | undefined {
+    return this.layout.byId.get(id);
+  }
+
+  async has(path: string, { size, writtenMs = 0 }: WrittenSession = {}): Promise<boolean> {
+    if (size !== undefined) return isWholeFile(this.#fs, path, size, isOlderThanSystem(writtenMs));
+    return this.sizeOf(path) !== undefined;
+  }
+
+  sizeOf(path: string): number | undefined {
+    return ifPresent(() => despiteReplacement(this.#fs, path, () => this.#fs.statSync(path)))?.size;
+  }
+
+  async readFront(path: string): Promise<Uint8Array | undefined> {
+    return readFront(path);
+  }
+
+  async read(path: string): Promise<Uint8Array | undefined> {
+    const fs = this.#fs;
+    // While a file is replaced, nothing may be at its path.
+    if (!isPlainFile(fs, path)) awaitFile(fs, path);
+    if (!isPlainFile(fs, path)) return undefined;
+    return ifPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
+  }
+
+  async create(path: string, lines: Iterable<string>): Promise<boolean> {
+    try {
+      makeFolder(this.#fs, dirname(path));
+      writeWhole({ fs: unflushed(this.#fs), path, pieces: lines });
+      return true;
+    } catch (error) {
+      if (hasErrorCode(error, "EEXIST")) return false;
+      throw fileError(path, "write", error);
+    }
+  }
+
+  async grow(path: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
+    const fs = this.#fs;
+    return writing(fs, path, () => exclusively(fs, path, () => growFile(fs, path, entriesFor))) ?? false;
+  }
+
+  async extend(path: string, size: number, entriesFor: EntriesFor<SessionBytes>): Promise<boolean> {
+    const fs = this.#fs;
+    const extend = () => extendFile(fs, path, size, entriesFor);
+    return writing(fs, path, () => exclusively(fs, path, extend)) ?? false;
+  }
+
+  async replace(path: string, linesFor: LinesFor): Promise<boolean> {
+    const fs = this.#fs;
+    const replace = (fd: number) => {
+      const copied = fs.fstatSync(fd).size;
+      const pieces = linesFor(readRange(fs, fd, 0, copied));
+      if (pieces === undefined) return false;
+      replaceFile({ old: { fs, path, fd, copied }, pieces });
+      return true;
+    };
+    const exclusive = () => untilUnchanged(() => exclusively(fs, path, () => withFile(fs, path, replace)));
+    return writing(fs, path, exclusive) ?? false;
+  }
+}
+
+function growFile(fs: FileSystem, path: string, entriesFor: EntriesFor<LineSource>): boolean {
+  const log = FileLog.open(path, { fs });
+  if (log === undefined) return false;
+  try {
+    const before = entryIdsOf(log);
+    const entries = entriesFor(log);
+    if (entries === undefined || entries.length === 0) return false;
+    log.append(entries.map(logLineOf), true);
+    log.refresh();
+    const isAlone = log.index.tree.size === before.size + entries.length;
+    const stray = isAlone ? undefined : strayLeaf(log, before, entries);
+    if (stray !== undefined) log.append([logLineOf(stray)], true);
+    return true;
+  } finally {
+    log.release();
+  }
+}
+
+function extendFile(
+  fs: FileSystem,
+  path: string,
+  size: number,
+  entriesFor: EntriesFor<SessionBytes>,
+): boolean {
+  const file = new AppendFile(fs, path);
+  try {
+    const { header, version } = sourceOf(readFront(path) ?? "").index;
+    const isOurs = header !== undefined && version === CURRENT_SESSION_VERSION && file.state().size === size;
+    const entries = isOurs ? file.read(() => entriesFor(file)) : undefined;
+    if (entries === undefined || entries.length === 0) return false;
+    const bytes = Buffer.from(entries.map((entry) => `${encodeRecord(entry)}\n`).join(""));
+    // As for a new file: what a power cut takes, another import completes.
+    if (file.append(bytes, bytes.length, size, false) === undefined) return false;
+    if (file.state().size !== size + bytes.length) keepStrayLeaf(fs, path, size, entries);
+    return true;
+  } finally {
+    file.release();
+  }
+}
+
+/** Keeps the leaf of a writer who went on with a file that had a size, before entries were appended. */
+function keepStrayLeaf(
+  fs: FileSystem,
+  path: string,
+  size: number,
+  entries: readonly AnySessionEntry[],
+): void {
+  const log = FileLog.open(path, { fs });
+  if (log === undefined) return;
+  try {
+    const { tree, spans } = log.index;
+    const before = Array.from(tree.ordinals()).filter((ordinal) => spans.offsetAt(ordinal) < size);
+    const stray = strayLeaf(log, new Set(before.map((ordinal) => tree.idAt(ordinal))), entries);
+    if (stray !== undefined) log.append([logLineOf(stray)], true);
+  } finally {
+    log.release();
+  }
+}
+
+/** Without flushes: another import completes files after a power cut, and a thousand flushes would take longer than everything else. */
+function unflushed(fs: FileSystem): FileSystem {
+  return { ...fs, fsyncSync: () => undefined };
+}
+
+/** Calls with an open file. */
+function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
+  const fd = openForReading(fs, path);
+  try {
+    return use(fd);
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** Writes to a file; does nothing if it was removed meanwhile. */
+function writing<T>(fs: FileSystem, path: string, write: () => T): T | undefined {
+  try {
+    return write();
+  } catch (error) {
+    if (isPlainFile(fs, path)) throw fileError(path, "write", error);
+    return undefined;
+  }
+}
+
+/** Returns false if nothing is at the path; refuses a link, a folder or a pipe. */
+function isPlainFile(fs: FileSystem, path: string): boolean {
+  const stats = ifPresent(() => fs.lstatSync(path));
+  if (stats === undefined || stats.isFile()) return stats !== undefined;
+  throw fileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
+}
+
+/** Tells whether a file has a size and ends with a line, as after no power cut; of a suspect one also that it holds no zeros. */
+function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.size < size || stats.size === 0) return false;
+  const isWhole = (fd: number) => {
+    if (readRange(fs, fd, stats.size - 1, 1)[0] !== LINE_FEED) return false;
+    if (isSuspect) for (const piece of readPieces(fs, fd, 0, stats.size)) if (piece.includes(0)) return false;
+    return true;
+  };
+  // It may be removed in between.
+  return ifPresent(() => withFile(fs, path, isWhole)) ?? false;
+}
+
+const LINE_FEED = 0x0a;
+
+/** Imports into any other store, in which nothing is replaced. */
+class StoreTarget implements ImportTarget {
+  readonly name: string;
+  readonly #store: SessionStore;
+  /** Ids of the sessions that existed at the first request. */
+  #ids: Set<string> | undefined;
+
+  constructor(store: SessionStore, name: string) {
+    this.#store = store;
+    this.name = name;
+  }
+
+  locationOf({ id }: SessionHeader): string {
+    return id;
+  }
+
+  find(id: string): string {
+    return id;
+  }
+
+  async has(id: string): Promise<boolean> {
+    if (this.#ids === undefined) {
+      const ids = new Set<string>();
+      for await (const session of this.#store.list()) ids.add(session.id);
+      this.#ids = ids;
+    }
+    return this.#ids.has(id);
+  }
+
+  sizeOf(): undefined {
+    return undefined;
+  }
+
+  readFront(id: string): Promise<Uint8Array | undefined> {
+    return unlessMissing(() => readFrontOf(this.#store.exportBytes(id)));
+  }
+
+  read(id: string): Promise<Uint8Array | undefined> {
+    return unlessMissing(async () => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of this.#store.exportBytes(id)) pieces.push(piece.slice());
+      return Buffer.concat(pieces);
+    });
+  }
+
+  async create(id: string, lines: Iterable<string>): Promise<boolean> {
+    try {
+      await this.#store.importBytes(pieceOf([...lines].join("")));
+      this.#ids?.add(id);
+      return true;
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+      return false;
+    }
+  }
+
+  async grow(id: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
+    const bytes = await this.read(id);
+    const session = bytes && sourceOf(bytes);
+    const entries = session && entriesFor(session);
+    if (session === undefined || entries === undefined || entries.length === 0) return false;
+    const append = async (added: readonly AnySessionEntry[]) => {
+      await this.#store.appendEntries(id, added);
+      return true;
+    };
+    if (!(await unlessMissing(() => append(entries)))) return false;
+    const now = await this.read(id);
+    const stray = now && strayLeaf(sourceOf(now), entryIdsOf(session), entries);
+    if (stray !== undefined) await unlessMissing(() => append([stray]));
+    return true;
+  }
+}
+
+async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+async function* pieceOf(text: string): AsyncGenerator<Uint8Array, void> {
+  yield new TextEncoder().encode(text);
+}

@@ -1,0 +1,172 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { PIECE_BYTES } from "../../session/fs/file-system.ts";
+import type { ImportCounts, ImportedSession } from "../import/imported-session.ts";
+import { readSourceText, type SourceRecord } from "../import/source-text.ts";
+import type { KnownImport, ReadState } from "./import-cache.ts";
+import type { ImportTarget, SessionBytes } from "./import-target.ts";
+import { readSourceRange, stampOf } from "./source-file.ts";
+import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
+
+/** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */
+const OVERLAPS = [128 * 1024, 2 * 1024 * 1024] as const;
+
+/** Returns the state of a session's files; undefined for one that is read whole each time. */
+export function readStateOf({ files, title }: SourceSession): ReadState | undefined {
+  const main = mainOf(files);
+  if (main === undefined || main.beside !== undefined) return undefined;
+  const others = files.filter((file) => file !== main).map(stampOf);
+  return { size: main.size, others: [main.path, ...others, title ?? ""].join("\n") };
+}
+
+function mainOf(files: readonly KnownFile[]): KnownFile | undefined {
+  const mains = files.filter(({ facts }) => facts.agentId === undefined);
+  return mains.length === 1 ? mains[0] : undefined;
+}
+
+/**
+ * Imports what was appended to the main file of a session since the last import, without reading the rest.
+ *
+ * Reads the end of what was imported once more, and goes on only if it becomes exactly the end of the session here, and if
+ * nothing that is new depends on what is further back: else the caller reads all of it.
+ *
+ * @returns What is known of the session now; undefined if nothing was done.
+ * @remarks Cost: O(new bytes), and looking for their ids in the session here.
+ */
+export async function readOn(
+  session: SourceSession,
+  { tail }: SourceProgram,
+  before: KnownImport,
+  target: ImportTarget,
+  options: ReadOptions,
+): Promise<KnownImport | undefined> {
+  const { read, location, size } = before;
+  const now = readStateOf(session);
+  const main = mainOf(session.files);
+  if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
+  if (size === undefined || target.extend === undefined) return undefined;
+  if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
+  let added: Tail | undefined;
+  const isGrown = await target.extend(location, size, (existing) => {
+    for (const overlap of OVERLAPS) {
+      if (overlap >= read.size) return undefined;
+      const [old, fresh] = recordsAround(main, read.size - overlap, read.size);
+      const all = { records: [...old, ...fresh], issues: [] };
+      if (fresh.length === 0) return undefined;
+      const [oldTail, newTail] = [{ records: old, issues: [] }, all].map((text) =>
+        tail.read(text, session, options),
+      );
+      added = oldTail && newTail && tailBehind(existing, size, oldTail, newTail);
+      if (added !== undefined && tail.isAlone(fresh, old, added.sharedIds)) return added.entries;
+    }
+    return undefined;
+  });
+  if (!isGrown || added === undefined) return undefined;
+  const { counts, dropped } = added;
+  const written = { size: target.sizeOf(location), writtenMs: Date.now(), read: now };
+  return {
+    ...before,
+    ...written,
+    counts: sumOf(before.counts, counts),
+    dropped: sumOf(before.dropped, dropped),
+  };
+}
+
+/** Returns the whole records in front of an offset and those behind it; none behind it if any line is damaged. */
+function recordsAround(
+  { path, size }: KnownFile,
+  from: number,
+  offset: number,
+): [SourceRecord[], SourceRecord[]] {
+  const bytes = readSourceRange(path, from, size - from);
+  const start = bytes.indexOf(LINE_FEED) + 1;
+  const middle = offset - from;
+  const isWhole = bytes[middle - 1] === LINE_FEED && bytes.at(-1) === LINE_FEED && start < middle;
+  if (!isWhole) return [[], []];
+  const old = readSourceText(bytes.subarray(start, middle));
+  const fresh = readSourceText(bytes.subarray(middle));
+  const isIntact = old.issues.length + fresh.issues.length === 0;
+  return isIntact ? [[...old.records], [...fresh.records]] : [[], []];
+}
+
+const LINE_FEED = 0x0a;
+
+/** What two imports of the end of a file differ by. */
+interface Tail {
+  readonly entries: readonly AnySessionEntry[];
+  /** Ids of the entries that both made, and that are here. */
+  readonly sharedIds: ReadonlySet<string>;
+  readonly counts: Counts;
+  readonly dropped: Counts;
+}
+
+type Counts = { readonly [name: string]: number };
+
+/** Returns what a longer end of a file yields beyond a shorter one, if that is the end of a session here. */
+function tailBehind(
+  existing: SessionBytes,
+  size: number,
+  shorter: ImportedSession,
+  longer: ImportedSession,
+): Tail | undefined {
+  // The first records read alone lack their parents.
+  const isOdd =
+    longer.issues.length > shorter.issues.length || longer.withdrawnIds.size > shorter.withdrawnIds.size;
+  const old = shorter.entries.slice(1);
+  const entries = longer.entries.slice(old.length + 1);
+  if (isOdd || entries.length === 0) return undefined;
+  const wanted = old.map(encodeRecord);
+  const length = wanted.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+  const from = Math.max(0, size - length);
+  const lines = decodeText(existing.readRange(from, size - from)).split("\n");
+  if (lines.pop() !== "") return undefined;
+  const sharedIds = new Set<string>();
+  for (let back = 1; back <= Math.min(lines.length, old.length); back++) {
+    const [one, other] = [old.at(-back), longer.entries[old.length + 1 - back]];
+    const line = lines.at(-back);
+    if (one === undefined || wanted.at(-back) !== line || encodeRecord(other ?? one) !== line) break;
+    sharedIds.add(one.id);
+  }
+  // One that is here already has another meaning, or was written here by another program.
+  if (sharedIds.size === 0 || mayHold(existing, size, new Set(entries.map(({ id }) => id)))) return undefined;
+  const [counts, dropped] = [
+    differenceOf(longer.counts, shorter.counts),
+    differenceOf(longer.dropped, shorter.dropped),
+  ];
+  return { entries, sharedIds, counts, dropped };
+}
+
+/** How the line of an entry begins, and so many bytes of it. */
+const HEAD = /^\{"type":"[^"]*","id":"([^"]*)"/;
+const HEAD_BYTES = 160;
+
+/** Tells whether a session may have one of these ids: one whose lines begin otherwise may. */
+function mayHold(existing: SessionBytes, size: number, ids: ReadonlySet<string>): boolean {
+  for (let at = 0; at < size; at += PIECE_BYTES) {
+    const bytes = bufferOf(existing.readRange(at, Math.min(PIECE_BYTES + HEAD_BYTES, size - at)));
+    const last = Math.min(PIECE_BYTES, size - at - 1);
+    let start = bytes.indexOf(LINE_FEED) + 1;
+    while (start > 0 && start <= last) {
+      const id = HEAD.exec(bytes.toString("latin1", start, start + HEAD_BYTES))?.[1];
+      if (id === undefined || ids.has(id)) return true;
+      start = bytes.indexOf(LINE_FEED, start) + 1;
+    }
+  }
+  return false;
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
+}
+
+function differenceOf(more: ImportCounts | Counts, less: ImportCounts | Counts): Counts {
+  const taken: Counts = { ...less };
+  return Object.fromEntries(Object.entries(more).map(([name, count]) => [name, count - (taken[name] ?? 0)]));
+}
+
+function sumOf<Named extends ImportCounts | Counts>(one: Named, other: Counts): Named {
+  const known: Counts = { ...one };
+  const sums = Object.entries(other).map(([name, count]) => [name, count + (known[name] ?? 0)]);
+  return { ...one, ...Object.fromEntries(sums) };
+}

@@ -1,0 +1,75 @@
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { isDeletedImport } from "../../catalog/list/deleted-imports.ts";
+import { addTo } from "../../core/format/group-by.ts";
+import { importPrompts, textOfPrompt, timeOfPrompt } from "../import/claude-code/import-prompts.ts";
+import { sessionIdOf } from "../import/session-builder.ts";
+import { readSourceText, type SourceRecord } from "../import/source-text.ts";
+import { isoTimeOf, textOf } from "../import/source-values.ts";
+import { cacheFor, foundIn, type ImportSessionsOptions } from "./import-sessions.ts";
+import { importTarget } from "./import-target.ts";
+import { SideFiles } from "./source-file.ts";
+import { reportTo } from "./source-query.ts";
+import { programOf } from "./source-table.ts";
+import { syncSession } from "./sync-session.ts";
+
+/** A session of Claude Code of which only prompts are left. */
+export interface LostSession {
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** File that has the prompts. */
+  readonly path: string;
+  readonly prompts: readonly SourceRecord[];
+  readonly firstPrompt: string;
+}
+
+/** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
+export function findLost(options: ImportSessionsOptions): LostSession[] {
+  const { env = process.env, project } = options;
+  const found = foundIn(options, cacheFor(options));
+  const known = new Set(found.map(({ sourceId }) => sourceId));
+  const target = importTarget(options);
+  const beside = new SideFiles(reportTo(options));
+  const homes = (programOf("claude-code")?.folders(env, env["HOME"] || homedir()) ?? []).map(dirname);
+  return homes
+    .map((home) => join(home, "history.jsonl"))
+    .flatMap((path) => sessionsIn(beside.textOf(path), path))
+    .filter(({ sessionId, cwd }) => {
+      const isHere = target.find(sessionIdOf(sessionId)) !== undefined;
+      const isDeleted = isDeletedImport({ source: "claude-code", sourceId: sessionId });
+      return !known.has(sessionId) && !isHere && !isDeleted && (project === undefined || cwd === project);
+    })
+    .sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
+}
+
+function sessionsIn(text: string, path: string): LostSession[] {
+  const groups = new Map<string, SourceRecord[]>();
+  for (const record of readSourceText(text).records) {
+    const id = textOf(record.value["sessionId"]) ?? textOf(record.value["session_id"]);
+    if (id !== undefined && textOfPrompt(record) !== "") addTo(groups, id, record);
+  }
+  return Array.from(groups, ([sessionId, prompts]) => ({
+    sessionId,
+    cwd: textOf(prompts[0]?.value["project"]) ?? "",
+    startedAt: (prompts[0] && isoTimeOf(timeOfPrompt(prompts[0]))) ?? "",
+    path,
+    prompts,
+    firstPrompt: prompts[0] === undefined ? "" : textOfPrompt(prompts[0]),
+  }));
+}
+
+/**
+ * Keeps what is left of a session as a session of prompts; returns its path, or its id in a store; null if it was deleted here since it
+ * was found.
+ */
+export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string | null> {
+  const { now = Date.now } = options;
+  const target = importTarget(options);
+  const imported = importPrompts({ ...lost, importedAt: new Date(now()).toISOString() });
+  const location = target.locationOf(imported.header);
+  const mayMake = () => !isDeletedImport(imported);
+  const status = await syncSession(target, location, imported.header, imported, mayMake);
+  return status === "deleted" ? null : location;
+}

@@ -1,0 +1,51 @@
+import { readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { unlessRefused } from "../../session/files/skipped-files.ts";
+import { absolutePath } from "../../session/log/session-paths.ts";
+import { isDatabaseName } from "./source-file.ts";
+import type { Environment } from "./source-program.ts";
+
+/** What OpenClaw keeps: its sessions are of this format, and need no import. */
+export interface OpenClawFiles {
+  /** Folders of sessions, one for each agent. */
+  readonly folders: readonly string[];
+  /** Sessions in them. */
+  readonly sessions: readonly string[];
+  /** Sessions that were deleted or reset there. */
+  readonly archives: readonly string[];
+  /** Databases of newer versions, which are not read. */
+  readonly databases: readonly string[];
+}
+
+const ARCHIVE = /\.jsonl\.(?:deleted|reset)\./;
+
+const SESSION = /^(?!.*\.checkpoint\.[^.]+\.jsonl$).*\.jsonl$/;
+
+/**
+ * Finds the sessions of OpenClaw, without opening them.
+ *
+ * @param env - Reads `HOME` and `OPENCLAW_STATE_DIR`; else looks where OpenClaw and its predecessors keep them.
+ */
+export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
+  const named = env["OPENCLAW_STATE_DIR"];
+  const home = env["HOME"] || homedir();
+  const roots = named
+    ? [absolutePath(named)]
+    : [".openclaw", ".clawdbot", ".moltbot"].map((name) => join(home, name));
+  const agents = roots.map((root) => join(root, "agents")).flatMap(pathsIn);
+  const folders = agents.map((agent) => join(agent, "sessions"));
+  const files = folders.flatMap(pathsIn);
+  return {
+    folders,
+    sessions: files.filter((path) => SESSION.test(path)),
+    archives: files.filter((path) => ARCHIVE.test(path)),
+    databases: [...agents.flatMap(pathsIn), ...files].filter(isDatabaseName),
+  };
+}
+
+/** Returns the paths in a folder; none if it is missing, or the system refuses. */
+function pathsIn(folder: string): string[] {
+  const names = unlessRefused(() => readdirSync(folder)) ?? [];
+  return names.sort().map((name) => join(folder, name));
+}

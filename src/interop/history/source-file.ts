@@ -1,0 +1,162 @@
+import { createRequire } from "node:module";
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionIssue } from "../../core/format/issue.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
+import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
+import { closeFile, openToScan, piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
+import { ifPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import { fileError } from "../../session/log/file-errors.ts";
+import { leftOut, readSourceText, type SourceText } from "../import/source-text.ts";
+
+/** A file of another program, with its state when it was found. */
+export interface SourceFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** Files that change together with it. */
+  readonly beside?: readonly SourceFile[];
+  /** Path of the copy of a database that this run reads in its place. */
+  readonly copy?: string;
+}
+
+/** Takes a file or folder that is left out, and why. */
+export type ReportSkipped = (path: string, error: unknown) => void;
+
+/** Size of the largest file that is read: its records must fit into memory. */
+const MAX_SOURCE_BYTES = 2 * 1024 ** 3;
+
+/** Size of the largest file that is read as one text: engines allow no longer strings. */
+export const MAX_TEXT_BYTES = 2 ** 29 - 24;
+
+/** Tells whether a name is one that databases have. */
+export function isDatabaseName(path: string): boolean {
+  return /\.(?:db|sqlite3?|vscdb)$/.test(path);
+}
+
+/** Returns a text that changes whenever a file, or one beside it, is written to. */
+export function stampOf({ path, size, mtimeMs, beside = [] }: SourceFile): string {
+  return [`${path}:${size}:${mtimeMs}`, ...beside.map(stampOf)].join("|");
+}
+
+/** Reads a file whole, and decompresses it if necessary. */
+export function readSource(path: string): Uint8Array {
+  const bytes = withSource(path, ({ fd, size }) => {
+    if (size > MAX_SOURCE_BYTES) throw tooLarge(path);
+    return readRange(realFileSystem, fd, 0, size);
+  });
+  return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
+}
+
+/** Reads a file whole as text; see `readSource`. */
+export function readSourceAsText(path: string): string {
+  const bytes = readSource(path);
+  if (bytes.length > MAX_TEXT_BYTES) throw tooLarge(path);
+  return decodeText(bytes);
+}
+
+/** Reads a file in pieces, each valid until the next, which repeats `overlap` bytes; a compressed file is one piece. */
+export function* readSourcePieces(path: string, overlap = 0): Generator<Uint8Array, void> {
+  if (path.endsWith(".zst")) {
+    yield readSource(path);
+    return;
+  }
+  const file = openToScan(path);
+  try {
+    if (file.size > MAX_SOURCE_BYTES) throw tooLarge(path);
+    yield* piecesOf(file, 0, overlap);
+  } finally {
+    closeFile(file);
+  }
+}
+
+/** Parses the records of a file. */
+export function textOfFile({ path }: Pick<SourceFile, "path">): SourceText & { readonly path: string } {
+  return { path, ...readSourceText(readSourcePieces(path)) };
+}
+
+/** Reads a part of a file that is not compressed. */
+export function readSourceRange(path: string, offset: number, length: number): Uint8Array {
+  return withSource(path, ({ fd }) => readRange(realFileSystem, fd, offset, length));
+}
+
+/** Reads the front of a file that is not compressed. */
+export function readFront(path: string, length: number): Uint8Array {
+  return readSourceRange(path, 0, length);
+}
+
+function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
+  const file = openToScan(path);
+  try {
+    return read(file);
+  } finally {
+    closeFile(file);
+  }
+}
+
+/** Returns the error for a file that cannot be read into memory. */
+export function tooLarge(path: string): SessionError {
+  const message = `${path} is too large to import: one text may have 512 MB, and a file of records 2 GB. Split it.`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
+}
+
+function unpack(path: string, bytes: Uint8Array): Uint8Array {
+  // Not a named import, because older versions of Node lack it.
+  const zlib: unknown = createRequire(import.meta.url)("node:zlib");
+  const { zstdDecompressSync } = Object(zlib);
+  if (typeof zstdDecompressSync === "function") {
+    return zstdDecompressSync(bytes, { maxOutputLength: MAX_SOURCE_BYTES });
+  }
+  throw new SessionError(
+    "NOT_A_SESSION",
+    `${path} is compressed with zstd, which this version of Node cannot read. Use Node 22.15 or later, or decompress it.`,
+    { details: { path } },
+  );
+}
+
+/** Makes what adds files that cannot be read to the issues of a session. */
+export function reportInto(issues: SessionIssue[]): ReportSkipped {
+  return (path, error) => {
+    issues.push(leftOut(fileError(path, "read", error).message));
+  };
+}
+
+/** Reads files that programs keep beside their sessions, each once. */
+export class SideFiles {
+  /** Those that cannot be read, unless they are reported elsewhere. */
+  readonly issues: SessionIssue[] = [];
+  readonly #report: ReportSkipped;
+  readonly #texts = new Map<string, string>();
+
+  constructor(report?: ReportSkipped) {
+    this.#report = report ?? reportInto(this.issues);
+  }
+
+  /** Returns the text of a file; empty if it is missing or cannot be read. */
+  textOf(path: string): string {
+    const known = this.#texts.get(path);
+    if (known !== undefined) return known;
+    const text = this.#read(path);
+    this.#texts.set(path, text);
+    return text;
+  }
+
+  /** Returns the value in a JSON file; undefined if there is none. */
+  valueOf(path: string): unknown {
+    return parseJson(this.textOf(path))?.value;
+  }
+
+  /** Returns the fields of the object in a JSON file; none if there is no object. */
+  jsonOf(path: string): JsonRecord {
+    return fieldsOf(this.valueOf(path));
+  }
+
+  #read(path: string): string {
+    try {
+      return ifPresent(() => readSourceAsText(path)) ?? "";
+    } catch (error) {
+      this.#report(path, error);
+      return "";
+    }
+  }
+}

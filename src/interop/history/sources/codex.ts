@@ -1,0 +1,127 @@
+import { basename, join } from "node:path";
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { absolutePath } from "../../../session/log/session-paths.ts";
+import { importCodex } from "../../import/codex/import-codex.ts";
+import { readOldCodexText } from "../../import/codex/rollout.ts";
+import { firstFolder, firstText, readSourceText, type SourceRecord } from "../../import/source-text.ts";
+import { member, textOf } from "../../import/source-values.ts";
+import { readSourceAsText, type SideFiles, textOfFile } from "../source-file.ts";
+import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
+
+/** Rollouts of Codex, plain, compressed, archived, and of the first versions. */
+export const CODEX: SourceProgram = {
+  name: "codex",
+  folders: ({ CODEX_HOME: named }, home) => {
+    const own = named ? absolutePath(named) : join(home, ".codex");
+    return [join(own, "sessions"), join(own, "archived_sessions")];
+  },
+  isOwn: (path) => (path.endsWith(".jsonl.zst") ? true : undefined),
+  factsIn: (text, path) => factsOf((readOldCodexText(text) ?? readSourceText(text)).records, path),
+  withoutCopies,
+  beside: ({ files: all, beside }) => {
+    const titles = new Titles(beside);
+    return ({ path, facts }, files) => ({
+      others: basesOf(files, all),
+      title: titles.of(path, facts.sessionId),
+    });
+  },
+  read: ({ files, others, title }, { importedAt }) => {
+    const imported = importCodex({
+      rollouts: files.map(textOfRollout),
+      others: others.map(textOfRollout),
+      ...(title !== undefined && { title }),
+      importedAt,
+    });
+    return imported === undefined ? [] : [imported];
+  },
+};
+
+function factsOf(records: readonly SourceRecord[], path: string): FileFacts[] {
+  const found = records.find(({ value }) => value["type"] === "session_meta");
+  const meta = found === undefined ? fieldsOf(records[0]?.value) : member(found.value, "payload");
+  const named = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json/.exec(basename(path))?.[1];
+  const sessionId = textOf(meta["id"]) ?? named;
+  if (sessionId === undefined) return [];
+  const settings = records.find(({ value }) => value["type"] === "turn_context");
+  return [
+    {
+      source: "codex",
+      sessionId,
+      cwd: firstFolder([meta["cwd"], settings && member(settings.value, "payload")["cwd"]]).cwd ?? "",
+      startedAt: textOf(meta["timestamp"]) ?? firstText(records, "timestamp"),
+      baseId: textOf(member(meta, "history_base")["thread_id"]),
+      parentId: textOf(meta["parent_thread_id"]) ?? textOf(meta["forked_from_id"]),
+    },
+  ];
+}
+
+/** Omits copies of files that are archived or compressed; of several that are equally packed, the longest stays. */
+function withoutCopies(files: readonly KnownFile[]): KnownFile[] {
+  const best = new Map<string, KnownFile>();
+  for (const file of files) {
+    const name = basename(file.path).replace(/\.zst$/, "");
+    const rival = best.get(name);
+    if (rival === undefined || isBetter(file, rival)) best.set(name, file);
+  }
+  return [...best.values()];
+}
+
+function isBetter(one: KnownFile, other: KnownFile): boolean {
+  const isPacked = ({ path }: KnownFile) => path.endsWith(".zst");
+  if (isPacked(one) !== isPacked(other)) return isPacked(other);
+  if (one.size !== other.size) return one.size > other.size;
+  return !one.path.includes("archived_sessions") && other.path.includes("archived_sessions");
+}
+
+/** Finds the files of all threads that a thread continues, directly or indirectly. */
+function basesOf(files: readonly KnownFile[], all: readonly KnownFile[]): KnownFile[] {
+  const found = new Set<KnownFile>();
+  const waiting = [...files];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    const { baseId, parentId } = file.facts;
+    if (baseId === undefined && parentId === undefined) continue;
+    for (const other of all) {
+      if (files.includes(other) || found.has(other)) continue;
+      const isNamed = [baseId, parentId].some(
+        (id) => id !== undefined && (other.facts.sessionId === id || other.path.includes(id)),
+      );
+      if (!isNamed) continue;
+      found.add(other);
+      waiting.push(other);
+    }
+  }
+  return [...found];
+}
+
+function textOfRollout(file: KnownFile) {
+  const { path } = file;
+  const old = path.endsWith(".json") ? readOldCodexText(readSourceAsText(path)) : undefined;
+  return old === undefined ? textOfFile(file) : { path, ...old };
+}
+
+/** Names of threads, from the lists beside the session folders. */
+class Titles {
+  readonly #lists = new Map<string, ReadonlyMap<string, string>>();
+  readonly #beside: SideFiles;
+
+  constructor(beside: SideFiles) {
+    this.#beside = beside;
+  }
+
+  of(path: string, threadId: string): string | undefined {
+    const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(path)?.[1];
+    if (home === undefined) return undefined;
+    const list = this.#lists.get(home) ?? titlesIn(this.#beside.textOf(join(home, "session_index.jsonl")));
+    this.#lists.set(home, list);
+    return list.get(threadId);
+  }
+}
+
+function titlesIn(text: string): Map<string, string> {
+  const titles = new Map<string, string>();
+  for (const { value } of readSourceText(text).records) {
+    const id = textOf(value["id"]);
+    if (id !== undefined) titles.set(id, textOf(value["thread_name"]) ?? "");
+  }
+  return titles;
+}

@@ -1,0 +1,52 @@
+import { basename, dirname, join } from "node:path";
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { sha256 } from "../../../session/fs/digest.ts";
+import { importGemini, readGeminiText } from "../../import/gemini/import-gemini.ts";
+import { isFolderName, readSourceText } from "../../import/source-text.ts";
+import { textOf } from "../../import/source-values.ts";
+import { readSourceAsText, type SideFiles } from "../source-file.ts";
+import type { FileFacts, SourceProgram } from "../source-program.ts";
+
+/** Logs of Gemini CLI, and the single objects of its older versions. */
+export const GEMINI: SourceProgram = {
+  name: "gemini",
+  folders: (_, home) => [join(home, ".gemini", "tmp")],
+  factsIn,
+  beside: ({ folders, beside }) => {
+    return ({ path }) => ({ cwd: cwdOf(path, folders, beside) });
+  },
+  read: ({ files, cwd }, { importedAt }) => {
+    const [file] = files;
+    const [text, ...others] = files.map(({ path }) => readGeminiText(readSourceAsText(path)));
+    if (file === undefined || text === undefined) return [];
+    const { path, facts } = file;
+    const parent = facts.parentId === undefined ? {} : { parentId: facts.parentId };
+    const imported = importGemini({ ...text, others, path, cwd, ...parent, importedAt });
+    return imported === undefined ? [] : [imported];
+  },
+};
+
+function factsIn(text: string, path: string): FileFacts[] {
+  const whole = fieldsOf(parseJson(text)?.value);
+  const record =
+    "sessionId" in whole
+      ? whole
+      : readSourceText(text).records.find(({ value }) => "sessionId" in value)?.value;
+  const sessionId = textOf(record?.["sessionId"]);
+  if (record === undefined || sessionId === undefined) return [];
+  const parentId = record["kind"] === "subagent" ? basename(dirname(path)) : undefined;
+  return [{ source: "gemini", sessionId, parentId, cwd: "", startedAt: textOf(record["startTime"]) }];
+}
+
+/** Finds the working directory whose name or digest a session's folder has, maybe a known one; empty if there is none. */
+function cwdOf(path: string, known: Iterable<string>, beside: SideFiles): string {
+  const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];
+  if (home === undefined || folder === undefined) return "";
+  const list = beside.jsonOf(join(home, "projects.json"));
+  const names = { ...list, ...fieldsOf(list["projects"]) };
+  const folders = Object.keys(names).filter(isFolderName);
+  const named = folders.find((cwd) => names[cwd] === folder);
+  if (named !== undefined) return named;
+  return [...folders, ...known].find((cwd) => sha256(cwd) === folder) ?? "";
+}

@@ -1,0 +1,68 @@
+import { basename, dirname, join } from "node:path";
+import { digestOf } from "../../../core/format/ids.ts";
+import { absolutePath } from "../../../session/log/session-paths.ts";
+import type { ImportedSession } from "../../import/imported-session.ts";
+import { importKimi, readKimiText } from "../../import/kimi/import-kimi.ts";
+import { firstFolder } from "../../import/source-text.ts";
+import { isoTimeOf, member } from "../../import/source-values.ts";
+import { readSourcePieces, SideFiles } from "../source-file.ts";
+import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
+
+/** Wire logs of Kimi Code, one for each agent of a session. */
+export const KIMI: SourceProgram = {
+  name: "kimi",
+  folders: ({ KIMI_CODE_HOME: named }, home) => [
+    join(named ? absolutePath(named) : join(home, ".kimi-code"), "sessions"),
+  ],
+  filesBeside: (path) => (basename(path) === WIRE ? [stateFileOf(path)] : []),
+  factsIn,
+  keyOf: ({ path }) => (basename(path) === WIRE ? dirname(stateFileOf(path)) : path),
+  read,
+};
+
+/** Name of a log, in a folder that has the agent's id, in `agents` below that of the session. */
+const WIRE = "wire.jsonl";
+
+const MAIN = "main";
+
+/** Returns the file that tells of the session as a whole. */
+function stateFileOf(path: string): string {
+  return join(dirname(dirname(dirname(path))), "state.json");
+}
+
+function factsIn(text: string, path: string): FileFacts[] {
+  const { records } = readKimiText(text);
+  const isInPlace = basename(path) === WIRE && basename(dirname(dirname(path))) === "agents";
+  const sessionId = isInPlace
+    ? basename(dirname(stateFileOf(path)))
+    : `${basename(path, ".jsonl")}-${digestOf(path).slice(0, 8)}`;
+  const agentId = isInPlace ? basename(dirname(path)) : MAIN;
+  const [first] = records;
+  return [
+    {
+      source: "kimi",
+      sessionId,
+      ...(agentId !== MAIN && { agentId }),
+      cwd: firstFolder(records.map(({ value }) => member(value, "environmentDisclosure")["cwd"])).cwd,
+      startedAt: isoTimeOf(first?.value["created_at"] ?? first?.value["time"]),
+    },
+  ];
+}
+
+function read({ files, sourceId, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
+  const beside = new SideFiles();
+  const [file] = files;
+  const sessions = importKimi({
+    sessionId: sourceId,
+    wires: files.map(({ path, facts: { agentId = MAIN } }) => ({
+      path,
+      agentId,
+      ...readKimiText(readSourcePieces(path)),
+    })),
+    state:
+      file === undefined || basename(file.path) !== WIRE ? undefined : beside.valueOf(stateFileOf(file.path)),
+    cwd,
+    importedAt,
+  });
+  return sessions.map((one, i) => (i === 0 ? { ...one, issues: [...one.issues, ...beside.issues] } : one));
+}

@@ -1,0 +1,370 @@
+import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
+import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { inventEntryId } from "../../core/format/ids.ts";
+import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../../core/format/import-origin.ts";
+import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../../core/format/redaction.ts";
+import { isNameType, nameIn } from "../../core/format/session-name.ts";
+import { isoTime } from "../../core/format/timestamps.ts";
+import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
+import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
+import { isOfMessageArray } from "../import/messages/import-messages.ts";
+import { isLeafMarker } from "../import/session-builder.ts";
+import { RedactedCopies } from "./redacted-copies.ts";
+
+/**
+ * What an import did to a session; `deleted` if it was left out because it was deleted here, `gone` if its source was deleted
+ * and the session is kept, `empty` if its source holds no message.
+ */
+export type ImportStatus = "new" | "grown" | "unchanged" | "deleted" | "gone" | "empty";
+
+/** What became of a session at its target. */
+export type SyncStatus = Exclude<ImportStatus, "deleted" | "gone" | "empty">;
+
+/** How to update a session to match its source. */
+export type SyncPlan =
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "append"; readonly entries: readonly AnySessionEntry[] }
+  /** Only imports wrote to the session, and its end has changed: it shall consist of these entries. */
+  | { readonly kind: "replace"; readonly entries: readonly AnySessionEntry[] };
+
+/** A session as it is. */
+export interface ExistingSession extends LineSource {
+  /** Text behind its last entry, such as a torn line, where that was looked at. */
+  readonly rest?: string;
+}
+
+/** Yields the lines of an imported session, one at a time to save memory. */
+export function* linesOfSession(
+  header: SessionHeader,
+  entries: readonly AnySessionEntry[],
+): Generator<string, void> {
+  yield `${encodeRecord(header)}\n`;
+  for (const entry of entries) yield `${encodeRecord(entry)}\n`;
+}
+
+/**
+ * Compares a session with what its source now yields.
+ *
+ * What somebody added after the import is kept, and remains the leaf. In that case, a changed entry is added beside the
+ * old one. What was redacted is done with: neither its old content nor a newer one is added.
+ *
+ * @param canReplace - Whether the session may be replaced if only imports wrote to it.
+ * @throws {SessionError} `SESSION_EXISTS` if the session was imported from another one.
+ */
+export function planSync(
+  existing: ExistingSession,
+  imported: ImportedSession,
+  canReplace: boolean,
+): SyncPlan {
+  const known = knownEntries(existing);
+  const provenance = known.find(({ entry }) => entry["customType"] === IMPORT_CUSTOM_TYPE)?.entry;
+  if (provenance !== undefined && provenance.id !== imported.entries[0]?.id) throw otherSession(provenance);
+  const entries = withOldProvenance(imported.entries, provenance);
+  const wanted = entries.map(encodeRecord);
+  const isBeginning = known.every(({ text }, place) => text === wanted[place]);
+  const { rest = "" } = existing;
+  const isTorn = rest.trim() !== "";
+  if (isBeginning && !(isTorn && canReplace && isCutOff(rest, wanted[known.length]))) {
+    const missing = entries.slice(known.length);
+    return missing.length === 0 ? { kind: "unchanged" } : { kind: "append", entries: missing };
+  }
+  const ids = new Set([...entries.map(({ id }) => id), ...imported.withdrawnIds]);
+  const isGone = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
+  const isOld = mappingOf(provenance) < IMPORT_MAPPING;
+  if (isGone || isOld || !canReplace) return new PlanBeside(known, imported, entries, isOld).plan();
+  return { kind: "replace", entries };
+}
+
+/** Tells whether a torn line is what a killed import or a power cut left of a line. */
+function isCutOff(rest: string, line = ""): boolean {
+  return line.startsWith(rest.replace(/\0+\s*$/, ""));
+}
+
+interface KnownEntry {
+  /** Without its body, unless it is a custom entry. */
+  readonly entry: UnknownEntry;
+  readonly text: string;
+}
+
+/** Reads the entries of a session in the order of its file. */
+function knownEntries(session: LineSource): KnownEntry[] {
+  const { index } = session;
+  const known: KnownEntry[] = [];
+  session.readLines(index.spans.allInFileOrder(index.tree.size), (ordinal, bytes) => {
+    const { type, id, parentId, timestampMs } = index.tree.headAt(ordinal);
+    const text = decodeText(bytes);
+    const body = type === "custom" ? parseRecord(text) : undefined;
+    known.push({ entry: { ...body, type, id, parentId, timestamp: isoTime(timestampMs) }, text });
+  });
+  return known;
+}
+
+/** Returns the error for a session that another import made at the same moment, under the same id. */
+function otherSession(provenance: UnknownEntry): SessionError {
+  const { source = "another program", sourceId = "" } = importOriginIn(provenance) ?? {};
+  const message = `Another import has made a session of this id, from ${source} ${sourceId}: import again.`;
+  return new SessionError("SESSION_EXISTS", message);
+}
+
+/** Returns the version of the mapping that made a session. */
+function mappingOf(provenance: UnknownEntry | undefined): number {
+  const { mapping } = fieldsOf(provenance?.["data"]);
+  return typeof mapping === "number" ? mapping : 1;
+}
+
+/** Keeps the time, the counts and the mapping of the first import. */
+function withOldProvenance(
+  entries: readonly AnySessionEntry[],
+  old: UnknownEntry | undefined,
+): readonly AnySessionEntry[] {
+  const [first, ...rest] = entries;
+  if (first === undefined || old === undefined || old.id !== first.id) return entries;
+  const { importedAt, counts, mapping } = fieldsOf(old["data"]);
+  const { source, sourceId, sourcePath, sourceVersion } = fieldsOf(fieldsOf(first)["data"]);
+  const place = { source, sourceId, sourcePath, sourceVersion };
+  const data = { ...place, ...(mapping !== undefined && { mapping }), importedAt, counts };
+  return [{ ...first, data }, ...rest];
+}
+
+/** Plans new entries beside those of others, or those of an older version of the source. */
+class PlanBeside {
+  readonly #known: readonly KnownEntry[];
+  readonly #byId: ReadonlyMap<string, KnownEntry>;
+  readonly #redactedIds: ReadonlySet<string>;
+  /** Ids of entries of the source of which a version was redacted here. */
+  readonly #doneIds: ReadonlySet<string>;
+  readonly #copies: RedactedCopies;
+  readonly #imported: ImportedSession;
+  readonly #entries: readonly AnySessionEntry[];
+  /** Whether an older mapping made the session: then only what follows the last known entry is new. */
+  readonly #isOld: boolean;
+  /** Ids of the import's entries. */
+  readonly #ids: Set<string>;
+  /** Whether the user has named the session here. */
+  readonly #isNamed: boolean;
+  /** Where entries of the source are found here, if not under their own id. */
+  readonly #renamed = new Map<string, string | null>();
+  readonly #added: AnySessionEntry[] = [];
+
+  constructor(
+    known: readonly KnownEntry[],
+    imported: ImportedSession,
+    entries: readonly AnySessionEntry[],
+    isOld: boolean,
+  ) {
+    this.#known = known;
+    this.#byId = new Map(known.map((one) => [one.entry.id, one]));
+    this.#redactedIds = new Set(known.flatMap(({ entry }) => redactedIdsOf(entry)));
+    this.#doneIds = redactedAmong(
+      known.map(({ entry }) => entry),
+      entries,
+    );
+    this.#copies = new RedactedCopies(entries.filter(({ id }) => this.#doneIds.has(id)));
+    this.#imported = imported;
+    this.#entries = entries;
+    this.#isOld = isOld;
+    this.#ids = new Set(imported.withdrawnIds);
+    this.#isNamed = isNamedBeside(known, new Set([...this.#ids, ...entries.map(({ id }) => id)]));
+  }
+
+  plan(): SyncPlan {
+    const lastKnown = this.#entries.findLastIndex(({ id }) => this.#byId.has(id));
+    for (const [place, entry] of this.#entries.entries()) {
+      this.#ids.add(entry.id);
+      if (!isLeafMarker({ ...entry })) this.#take(entry, place < lastKnown);
+    }
+    const marker = this.#leafMarker();
+    if (marker !== undefined) this.#added.push(marker);
+    return this.#added.length === 0 ? { kind: "unchanged" } : { kind: "append", entries: this.#added };
+  }
+
+  /** @param isEarlier - Whether a later entry of the source is known. */
+  #take(entry: AnySessionEntry, isEarlier: boolean): void {
+    const moved = this.#copies.without(this.#withReferences(entry));
+    const versions = this.#versionsOf(entry);
+    for (const { entry: version } of versions) this.#ids.add(version.id);
+    const last = versions.at(-1);
+    const isDone = this.#doneIds.has(entry.id);
+    if (last === undefined) {
+      const isOutranked = this.#isNamed && this.#imported.madeNameIds.has(entry.id);
+      if (isDone || isOutranked || (this.#isOld && isEarlier)) this.#renamed.set(entry.id, moved.parentId);
+      else this.#add(entry.id, moved);
+      return;
+    }
+    const same = versions.findLast(
+      (one) =>
+        one.text === encodeRecord(entry) ||
+        one.text === encodeRecord({ ...moved, id: one.entry.id, parentId: one.entry.parentId }),
+    );
+    const isLeft = isDone || (this.#isOld && !hasMore(entry, last));
+    if (same === undefined && !isLeft)
+      this.#add(entry.id, { ...moved, id: versionId(entry, versions.length) });
+    else if ((same ?? last).entry.id !== entry.id) this.#renamed.set(entry.id, (same ?? last).entry.id);
+  }
+
+  #add(id: string, entry: AnySessionEntry): void {
+    this.#ids.add(entry.id);
+    if (entry.id !== id) this.#renamed.set(id, entry.id);
+    this.#added.push(entry);
+  }
+
+  /** Returns the versions of an entry that are here, the oldest first. */
+  #versionsOf(entry: AnySessionEntry): KnownEntry[] {
+    const versions: KnownEntry[] = [];
+    for (let id = entry.id; ; id = versionId(entry, versions.length)) {
+      const version = this.#byId.get(id);
+      if (version === undefined) return versions;
+      versions.push(version);
+    }
+  }
+
+  #withReferences(entry: AnySessionEntry): AnySessionEntry {
+    if (this.#renamed.size === 0) return entry;
+    const moved: UnknownEntry = { ...entry };
+    for (const name of ["parentId", "firstKeptEntryId", "targetId"]) {
+      const target = moved[name];
+      const other = typeof target === "string" ? this.#renamed.get(target) : undefined;
+      if (other !== undefined) moved[name] = other;
+    }
+    return moved;
+  }
+
+  /** Makes the entry that keeps the leaf of whoever went on here, or moves it to that of the source. */
+  #leafMarker(): AnySessionEntry | undefined {
+    const before = this.#known.at(-1)?.entry;
+    const end = this.#added.at(-1) ?? before;
+    const last = this.#entries.at(-1);
+    if (before === undefined || end === undefined || last === undefined) return undefined;
+    if (!this.#known.every((one) => this.#isOfImport(one)))
+      return this.#added.length > 0 ? stayMarker(before, end) : undefined;
+    const leafId = this.#leafOf({ ...last });
+    if (leafId === null || this.#settled(end.id) === this.#settled(leafId)) return undefined;
+    return leafMarker(movedKey(leafId, { ...end }), leafId, { ...end });
+  }
+
+  /** Tells whether an import made an entry, or it does not continue the conversation. */
+  #isOfImport({ entry, text }: KnownEntry): boolean {
+    const { id } = entry;
+    if (this.#ids.has(id) || isNote(entry)) return true;
+    if (this.#imported.source !== "messages") return false;
+    return this.#redactedIds.has(id) || isOfMessageArray({ ...parseRecord(text), ...entry });
+  }
+
+  #leafOf(last: UnknownEntry): string | null {
+    const id = (isLeafMarker(last) ? last.parentId : null) ?? last.id;
+    return this.#renamed.get(id) ?? id;
+  }
+
+  /** Returns the entry at which a session goes on whose leaf is an entry: notes say nothing. */
+  #settled(leafId: string): string | null {
+    let id: string | null = leafId;
+    for (let steps = this.#known.length + this.#added.length; id !== null && steps > 0; steps--) {
+      const at: UnknownEntry | undefined = this.#entryAt(id);
+      if (at === undefined || !isNote(at)) return id;
+      id = at.parentId;
+    }
+    return id;
+  }
+
+  #entryAt(id: string): UnknownEntry | undefined {
+    const added = this.#added.findLast((one) => one.id === id);
+    return this.#byId.get(id)?.entry ?? (added && { ...added });
+  }
+}
+
+/** Tells whether the latest name that no import made is one. */
+function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<string>): boolean {
+  const own = known.findLast(({ entry }) => isNameType(entry.type) && !importedIds.has(entry.id));
+  return own !== undefined && nameIn(parseRecord(own.text) ?? {}) !== undefined;
+}
+
+/** Returns the id of a changed entry that is added beside its older versions. */
+function versionId({ id }: AnySessionEntry, number: number): string {
+  return inventEntryId(`${id} version ${number + 1}`, 0, 0);
+}
+
+/** Tells whether a message has more parts than before: it was not complete. */
+function hasMore(entry: AnySessionEntry, { text }: KnownEntry): boolean {
+  return partsOf(entry) > partsOf(parseRecord(text));
+}
+
+function partsOf(entry: unknown): number {
+  const { content } = messageFieldsOf(entry);
+  return Array.isArray(content) ? content.length : 0;
+}
+
+/** Tells whether an entry does not continue a conversation: names, labels, usage, moves of the leaf, records of redactions. */
+function isNote({ type, customType }: UnknownEntry): boolean {
+  return (
+    COMMUTING_TYPES.includes(type) || customType === LEAF_CUSTOM_TYPE || customType === REDACTION_CUSTOM_TYPE
+  );
+}
+
+/** Returns a key that differs for every move of the leaf, even back to an earlier place. */
+function movedKey(leafId: string, end: UnknownEntry): string {
+  return `move ${leafId} ${end.id}`;
+}
+
+/** Makes an entry that leaves the leaf where it was before others were added. */
+function stayMarker(leaf: UnknownEntry, end: { readonly id: string }): AnySessionEntry {
+  return leafMarker(`stay ${leaf.id} ${end.id}`, leaf.id, leaf);
+}
+
+function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry): AnySessionEntry {
+  return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
+}
+
+/** Returns what keeps the leaf of a writer that went on elsewhere between a plan and its append; undefined if none did. */
+export function strayLeaf(
+  session: LineSource,
+  before: ReadonlySet<string>,
+  added: readonly AnySessionEntry[],
+): AnySessionEntry | undefined {
+  const ours = new Set(added.map(({ id }) => id));
+  const last = added.at(-1);
+  let stray: UnknownEntry | undefined;
+  for (const { entry } of knownEntries(session)) {
+    if (entry.id === last?.id) {
+      const isKept = entry.customType === LEAF_CUSTOM_TYPE && entry.parentId === stray?.id;
+      return stray === undefined || isKept ? undefined : stayMarker(stray, last);
+    }
+    if (before.has(entry.id) || ours.has(entry.id)) continue;
+    // Another import may have left the leaf where it was.
+    if (entry.customType === LEAF_CUSTOM_TYPE && entry.parentId !== null)
+      stray = { ...entry, id: entry.parentId };
+    else if (!isNote(entry)) stray = entry;
+  }
+  return undefined;
+}
+
+/** Returns the ids of those entries of which a session has redacted a version. */
+export function redactedAmong(
+  known: readonly UnknownEntry[],
+  entries: readonly AnySessionEntry[],
+): ReadonlySet<string> {
+  const redacted = new Set(known.flatMap(redactedIdsOf));
+  if (redacted.size === 0) return redacted;
+  const knownIds = new Set(known.map(({ id }) => id));
+  const isRedacted = (entry: AnySessionEntry) => {
+    let id = entry.id;
+    for (let version = 1; knownIds.has(id); id = versionId(entry, version++))
+      if (redacted.has(id)) return true;
+    return redacted.has(id);
+  };
+  return new Set(entries.filter(isRedacted).map(({ id }) => id));
+}
+
+/** Returns the entries of a session, with the bodies of custom entries only. */
+export function entriesOf(session: LineSource): UnknownEntry[] {
+  return knownEntries(session).map(({ entry, text }) => ({ ...parseRecord(text), ...entry }));
+}
+
+/** Returns the ids of a session's entries. */
+export function entryIdsOf({ index: { tree } }: LineSource): Set<string> {
+  return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
+}

@@ -1,0 +1,122 @@
+import type { UnknownEntry } from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { type LineSource, sourceOf } from "../../core/jsonl/line-source.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
+import type { ImportTarget } from "./import-target.ts";
+import {
+  type ExistingSession,
+  entriesOf,
+  type ImportStatus,
+  linesOfSession,
+  planSync,
+  type SyncStatus,
+} from "./sync-plan.ts";
+
+/**
+ * Updates a session to match its source; makes it if it is missing. Writes nothing if it matches.
+ *
+ * A new session appears whole or not at all. Lines of other writers are kept, and so is their leaf.
+ *
+ * @param mayMake - Tells whether a missing session may be made: it may have been deleted a moment ago.
+ * @returns `deleted` if the session is missing and may not be made.
+ * @throws {SessionError} `WRITE_FAILED`, also for a link at the path of a file; `NOT_A_SESSION`
+ */
+export async function syncSession(
+  target: ImportTarget,
+  location: string,
+  header: SessionHeader,
+  imported: ImportedSession,
+  mayMake: () => boolean,
+): Promise<ImportStatus> {
+  for (;;) {
+    const bytes = await target.read(location);
+    if (bytes === undefined) {
+      if (!mayMake()) return "deleted";
+      if (await target.create(location, linesOfSession(header, imported.entries))) return "new";
+      // Another import has made it meanwhile.
+      continue;
+    }
+    const existing = existingIn(target, location, bytes);
+    const plan = existing && planSync(existing, imported, target.replace !== undefined);
+    if (plan?.kind === "unchanged") return "unchanged";
+    if (plan?.kind === "append") {
+      // Planned anew for the session as it is by then: another import may have added the same, or somebody redacted it.
+      const entriesFor = (session: LineSource) => {
+        const now = planSync(session, imported, target.replace !== undefined);
+        return now.kind === "append" ? now.entries : undefined;
+      };
+      if (await target.grow(location, entriesFor)) return "grown";
+      continue;
+    }
+    const linesFor = (found: Uint8Array) => replacementFor(target, location, header, imported, found);
+    if (await target.replace?.(location, linesFor)) return existing === undefined ? "new" : "grown";
+  }
+}
+
+/** Returns what `syncSession` would do. */
+export async function compareSession(
+  target: ImportTarget,
+  location: string,
+  imported: ImportedSession,
+): Promise<SyncStatus> {
+  const existing = await readExisting(target, location);
+  if (existing === undefined) return "new";
+  const { kind } = planSync(existing, imported, target.replace !== undefined);
+  return kind === "unchanged" ? "unchanged" : "grown";
+}
+
+/** Returns the entries of a session; none if it is missing. */
+export async function entriesAt(target: ImportTarget, location: string): Promise<readonly UnknownEntry[]> {
+  const existing = await readExisting(target, location);
+  return existing === undefined ? [] : entriesOf(existing);
+}
+
+async function readExisting(target: ImportTarget, location: string): Promise<ExistingSession | undefined> {
+  const bytes = await target.read(location);
+  return bytes && existingIn(target, location, bytes);
+}
+
+/** Returns the lines to put in place of a session that only imports wrote to; undefined if others did meanwhile. */
+function replacementFor(
+  target: ImportTarget,
+  location: string,
+  header: SessionHeader,
+  imported: ImportedSession,
+  bytes: Uint8Array,
+): Iterable<string> | undefined {
+  const existing = existingIn(target, location, bytes);
+  if (existing === undefined) return linesOfSession(header, imported.entries);
+  const plan = planSync(existing, imported, true);
+  return plan.kind === "replace" ? linesOfSession(existing.index.header ?? header, plan.entries) : undefined;
+}
+
+/** Reads a session from its bytes; undefined if they are what a power cut or a kill left of a new file. */
+function existingIn(target: ImportTarget, location: string, bytes: Uint8Array): ExistingSession | undefined {
+  const source = sourceOf(bytes);
+  if (source.index.header !== undefined && !source.index.isRejected)
+    return { ...source, rest: restOf(source, bytes) };
+  if (target.replace !== undefined && isUnbegun(bytes)) return undefined;
+  throw notASession(location, { path: location }, source.foreign);
+}
+
+/** Returns the text behind the line of the last entry, if there is any. */
+function restOf({ index }: Pick<ExistingSession, "index">, bytes: Uint8Array): string {
+  if (index.issues.length === 0 && !index.isMidLine) return "";
+  const last = index.spans.allInFileOrder(index.tree.size).at(-1);
+  const end = last === undefined ? 0 : index.spans.offsetAt(last) + index.spans.lengthAt(last);
+  const text = decodeText(bytes.subarray(end));
+  return text.slice(text.indexOf("\n") + 1);
+}
+
+/** Tells whether bytes are at most the beginning of a header, or nothing but zeros. */
+function isUnbegun(bytes: Uint8Array): boolean {
+  const text = decodeText(bytes.subarray(0, FRONT_BYTES)).replaceAll("\0", "");
+  return !text.includes("\n") && HEADER_FRONT.startsWith(text.slice(0, HEADER_FRONT.length));
+}
+
+const FRONT_BYTES = 64 * 1024;
+
+/** How the header of an imported session begins. */
+const HEADER_FRONT = '{"type":"session"';

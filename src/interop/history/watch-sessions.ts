@@ -1,0 +1,163 @@
+import { dirname, sep } from "node:path";
+import { onAbort } from "../../core/format/abort.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import { sourceKeyOf } from "../../core/format/import-origin.ts";
+import { folderChanges } from "../../session/fs/file-changes.ts";
+import type { ImportCache } from "./import-cache.ts";
+import {
+  cacheFor,
+  type ImportRound,
+  type ImportSessionsOptions,
+  importRound,
+  type SessionImport,
+  threadProgram,
+} from "./import-sessions.ts";
+import { isDatabaseName } from "./source-file.ts";
+import type { SourceSession } from "./source-program.ts";
+import { pathsOf } from "./source-query.ts";
+
+/** How often to look where the system does not report changes. */
+const LOOK_EVERY_MS = 5_000;
+
+/** How long to gather changes before the next round, at least, and as a multiple of the last round. */
+const PAUSE_MS = 500;
+const PAUSE_FACTOR = 5;
+
+/** How often to look at databases, and to try again what has failed. */
+const RARELY_MS = 60_000;
+
+/** How often to save the cache. */
+const SAVE_EVERY_MS = 30_000;
+
+/** Number of sessions whose folders are watched: the latest ones; the timer finds changes of others. */
+const MOST_WATCHED = 200;
+
+/**
+ * Imports what changes, until the signal: sessions that are new or have grown, and those whose source was deleted.
+ *
+ * What is there at first is brought up to date, too. What fails is reported to `onSkipped` once, and tried again.
+ */
+export async function* watchSessions(
+  options: ImportSessionsOptions,
+): AsyncGenerator<SessionImport, void, undefined> {
+  const { signal, onSkipped } = options;
+  const rounds = new WatchRounds(options);
+  let told = new Set<string>();
+  try {
+    for await (const _ of folderChanges({ folders: () => rounds.folders, everyMs: LOOK_EVERY_MS }, signal)) {
+      const failures = new Set<string>();
+      const report = (path: string, error: unknown) => {
+        const failure = `${path} ${String(error)}`;
+        failures.add(failure);
+        if (!told.has(failure)) onSkipped?.(path, error);
+      };
+      yield* rounds.run(report);
+      // The next round leaves out what has failed, and databases; one that does not says nothing twice.
+      told = rounds.isRare ? failures : new Set([...told, ...failures]);
+      await rounds.pause();
+    }
+  } catch (error) {
+    if (!isSessionError(error, "ABORTED") || signal?.aborted !== true) throw error;
+  } finally {
+    await rounds.cache.save();
+  }
+}
+
+class WatchRounds implements ImportRound {
+  readonly cache: ImportCache;
+  readonly tellsGone = true;
+  folders: ReadonlySet<string>;
+  /** Whether the last round, one of a minute, looked at databases, and tried again what had failed. */
+  isRare = true;
+  readonly #options: ImportSessionsOptions;
+  /** States in which sessions were imported, or tried to since the last rare round. */
+  readonly #done = new Map<string, string>();
+  readonly #tried = new Map<string, string>();
+  /** Ids of sessions whose sources are known to be deleted. */
+  readonly #gone: Set<string>;
+  readonly #roots: readonly string[];
+  #rareAtMs = 0;
+  #savedAtMs = 0;
+  #tookMs = 0;
+
+  constructor(options: ImportSessionsOptions) {
+    this.#options = options;
+    this.cache = cacheFor(options);
+    this.#roots = pathsOf(options);
+    this.folders = new Set(this.#roots);
+    const known = this.cache.allImports().flatMap(([, , sessions]) => sessions);
+    this.#gone = new Set(known.flatMap(({ id, isGone }) => (isGone === true ? id : [])));
+  }
+
+  /** Imports once; whatever is wrong with all of it is reported, too. */
+  async *run(onSkipped: (path: string, error: unknown) => void): AsyncGenerator<SessionImport, void> {
+    const beganAtMs = Date.now();
+    this.isRare = beganAtMs - this.#rareAtMs >= RARELY_MS;
+    if (this.isRare) {
+      this.#rareAtMs = beganAtMs;
+      this.#tried.clear();
+    }
+    try {
+      for await (const one of importRound(threadProgram(), { ...this.#options, onSkipped }, this)) {
+        if (this.#isNews(one)) yield one;
+      }
+    } catch (error) {
+      if (isSessionError(error, "ABORTED")) throw error;
+      onSkipped(this.#roots[0] ?? "", error);
+    }
+    this.#tookMs = Date.now() - beganAtMs;
+    if (Date.now() - this.#savedAtMs < SAVE_EVERY_MS) return;
+    this.#savedAtMs = Date.now();
+    await this.cache.save();
+  }
+
+  #isNews({ id, status }: SessionImport): boolean {
+    const wasGone = this.#gone.has(id);
+    if (status === "gone") this.#gone.add(id);
+    else this.#gone.delete(id);
+    return status === "gone" ? !wasGone : status === "new" || status === "grown";
+  }
+
+  wantsFile(path: string): boolean {
+    return this.isRare || !isDatabaseName(path);
+  }
+
+  wants(session: SourceSession): boolean {
+    const { stamp } = session;
+    const key = sourceKeyOf(session);
+    if (this.#done.get(key) === stamp || this.#tried.get(key) === stamp) return false;
+    this.#tried.set(key, stamp);
+    return true;
+  }
+
+  done(session: SourceSession): void {
+    this.#done.set(sourceKeyOf(session), session.stamp);
+    this.#tried.delete(sourceKeyOf(session));
+  }
+
+  found(sessions: readonly SourceSession[]): void {
+    const latest = sessions
+      .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
+      .slice(0, MOST_WATCHED);
+    const folders = new Set(this.#roots);
+    const isBelow = (folder: string) => this.#roots.some((root) => folder.startsWith(root + sep));
+    for (const { path } of latest.flatMap(({ files }) => files)) {
+      for (let folder = dirname(path); isBelow(folder); folder = dirname(folder)) folders.add(folder);
+    }
+    this.folders = folders;
+  }
+
+  /** Waits, so that a session that grows all the time is not read all the time. */
+  async pause(): Promise<void> {
+    const { signal } = this.#options;
+    let wake: () => void = () => undefined;
+    const isOver = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const timer = setTimeout(wake, PAUSE_MS + PAUSE_FACTOR * this.#tookMs);
+    const forget = onAbort(signal, wake);
+    await isOver;
+    clearTimeout(timer);
+    forget();
+  }
+}

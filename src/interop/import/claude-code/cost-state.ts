@@ -1,0 +1,198 @@
+import type { Usage } from "../../../core/format/content.ts";
+import type { UnknownEntry } from "../../../core/format/entry.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
+import { custom, usageEntry } from "../entry-bodies.ts";
+import type { Draft, SessionBuilder } from "../session-builder.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { member } from "../source-values.ts";
+import { addTokens, COUNTED, NO_TOKENS, type Tokens } from "../token-sums.ts";
+import { isNode } from "./record-graph.ts";
+
+/** Dollars by model. */
+export type Dollars = Readonly<Record<string, number>>;
+
+/** `customType` of the entry that says which dollars in a copy's totals its original has spent. */
+export const INHERITED_COST_TYPE = "claude-code.inherited-cost";
+
+/** Explains the entries for what messages do not tell. */
+const NOTES = {
+  summaries:
+    "Tokens of the calls that wrote the summaries since the last totals; nothing tells how much each took.",
+  cost: "Cost of the calls since the last such entry; their messages tell the tokens.",
+};
+
+/** What the totals of a copy begin with. */
+export interface CopyCosts {
+  /** Id of the copy, which keeps the ids of its entries apart from those of the original. */
+  readonly sessionId: string;
+  readonly inherited: Dollars;
+}
+
+/** Tokens that totals include beside those of an agent's own messages, by model. */
+export interface OtherTokens {
+  /** @returns Undefined if unknown. */
+  between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined;
+}
+
+/**
+ * Follows the running totals that the program writes from time to time.
+ *
+ * They include what messages lack: dollars, and the tokens of calls that wrote summaries. To get those, it subtracts
+ * one total from the next, and then the messages in between, including those of subagents.
+ */
+export class CostState {
+  readonly #builder: SessionBuilder;
+  readonly #copy: CopyCosts | undefined;
+  readonly #dollars: Map<string, number>;
+  /** Last totals, by model. */
+  #totals: ReadonlyMap<string, Tokens> = new Map();
+  /** By model: tokens of answers since the last totals; other calls, such as those for titles, do not affect summaries. */
+  readonly #answered = new Map<string, Tokens>();
+  #summaries: Draft[] = [];
+  readonly #others: OtherTokens;
+  #last: SourceRecord | undefined;
+  /** Whether the next totals include tokens from before the first record. */
+  #isInheriting = false;
+  #number = 0;
+
+  /**
+   * @param others - Returns the tokens that totals include beside this agent's.
+   * @param copy - Undefined if the session is not known to be a copy.
+   */
+  constructor(builder: SessionBuilder, others: OtherTokens, copy: CopyCosts | undefined) {
+    this.#builder = builder;
+    this.#others = others;
+    this.#copy = copy;
+    this.#dollars = new Map(Object.entries(copy?.inherited ?? {}));
+  }
+
+  /** Records an answer's tokens. */
+  addAnswer(model: string, tokens: Tokens): void {
+    this.#answered.set(model, addTokens(this.#answered.get(model) ?? NO_TOKENS, tokens));
+  }
+
+  /** Records an entry that a separate call wrote. */
+  addSummary(summary: Draft): void {
+    this.#summaries.push(summary);
+  }
+
+  /** Records that the conversation began elsewhere, so that the first totals include those tokens. */
+  inherit(): void {
+    this.#isInheriting = true;
+  }
+
+  /** Reads the next totals; returns whether they contained anything new. */
+  take(record: SourceRecord): boolean {
+    const models = member(record.value, "modelUsage");
+    const totals = new Map(Object.keys(models).map((name) => [name, tokensOf(member(models, name))]));
+    if (this.#last === undefined) this.#tellInherited();
+    let isNews = false;
+    for (const [name, dollars] of Object.entries(dollarsOf(record))) {
+      if (this.#addDollars(name, dollars)) isNews = true;
+    }
+    if (this.#addSummaryTokens(totals, record)) isNews = true;
+    this.#totals = totals;
+    this.#last = record;
+    for (const model of this.#answered.keys()) this.#answered.set(model, NO_TOKENS);
+    this.#summaries = [];
+    this.#isInheriting = false;
+    return isNews;
+  }
+
+  /** Keeps what is subtracted, since the original may be gone when the session is imported again. */
+  #tellInherited(): void {
+    if (this.#copy === undefined) return;
+    const body = custom(INHERITED_COST_TYPE, { ...this.#copy.inherited });
+    this.#builder.addBehind(this.#keyOf("inherited cost"), undefined, body);
+  }
+
+  #keyOf(key: string): string {
+    return this.#copy === undefined ? key : `${key} of ${this.#copy.sessionId}`;
+  }
+
+  /** Assigns what messages do not account for to the summaries made since the last totals. */
+  #addSummaryTokens(totals: ReadonlyMap<string, Tokens>, record: SourceRecord): boolean {
+    const [summary, ...others] = this.#summaries;
+    if (summary === undefined || this.#isInheriting) return false;
+    const ofOthers = this.#others.between(this.#last, record);
+    if (ofOthers === undefined) return false;
+    let rest = NO_TOKENS;
+    for (const [model, answered] of this.#answered) {
+      const told = since(this.#totals.get(model), totals.get(model) ?? NO_TOKENS);
+      const explained = addTokens(answered, ofOthers.get(model) ?? NO_TOKENS);
+      rest = addTokens(addTokens(rest, told), explained, -1);
+    }
+    if (rest.output === 0 || COUNTED.some((name) => rest[name] < 0)) return false;
+    if (others.length === 0) {
+      summary["usage"] = usageOf(rest);
+      return true;
+    }
+    const [model = UNKNOWN_NAME] = this.#answered.keys();
+    this.#addUsage(`summary tokens ${this.#number++}`, "summaries", model, usageOf(rest));
+    return true;
+  }
+
+  #addDollars(model: string, total: number): boolean {
+    const before = this.#dollars.get(model) ?? 0;
+    // Less than before: the program restarted its count.
+    const spent = rounded(total < before ? total : total - before);
+    this.#dollars.set(model, total);
+    if (spent === 0) return false;
+    this.#addUsage(`cost ${this.#number++} ${model}`, "cost", model, usageOf({ cost: spent }));
+    return true;
+  }
+
+  #addUsage(key: string, kind: keyof typeof NOTES, model: string, usage: Usage): void {
+    const body = usageEntry(`claude-code.${kind}`, "anthropic", model, usage, NOTES[kind]);
+    this.#builder.addBehind(this.#keyOf(key), undefined, body);
+  }
+}
+
+function dollarsOf({ value }: SourceRecord): Dollars {
+  const models = member(value, "modelUsage");
+  const names = Object.keys(models);
+  return Object.fromEntries(names.map((name) => [name, countOf(member(models, name)["costUSD"])]));
+}
+
+/**
+ * Returns the dollars that the totals of a copy begin with: those of the original when it was copied.
+ *
+ * These are in its last totals before the first record that is behind what both have.
+ */
+export function dollarsWhenCopied(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
+  const uuids = new Set(copy.filter(isNode).map(({ value }) => value["uuid"]));
+  const last = original.findLastIndex((record) => isNode(record) && uuids.has(record.value["uuid"]));
+  const next = original.findIndex((record, position) => position > last && isNode(record));
+  const before = next === -1 ? original : original.slice(0, next);
+  const totals = before.findLast(({ value }) => value["type"] === "cost-state");
+  return totals === undefined ? {} : dollarsOf(totals);
+}
+
+/** Returns the dollars that an earlier import has told a copy to begin with; undefined if it has told none. */
+export function inheritedDollarsIn(entries: readonly UnknownEntry[]): Dollars | undefined {
+  const told = entries.find(({ customType }) => customType === INHERITED_COST_TYPE);
+  if (told === undefined) return undefined;
+  const models = member(told, "data");
+  return Object.fromEntries(Object.keys(models).map((name) => [name, countOf(models[name])]));
+}
+
+/** Returns the increase of totals; all of them if the program restarted its count. */
+function since(before: Tokens | undefined, now: Tokens): Tokens {
+  return before === undefined || now.output < before.output ? now : addTokens(now, before, -1);
+}
+
+function tokensOf(model: JsonRecord): Tokens {
+  return {
+    input: countOf(model["inputTokens"]),
+    output: countOf(model["outputTokens"]),
+    cacheRead: countOf(model["cacheReadInputTokens"]),
+    cacheWrite: countOf(model["cacheCreationInputTokens"]),
+  };
+}
+
+/** Removes floating-point noise from a difference of dollars. */
+function rounded(dollars: number): number {
+  return Math.round(dollars * 1e12) / 1e12;
+}

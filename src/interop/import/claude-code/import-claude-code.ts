@@ -1,0 +1,173 @@
+import { addTo } from "../../../core/format/group-by.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { SessionBuilder, subagentSessionId, subagentSourceId } from "../session-builder.ts";
+import { fieldOf, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import type { Dollars } from "./cost-state.ts";
+import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
+import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
+import { emitThread, type Thread } from "./thread-entries.ts";
+
+/** A session of Claude Code: its transcript, and those of its subagents. */
+export interface ClaudeCodeInput {
+  readonly main: SourceText;
+  readonly subagents?: readonly ClaudeSubagentText[];
+  /** Id of the session: the name of its file. Default: the id in its last record. */
+  readonly sessionId?: string;
+  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from `sessionId`. */
+  readonly ownId?: string;
+  /** Path of the file. */
+  readonly path?: string;
+  /** Working directory, if no record names one. */
+  readonly cwd?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+  /** Session that this one was forked from, if known; records may also name it. */
+  readonly forkedFrom?: string;
+  /** Dollars by model, in this session's totals, that the one it was copied from has spent; undefined if it is no copy. */
+  readonly inheritedDollars?: Dollars;
+}
+
+/**
+ * Converts the records of Claude Code to sessions: one for the conversation, and one for each subagent.
+ *
+ * A file with only a subagent's records yields only that session; one without messages yields none.
+ *
+ * @returns The main session first.
+ * @remarks Cost: O(records). Source: docs/import-records.md#claude-code
+ */
+export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
+  const { main } = input;
+  const graph = linkRecords(main.records);
+  const { own, lanes } = splitByAgent(graph);
+  const id = input.sessionId ?? lastText(main.records, "sessionId");
+  if (id === undefined) return [];
+  const { ownId = id } = input;
+  const subagents = findSubagents(own, lanes, input.subagents ?? []);
+  const links = new Map(
+    subagents.flatMap(({ agentId, toolCallId }) =>
+      toolCallId === undefined
+        ? []
+        : [[toolCallId, { agentId, sessionId: subagentSessionId(ownId, agentId) }]],
+    ),
+  );
+  const subagentOf = (call: string) => links.get(call);
+  const sessions: ImportedSession[] = [];
+  if (own.some(isTurn)) sessions.push(importMain(input, id, graph, { nodes: own, subagents, subagentOf }));
+  const counted = new Set(own.flatMap((node) => messageIdOf(node) ?? []));
+  for (const subagent of subagents) {
+    if (!subagent.nodes.some(isTurn)) continue;
+    sessions.push(importSubagent(input, id, subagent, { counted, subagentOf }));
+    // A session that continues another one repeats its records.
+    for (const node of subagent.nodes) counted.add(messageIdOf(node) ?? "");
+  }
+  return sessions;
+}
+
+function importMain(
+  input: ClaudeCodeInput,
+  id: string,
+  graph: RecordGraph,
+  thread: Pick<Thread, "nodes" | "subagents" | "subagentOf">,
+): ImportedSession {
+  const { records, issues } = input.main;
+  const builder = new SessionBuilder(input, {
+    source: "claude-code",
+    sourceId: id,
+    sourceVersion: firstText(records, "version"),
+    id: input.ownId ?? id,
+    folders: fieldOf(records, "cwd"),
+    startedAt: firstText(records, "timestamp"),
+    forkOf: originalOf(input, id, thread.nodes),
+    issues: [...issues, ...graph.issues],
+  });
+  builder.drop("repeated", graph.repeated);
+  const { inheritedDollars: inherited } = input;
+  const copy = inherited && { sessionId: id, inherited };
+  emitThread({ builder, records, counted: new Set(), copy, ...thread });
+  return builder.finish();
+}
+
+function importSubagent(
+  input: ClaudeCodeInput,
+  parentId: string,
+  subagent: Subagent,
+  thread: Pick<Thread, "counted" | "subagentOf">,
+): ImportedSession {
+  const { agentId, toolCallId, callerId, nodes, text } = subagent;
+  const own = nodes.map(({ record }) => record);
+  const records = text?.records ?? own;
+  const id = subagentSessionId(input.ownId ?? parentId, agentId);
+  const builder = new SessionBuilder(input, {
+    source: "claude-code",
+    sourceId: subagentSourceId(parentId, agentId),
+    sourcePath: text?.path ?? input.path,
+    sourceVersion: firstText(records, "version"),
+    id,
+    folders: fieldOf([...records, ...input.main.records], "cwd"),
+    startedAt: firstText(records, "timestamp"),
+    startedBy: callerId === undefined ? parentId : subagentSourceId(parentId, callerId),
+    issues: [...(text?.issues ?? []), ...subagent.issues],
+  });
+  builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId, ...subagent.details }));
+  emitThread({ builder, nodes, records: text?.records, subagents: [], ...thread });
+  return builder.finish();
+}
+
+/** Separates records of a conversation from the program's other notes. */
+function isTurn({ type, message }: RecordNode): boolean {
+  return (type === "user" || type === "assistant") && message["content"] !== undefined;
+}
+
+function messageIdOf({ type, message }: RecordNode): string | undefined {
+  return type === "assistant" ? textOf(message["id"]) : undefined;
+}
+
+/** Separates records of the main agent from those of subagents in the same file. */
+function splitByAgent({ nodes }: RecordGraph): {
+  own: RecordNode[];
+  lanes: ReadonlyMap<string, RecordNode[]>;
+} {
+  const own: RecordNode[] = [];
+  const lanes = new Map<string, RecordNode[]>();
+  const names = new Map<RecordNode, string>();
+  for (const start of nodes) {
+    if (!isSidechain(start)) {
+      own.push(start);
+      continue;
+    }
+    const path: RecordNode[] = [];
+    let node: RecordNode = start;
+    let name = names.get(node);
+    while (name === undefined) {
+      path.push(node);
+      const { parent } = node;
+      if (parent !== undefined && isSidechain(parent)) {
+        node = parent;
+        name = names.get(node);
+      } else {
+        name = textOf(node.value["agentId"]) ?? node.uuid.slice(0, 8);
+      }
+    }
+    for (const one of path) names.set(one, name);
+    addTo(lanes, name, start);
+  }
+  return { own, lanes };
+}
+
+/** Finds the session that this one was copied from: the one that records name, or whose id they have. */
+function originalOf(
+  { forkedFrom }: ClaudeCodeInput,
+  id: string,
+  [first]: readonly RecordNode[],
+): string | undefined {
+  if (first === undefined) return undefined;
+  const { value } = first;
+  const named = textOf(member(value, "forkedFrom")["sessionId"]) ?? textOf(value["sessionId"]);
+  return named !== undefined && named !== id ? named : forkedFrom;
+}
+
+function lastText(records: readonly SourceRecord[], name: string): string | undefined {
+  return textOf(records.findLast(({ value }) => textOf(value[name]) !== undefined)?.value[name]);
+}

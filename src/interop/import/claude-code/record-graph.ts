@@ -1,0 +1,219 @@
+import { listOf } from "../../../core/context/entry-fields.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { issueAt, type SourceRecord } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+
+/** A record that is part of the conversation, identified by its `uuid`. */
+export class RecordNode {
+  readonly uuid: string;
+  readonly type: string;
+  /** The last record with this `uuid`, at the position of the first. */
+  record: SourceRecord;
+  /** Index of its first record among the records of the file. */
+  readonly position: number;
+  /** The node it follows; undefined if it begins a conversation. */
+  parent: RecordNode | undefined;
+  readonly children: RecordNode[] = [];
+
+  constructor(record: SourceRecord, position: number) {
+    this.uuid = textOf(record.value["uuid"]) ?? "";
+    this.type = textOf(record.value["type"]) ?? "";
+    this.record = record;
+    this.position = position;
+  }
+
+  get value(): JsonRecord {
+    return this.record.value;
+  }
+
+  /** The fields of its message; empty if it has none. */
+  get message(): JsonRecord {
+    return member(this.value, "message");
+  }
+}
+
+/** Result of `linkRecords`. */
+export interface RecordGraph {
+  /** In file order. */
+  readonly nodes: readonly RecordNode[];
+  readonly byUuid: ReadonlyMap<string, RecordNode>;
+  /** Records that repeat an earlier `uuid`. */
+  readonly repeated: number;
+  readonly issues: readonly SessionIssue[];
+}
+
+/** Records whose `uuid` or `messageId` names another record: they look like nodes, but are not. */
+const NO_NODES: ReadonlySet<string> = new Set(["file-history-snapshot", "summary", "last-prompt"]);
+
+/** Tells whether a record is part of the conversation. */
+export function isNode({ value: { type, uuid } }: SourceRecord): boolean {
+  return typeof uuid === "string" && uuid !== "" && typeof type === "string" && !NO_NODES.has(type);
+}
+
+/** Tells whether a record belongs to a subagent. */
+export function isSidechain({ value }: RecordNode): boolean {
+  return value["isSidechain"] === true;
+}
+
+/** Messages that stay in the context, according to a compaction's boundary. */
+export interface PreservedMessages {
+  readonly head: string | undefined;
+  readonly tail: string | undefined;
+  /** Whether they come before the summary: then the summary covers what came after them. */
+  readonly isPrefix: boolean;
+}
+
+/** Reads which messages a compaction's boundary preserves; newer versions list them, older ones name the first and last. */
+export function preservedBy(boundary: JsonRecord): PreservedMessages {
+  const metadata = member(boundary, "compactMetadata");
+  const listed = member(metadata, "preservedMessages");
+  const segment = member(metadata, "preservedSegment");
+  const uuids = listOf(listed["uuids"]);
+  const anchor = textOf(listed["anchorUuid"]) ?? textOf(segment["anchorUuid"]);
+  return {
+    head: textOf(uuids[0]) ?? textOf(segment["headUuid"]),
+    tail: textOf(uuids.at(-1)) ?? textOf(segment["tailUuid"]),
+    isPrefix: anchor !== undefined && anchor === boundary["uuid"],
+  };
+}
+
+/**
+ * Finds the parent of each record.
+ *
+ * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would close
+ * a cycle, the nearest earlier record of the same agent replaces it.
+ */
+export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
+  const byUuid = new Map<string, RecordNode>();
+  const issues: SessionIssue[] = [];
+  let repeated = 0;
+  for (const [position, record] of records.entries()) {
+    if (!isNode(record)) continue;
+    const node = new RecordNode(record, position);
+    const known = byUuid.get(node.uuid);
+    if (known === undefined) byUuid.set(node.uuid, node);
+    else {
+      known.record = record;
+      repeated++;
+    }
+  }
+  const nodes = [...byUuid.values()];
+  const latest = new Map<string, RecordNode>();
+  for (const node of nodes) {
+    const lane = laneOf(node);
+    node.parent = parentOf(node, byUuid, latest.get(lane), issues);
+    latest.set(lane, node);
+  }
+  breakCircles(nodes, issues);
+  for (const node of nodes) node.parent?.children.push(node);
+  return { nodes, byUuid, repeated, issues };
+}
+
+/** Returns the agent that a record belongs to. */
+function laneOf({ value }: RecordNode): string {
+  return `${value["isSidechain"] === true} ${textOf(value["agentId"]) ?? ""}`;
+}
+
+function parentOf(
+  node: RecordNode,
+  byUuid: ReadonlyMap<string, RecordNode>,
+  before: RecordNode | undefined,
+  issues: SessionIssue[],
+): RecordNode | undefined {
+  const { value } = node;
+  const { parentUuid } = value;
+  const isBoundary = value["subtype"] === "compact_boundary";
+  const named = isBoundary ? boundaryParent(value, byUuid) : textOf(parentUuid);
+  const parent = named === undefined ? undefined : byUuid.get(named);
+  // In a fork, preserved messages follow the summary, though the boundary still names one of them as its parent.
+  const namedBy = ({ value }: RecordNode) => byUuid.get(textOf(value["parentUuid"]) ?? "");
+  const isRelinked = isBoundary && isBelow(parent, node, namedBy);
+  if (parent !== undefined && parent !== node && !isRelinked) return parent;
+  if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
+  if (named === undefined) return undefined;
+  const message = before
+    ? `The record names a parent that is not there; it was hung on the record of line ${before.record.line}.`
+    : "The record names a parent that is not there, and no record stands before it: it begins the conversation.";
+  issues.push(issueAt("PARENT_BRIDGED", message, node.record));
+  return before;
+}
+
+/** Returns the parent of a compaction's boundary: the last message that it preserves, else its logical parent. */
+function boundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, RecordNode>): string | undefined {
+  const { tail } = preservedBy(value);
+  if (tail !== undefined && byUuid.has(tail)) return tail;
+  return textOf(value["logicalParentUuid"]) ?? textOf(value["parentUuid"]);
+}
+
+/** Yields an element and those above it, each once: damaged files have cycles. */
+export function* upward<T>(start: T | undefined, above: (one: T) => T | undefined): Generator<T, void> {
+  const seen = new Set<T>();
+  for (let at = start; at !== undefined && !seen.has(at); at = above(at)) {
+    seen.add(at);
+    yield at;
+  }
+}
+
+/** Tells whether an element is another one, or below it. */
+export function isBelow<T>(one: T | undefined, ancestor: T, above: (one: T) => T | undefined): boolean {
+  // Asked of every result, along the whole conversation: a generator would take half as long again.
+  const seen = new Set<T>();
+  for (let at = one; at !== undefined && !seen.has(at); at = above(at)) {
+    if (at === ancestor) return true;
+    seen.add(at);
+  }
+  return false;
+}
+
+/** Returns the element above another one. */
+function parentIn<T>({ parent }: { readonly parent: T | undefined }): T | undefined {
+  return parent;
+}
+
+/** Breaks a cycle: its first record in the file gets the previous record as parent. */
+function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): void {
+  const checked = new Set<RecordNode>();
+  for (const start of nodes) {
+    const path = new Set<RecordNode>();
+    let node: RecordNode | undefined = start;
+    while (node !== undefined && !checked.has(node) && !path.has(node)) {
+      path.add(node);
+      node = node.parent;
+    }
+    if (node !== undefined && path.has(node)) {
+      const first = firstOfCircle(node);
+      const before = nodes[nodes.indexOf(first) - 1];
+      // What was checked earlier is above nothing of this path.
+      const isLoose = before !== undefined && (checked.has(before) || !isBelow(before, first, parentIn));
+      first.parent = isLoose ? before : undefined;
+      const message = "The record is its own ancestor; it was hung on the record before it.";
+      issues.push(issueAt("PARENT_CYCLE", message, first.record));
+    }
+    for (const one of path) checked.add(one);
+  }
+}
+
+function firstOfCircle(node: RecordNode): RecordNode {
+  let first = node;
+  for (let next = node.parent; next !== undefined && next !== node; next = next.parent) {
+    if (next.position < first.position) first = next;
+  }
+  return first;
+}
+
+/** Finds where the program would continue: the end of the branch that was written last among one agent's records. */
+export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
+  const own = new Set(nodes);
+  const isMain = (node: RecordNode) =>
+    own.has(node) &&
+    node.value["teamName"] === undefined &&
+    node.type !== "progress" &&
+    member(node.value, "attachment")["type"] !== "fork_briefing";
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const tip = nodes[i];
+    if (tip === undefined || !isMain(tip) || tip.children.some(isMain)) continue;
+    for (const { type } of upward(tip, parentIn)) if (type === "user" || type === "assistant") return tip;
+  }
+  return nodes.at(-1);
+}

@@ -1,0 +1,143 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { addTo } from "../../../core/format/group-by.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type { SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import { blocksOfType, resultBlocks, userText } from "./message-parts.ts";
+import { linkRecords, type RecordNode } from "./record-graph.ts";
+
+/** The transcript of a subagent in its own file. */
+export interface ClaudeSubagentText extends SourceText {
+  /** Id in the file's name. */
+  readonly agentId: string;
+  /** Parsed content of the `.meta.json` beside the file. */
+  readonly meta?: unknown;
+  /** Path of the file. */
+  readonly path?: string;
+}
+
+/** A subagent of a session. */
+export interface Subagent {
+  readonly agentId: string;
+  /** The call that started it, if known. */
+  readonly toolCallId: string | undefined;
+  /** The subagent that made that call; undefined if the main agent did. */
+  readonly callerId: string | undefined;
+  readonly nodes: readonly RecordNode[];
+  /** Its own file; undefined if its records are in the main agent's file. */
+  readonly text: ClaudeSubagentText | undefined;
+  readonly issues: readonly SessionIssue[];
+  /** Other known facts about it. */
+  readonly details: JsonRecord;
+}
+
+/**
+ * Finds the subagents of a session, and the call of the main agent or another subagent that started each.
+ *
+ * The file beside the transcript, the result of the call, or a notification of the agent's work names the call. If none
+ * does, the prompt identifies it: the call's prompt is the first that the subagent saw.
+ */
+export function findSubagents(
+  main: readonly RecordNode[],
+  lanes: ReadonlyMap<string, readonly RecordNode[]>,
+  texts: readonly ClaudeSubagentText[],
+): Subagent[] {
+  const transcripts: Transcript[] = [
+    ...Array.from(lanes, ([agentId, nodes]) => ({ agentId, nodes, text: undefined, issues: [], meta: {} })),
+    ...texts.map(readTranscript),
+  ];
+  if (transcripts.length === 0) return [];
+  const calls = new SubagentCalls();
+  calls.addThread(main, undefined);
+  for (const { agentId, nodes } of transcripts) calls.addThread(nodes, agentId);
+  const ids = new Set(transcripts.map(({ agentId }) => agentId));
+  return transcripts.map(({ meta, ...transcript }): Subagent => {
+    const { agentId, nodes } = transcript;
+    const toolCallId = textOf(meta["toolUseId"]) ?? calls.of(agentId) ?? calls.withPrompt(firstPrompt(nodes));
+    const named = textOf(meta["parentAgentId"]);
+    const callerId =
+      calls.callerOf(toolCallId) ?? (named !== undefined && ids.has(named) ? named : undefined);
+    const details = Object.fromEntries(
+      DETAILS.flatMap((name) => (textOf(meta[name]) === undefined ? [] : [[name, meta[name]]])),
+    );
+    // A subagent that started itself: its file, or a record about it, is damaged.
+    return { ...transcript, toolCallId, callerId: callerId === agentId ? undefined : callerId, details };
+  });
+}
+
+/** Facts about a subagent that are worth keeping. */
+const DETAILS = ["agentType", "description", "parentAgentId", "worktreePath"] as const;
+
+interface Transcript extends Pick<Subagent, "agentId" | "nodes" | "text" | "issues"> {
+  readonly meta: JsonRecord;
+}
+
+function readTranscript(text: ClaudeSubagentText): Transcript {
+  const { nodes, issues } = linkRecords(text.records);
+  const told = text.records.find(({ value }) => value["type"] === "agent_metadata")?.value;
+  return { agentId: text.agentId, nodes, text, issues, meta: { ...fieldsOf(told), ...fieldsOf(text.meta) } };
+}
+
+function firstPrompt(nodes: readonly RecordNode[]): string {
+  const prompt = nodes.find(({ type }) => type === "user");
+  return prompt === undefined ? "" : userText(prompt);
+}
+
+/** Message that tells the main agent that a subagent is done. */
+const NOTIFICATION =
+  /^<task-notification>\s*<task-id>([^<]+)<\/task-id>\s*<tool-use-id>([^<]+)<\/tool-use-id>/;
+
+/** Facts in transcripts about the calls that started subagents. */
+class SubagentCalls {
+  readonly #byAgent = new Map<string, string>();
+  readonly #byPrompt = new Map<string, string[]>();
+  /** By call id, the agent that first made the call: other agents repeat the conversation that they continue. */
+  readonly #callers = new Map<string, string | undefined>();
+
+  /** @param agentId - Agent of the transcript; undefined for the main agent. */
+  addThread(nodes: readonly RecordNode[], agentId: string | undefined): void {
+    for (const node of nodes) {
+      if (node.type === "assistant") this.#addCalls(node, agentId);
+      else if (node.type === "user") this.#addResult(node);
+      else if (node.type === "progress") {
+        const { value } = node;
+        this.#link(textOf(member(value, "data")["agentId"]), textOf(value["parentToolUseID"]));
+      }
+    }
+  }
+
+  of(agentId: string): string | undefined {
+    return this.#byAgent.get(agentId);
+  }
+
+  /** Returns each call once, because the same prompt may start several subagents. */
+  withPrompt(prompt: string): string | undefined {
+    return prompt === "" ? undefined : this.#byPrompt.get(prompt)?.shift();
+  }
+
+  callerOf(toolCallId: string | undefined): string | undefined {
+    return toolCallId === undefined ? undefined : this.#callers.get(toolCallId);
+  }
+
+  #addCalls(node: RecordNode, agentId: string | undefined): void {
+    for (const block of blocksOfType(node, "tool_use")) {
+      const id = textOf(block["id"]);
+      const prompt = textOf(member(block, "input")["prompt"]);
+      if (id === undefined || this.#callers.has(id)) continue;
+      this.#callers.set(id, agentId);
+      if (prompt !== undefined) addTo(this.#byPrompt, prompt, id);
+    }
+  }
+
+  #addResult(node: RecordNode): void {
+    const [result] = resultBlocks(node);
+    const told = result === undefined ? NOTIFICATION.exec(userText(node)) : null;
+    const agentId = told?.[1] ?? textOf(member(node.value, "toolUseResult")["agentId"]);
+    this.#link(agentId, told?.[2] ?? textOf(result?.["tool_use_id"]));
+  }
+
+  #link(agentId: string | undefined, toolCallId: string | undefined): void {
+    if (agentId !== undefined && toolCallId !== undefined) this.#byAgent.set(agentId, toolCallId);
+  }
+}

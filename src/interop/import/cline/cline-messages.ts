@@ -1,0 +1,188 @@
+import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import {
+  type AssistantMessage,
+  type CustomMessage,
+  type ToolResultMessage,
+  UNKNOWN_NAME,
+  type UserMessage,
+} from "../../../core/format/message.ts";
+import { parseRecord } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
+import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
+import { member, textIn, textOf } from "../source-values.ts";
+
+/** A message that the program sent or received. */
+export type SentMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
+
+/** Converts messages one after the other; results and answers need what came before them. */
+export class MessageReader {
+  /** Blocks of the last message that it could represent only by a short text. */
+  others: unknown[] = [];
+  readonly #toolNames = new Map<string, string>();
+  #model: string | undefined;
+
+  /** Converts a message: several where it holds results of tools, and what the program added to a prompt. */
+  read(message: JsonRecord, usage: Usage | undefined, timestamp: number): SentMessage[] {
+    this.others = [];
+    if (message["role"] === "assistant") return [this.#answer(message, usage, timestamp)];
+    const blocks = blocksOf(message["content"]).map(fieldsOf);
+    const results = blocks.filter(({ type }) => type === "tool_result");
+    const rest = blocks.filter(({ type }) => type !== "tool_result");
+    return [
+      ...results.map((block) => this.#result(block, timestamp)),
+      ...this.#said(rest.filter((block) => !isContext(block))).map((one) => ({ ...one, timestamp })),
+      ...this.#context(rest.filter(isContext)).map((one) => ({ ...one, timestamp })),
+    ];
+  }
+
+  #answer(message: JsonRecord, usage: Usage | undefined, timestamp: number): AssistantMessage {
+    const raw = blocksOf(message["content"]).map(plainBlock);
+    const { content, others } = convertAnswer(raw);
+    this.others = others;
+    for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+    if (others.length === 0) for (const [i, block] of content.entries()) sign(block, fieldsOf(raw[i]));
+    const { id, modelId = id, provider, providerId = provider } = member(message, "modelInfo");
+    return {
+      role: "assistant",
+      content,
+      ...apiOf(textOf(providerId)),
+      model: textOf(modelId) ?? this.#model ?? UNKNOWN_NAME,
+      usage: usage ?? usageOfMetrics(member(message, "metrics")),
+      stopReason: stopOrToolUse("stop", content),
+      timestamp,
+    };
+  }
+
+  #result(block: JsonRecord, timestamp: number): ToolResultMessage {
+    const toolCallId = textOf(block["tool_use_id"]) ?? "";
+    const { content, images } = withoutImages(block["content"]);
+    const { content: blocks, others } = convertInput(content);
+    this.others.push(...others);
+    return {
+      role: "toolResult",
+      toolCallId,
+      toolName: textOf(block["name"]) ?? this.#toolNames.get(toolCallId) ?? UNKNOWN_NAME,
+      content: [...blocks, ...images],
+      isError: isFailed(block),
+      timestamp,
+    };
+  }
+
+  #said(
+    blocks: readonly JsonRecord[],
+  ): (Omit<UserMessage, "timestamp"> | Omit<CustomMessage, "timestamp">)[] {
+    const { content, others } = convertInput(blocks.map(plainBlock));
+    this.others.push(...others);
+    if (content.length === 0) return [];
+    const [first] = content;
+    const isReport = first?.type === "text" && REPORT.test(first.text);
+    const said = content.map(unwrapped);
+    return isReport
+      ? [{ role: "custom", customType: "cline.report", content: said, display: true }]
+      : [{ role: "user", content: said }];
+  }
+
+  #context(blocks: readonly JsonRecord[]): Omit<CustomMessage, "timestamp">[] {
+    const { content } = convertInput(blocks);
+    if (content.length === 0) return [];
+    this.#model = MODEL.exec(textIn(content))?.[1] ?? this.#model;
+    return [{ role: "custom", customType: "cline.context", content, display: false }];
+  }
+}
+
+/** What the program adds to a prompt. */
+const CONTEXT = /^\s*<(?:environment_details|SYSTEM_NOTICE|explicit_instructions|hook_context)\b/;
+
+/** The model, in what Roo Code and Kilo add to a prompt. */
+const MODEL = /<model>([^<]+)<\/model>/;
+
+/** Texts that the program sends as the user: results of tools that older versions ask for in XML, and reminders. */
+const REPORT = /^\s*\[(?:(?:ERROR|TASK RESUMPTION)\]|\w+(?: for [^\n]*)?\] Result:)/;
+
+/** How programs wrap what the user typed. */
+const WRAPPED = /^\s*<(user_input|user_message|task|feedback|answer)\b[^>]*>\n?([\s\S]*?)\n?<\/\1>\s*$/;
+
+function isContext({ type, text }: JsonRecord): boolean {
+  return type === "text" && typeof text === "string" && CONTEXT.test(text);
+}
+
+function unwrapped(block: UserBlock): UserBlock {
+  const inner = block.type === "text" ? WRAPPED.exec(block.text)?.[2] : undefined;
+  return inner === undefined ? block : { type: "text", text: inner };
+}
+
+/** Spells a block as Anthropic does: images, files and, in editors, thinking differ. */
+function plainBlock(block: unknown): JsonRecord {
+  const { type, data, mediaType, path, content, text } = fieldsOf(block);
+  if (type === "reasoning" && typeof text === "string") return { type: "thinking", thinking: text };
+  if (type === "image" && typeof data === "string") {
+    return { type, source: { type: "base64", media_type: mediaType, data } };
+  }
+  if (type !== "file" || typeof content !== "string") return fieldsOf(block);
+  return { type: "document", title: path, source: { type: "text", data: content } };
+}
+
+/** Adds the provider's signature of a text or call, which Anthropic does not have. */
+function sign(block: AnswerBlock, { signature }: JsonRecord): void {
+  if (typeof signature !== "string" || signature === "") return;
+  if (block.type === "text") block.textSignature = signature;
+  if (block.type === "toolCall") block.thoughtSignature = signature;
+}
+
+/** Separates images from what a tool returned; what are no blocks is its JSON, as it was sent. */
+function withoutImages(content: unknown): { content: unknown; images: UserBlock[] } {
+  const items = listOf(content);
+  if (items.length === 0 || items.every((item) => typeof fieldsOf(item)["type"] === "string")) {
+    return { content: Array.isArray(content) ? content.map(plainBlock) : content, images: [] };
+  }
+  const images: UserBlock[] = [];
+  const told = items.map((item) => {
+    const { result } = fieldsOf(item);
+    if (!Array.isArray(result)) return item;
+    const found = result.map(plainBlock).filter(({ type }) => type === "image");
+    images.push(...convertInput(found).content);
+    return { ...fieldsOf(item), result: result.filter((one) => fieldsOf(one)["type"] !== "image") };
+  });
+  return { content: encodeParsed(told), images };
+}
+
+/** Tells whether a tool failed: most programs say so only within the content. */
+function isFailed({ is_error, content }: JsonRecord): boolean {
+  if (is_error === true) return true;
+  if (typeof content !== "string") return listOf(content).some((item) => fieldsOf(item)["success"] === false);
+  // Most results are long, and not JSON.
+  const mayFail = content.startsWith('{"error"') || content.includes('"success":false');
+  if (!mayFail || !content.startsWith("{")) return false;
+  const { success, error } = parseRecord(content) ?? {};
+  return success === false || textOf(error) !== undefined;
+}
+
+/** Converts the tokens of a call; the source's input includes both caches. */
+function usageOfMetrics(metrics: JsonRecord): Usage {
+  return usageOf({
+    inputWithCache: metrics["inputTokens"],
+    output: metrics["outputTokens"],
+    cacheRead: metrics["cacheReadTokens"],
+    cacheWrite: metrics["cacheWriteTokens"],
+    cost: metrics["cost"],
+  });
+}
+
+/** Providers by the names that the programs give them. */
+const PROVIDERS: ReadonlyMap<string, readonly [provider: string, api: string]> = new Map([
+  ["anthropic", ["anthropic", "anthropic-messages"]],
+  ["gemini", ["google", "google-generative-ai"]],
+  ["openai-native", ["openai", "openai-responses"]],
+  ["openai", ["openai", "openai-completions"]],
+  ["openai-compatible", ["openai-compatible", "openai-completions"]],
+  ["openrouter", ["openrouter", "openai-completions"]],
+]);
+
+function apiOf(name: string | undefined): { provider: string; api: string } {
+  const [provider, api] = PROVIDERS.get(name ?? "") ?? [name ?? UNKNOWN_NAME, UNKNOWN_NAME];
+  return { provider, api };
+}

@@ -1,0 +1,422 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { type RecordForm, recoverRecords } from "../../../core/jsonl/concatenated-records.ts";
+import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
+import { custom, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  type Draft,
+  keyOfId,
+  SessionBuilder,
+  type SessionOrigin,
+  sessionIdOf,
+  subagentSessionId,
+} from "../session-builder.ts";
+import { issueAt } from "../source-text.ts";
+import { member, textIn, textOf } from "../source-values.ts";
+import { MessageReader, type SentMessage } from "./cline-messages.ts";
+import {
+  assignCalls,
+  type Checkpoint,
+  checkpointsOf,
+  readViewRows,
+  type ViewCall,
+  type ViewRows,
+} from "./view-rows.ts";
+
+/** The messages of an agent, parsed: `<id>.messages.json`, or the array `api_conversation_history.json`. */
+export interface ClineDocument {
+  readonly document: unknown;
+  /** Path of the file. */
+  readonly path?: string;
+  /** Issues with the file. */
+  readonly issues?: readonly SessionIssue[];
+}
+
+/** A session of Cline, or a task of Cline, Roo Code or Kilo in an editor. All parsed from JSON. */
+export interface ClineInput extends ClineDocument {
+  readonly sessionId: string;
+  /** The manifest `<id>.json`, or the task's item in the history of the editor. */
+  readonly manifest?: unknown;
+  /** What `<id>.compaction.json` holds. */
+  readonly compaction?: unknown;
+  /** What `ui_messages.json` holds. */
+  readonly viewRows?: unknown;
+  /** Files of agents that this one started. */
+  readonly subagents?: readonly ClineDocument[];
+  /** Id of the session that begins with the same messages, if the manifest names none. */
+  readonly forkedFrom?: string;
+  readonly cwd?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** The version of documents that is known. */
+const VERSION = 1;
+
+/**
+ * Converts a session of Cline, Roo Code or Kilo to sessions: its own, and those of its subagents.
+ *
+ * A condensed history becomes a compaction. Messages keep their ids in forks, so that they count once.
+ *
+ * @returns The main session first; none if there are no messages.
+ * @remarks Cost: O(messages). Source: docs/import-records.md#cline-roo-code-and-kilo
+ */
+export function importCline(input: ClineInput): ImportedSession[] {
+  const main = agentOf(input, input.sessionId);
+  const agents = [main, ...(input.subagents ?? []).map((one) => agentOf(one, input.sessionId))];
+  const starts = findStarts(agents);
+  return agents
+    .filter(({ messages }) => messages.length > 0)
+    .map((agent) => new AgentImport(input, agent, main, starts).run());
+}
+
+/** Reads a file of messages; of one that was cut off, the whole messages in it. */
+export function readClineText(text: string): ClineDocument {
+  const parsed = parseJson(text);
+  if (parsed !== undefined) return { document: parsed.value };
+  const list = text.search(/"messages":\s*\[/);
+  const fields = list === -1 ? undefined : parseRecord(`${text.slice(0, list)}"messages":[]}`);
+  // Line ends stand between what is looked for, and never in texts.
+  const bytes = new TextEncoder().encode(text.replaceAll("\n", " "));
+  const messages = recoverRecords(bytes, MESSAGE_FORM).map(({ record }) => record);
+  const message = `The file was cut off; its ${messages.length} whole messages were imported.`;
+  const document = fields === undefined ? messages : { ...fields, messages };
+  return { document, issues: [issueAt("TAIL_TORN", message)] };
+}
+
+const MESSAGE_FORM: RecordForm = {
+  firstKey: /^"(?:id|role|ts)"\s*:/,
+  isRecord: ({ role, content }) => (role === "user" || role === "assistant") && content !== undefined,
+};
+
+/** Tells which session a document of messages belongs to, and which of its agents; undefined if it does not say. */
+export function clineOwnerOf(document: unknown): { sessionId?: string; agentId?: string } {
+  const { sessionId, agent, origin } = fieldsOf(document);
+  const own = textOf(sessionId);
+  if (own === undefined || agent === "lead") return own === undefined ? {} : { sessionId: own };
+  const [, parentId, agentId] = /^(.+?)__(.+)$/.exec(own) ?? [];
+  const { parentThreadId, subagent } = fieldsOf(origin);
+  const owner = textOf(parentThreadId) ?? parentId;
+  if (owner === undefined) return { sessionId: own };
+  return { sessionId: owner, agentId: textOf(subagent) ?? agentId ?? own };
+}
+
+/** Returns the messages of a document. */
+export function clineMessagesOf(document: unknown): JsonRecord[] {
+  const list = Array.isArray(document) ? document : listOf(fieldsOf(document)["messages"]);
+  return list.filter(isJsonRecord).filter(({ role }) => role === "user" || role === "assistant");
+}
+
+interface Agent {
+  readonly path: string | undefined;
+  readonly issues: readonly SessionIssue[];
+  readonly fields: JsonRecord;
+  readonly messages: readonly JsonRecord[];
+  /** Id of its session in the program, and here. */
+  readonly sourceId: string;
+  readonly id: string;
+  /** Undefined for the main agent. */
+  readonly agentId: string | undefined;
+}
+
+function agentOf({ document, path, issues = [] }: ClineDocument, sessionId: string): Agent {
+  const { agentId } = clineOwnerOf(document);
+  return {
+    path,
+    issues,
+    fields: fieldsOf(document),
+    messages: clineMessagesOf(document),
+    sourceId: agentId === undefined ? sessionId : `${sessionId}__${agentId}`,
+    id: agentId === undefined ? sessionIdOf(sessionId) : subagentSessionId(sessionId, agentId),
+    agentId,
+  };
+}
+
+/** The call that started an agent. */
+interface Start {
+  readonly agent: Agent;
+  readonly toolCallId: string;
+  readonly caller: Agent;
+}
+
+/** Finds the call that started each agent: one that passes on the agent's prompt. */
+function findStarts([main, ...others]: readonly Agent[]): Start[] {
+  if (main === undefined || others.length === 0) return [];
+  const byPrompt = groupBy(others, ({ messages }) => textIn(messages[0]?.["content"]));
+  const starts: Start[] = [];
+  for (const caller of [main, ...others]) {
+    for (const block of caller.messages.flatMap(({ content }) => listOf(content)).map(fieldsOf)) {
+      const toolCallId = textOf(block["id"]);
+      if (block["type"] !== "tool_use" || toolCallId === undefined) continue;
+      for (const passed of Object.values(member(block, "input"))) {
+        const waiting = typeof passed === "string" ? (byPrompt.get(passed) ?? []) : [];
+        const at = waiting.findIndex((agent) => agent !== caller);
+        // The same prompt may start several agents.
+        for (const agent of at === -1 ? [] : waiting.splice(at, 1))
+          starts.push({ agent, toolCallId, caller });
+      }
+    }
+  }
+  return starts;
+}
+
+/** Something beside the messages, at its time. */
+interface Aside {
+  readonly time: unknown;
+  readonly key: string;
+  readonly body: EntryBody;
+}
+
+class AgentImport {
+  readonly #agent: Agent;
+  readonly #input: ClineInput;
+  readonly #builder: SessionBuilder;
+  readonly #starts: readonly Start[];
+  readonly #reader = new MessageReader();
+  readonly #rows: ViewRows;
+  readonly #asides: Aside[];
+  readonly #usages: ReadonlyMap<JsonRecord, Usage>;
+  /** Messages that no later context has, because a summary or a mark stands for them. */
+  readonly #hidden: ReadonlySet<JsonRecord>;
+  /** What was sent so far, as far as it is not hidden. */
+  readonly #visible: SentMessage[] = [];
+  #tip: Draft | undefined;
+  #time = 0;
+
+  constructor(input: ClineInput, agent: Agent, main: Agent, starts: readonly Start[]) {
+    const { agentId, messages, fields } = agent;
+    const manifest = fieldsOf(input.manifest);
+    const start = starts.find((one) => one.agent === agent);
+    const isMain = agent === main;
+    this.#input = input;
+    this.#agent = agent;
+    this.#starts = starts;
+    this.#builder = new SessionBuilder(input, {
+      source: "cline",
+      sourceId: agent.sourceId,
+      sourcePath: agent.path ?? input.path,
+      sourceVersion: textOf(member(fields, "origin")["version"]),
+      id: agent.id,
+      folders: [manifest["cwd"], manifest["workspace"], manifest["cwdOnTaskInitialization"]],
+      startedAt:
+        (isMain && textOf(manifest["started_at"])) || (messages[0]?.["ts"] ?? timeIn(input.sessionId)),
+      ...(isMain ? parentOf(input) : { startedBy: (start?.caller ?? main).sourceId }),
+      issues: agent.issues,
+    });
+    this.#builder.issues.push(...versionIssues(fields));
+    this.#hidden = hiddenIn(messages);
+    this.#rows = readViewRows(isMain ? input.viewRows : undefined);
+    const answers = messages.filter(isAnswer);
+    const { byAnswer, lost } = assignCalls(answers, this.#rows.calls);
+    this.#usages = byAnswer;
+    const checkpoints = [...(isMain ? checkpointsOf(manifest) : []), ...this.#rows.checkpoints];
+    this.#asides = [...checkpoints.map(checkpointAside), ...lost.map(usageAside)].sort(byTime);
+    const repeated = this.#rows.size - this.#rows.calls.length - this.#rows.checkpoints.length;
+    this.#builder.counts.records = messages.length + checkpoints.length + this.#rows.calls.length + repeated;
+    this.#builder.drop("what the editor shows of messages", repeated);
+    if (isMain) this.#tellSession(manifest);
+    if (agentId !== undefined) this.#linkTo(agentId, start?.toolCallId);
+  }
+
+  run(): ImportedSession {
+    const { messages } = this.#agent;
+    const compaction = this.#agent.agentId === undefined ? fieldsOf(this.#input.compaction) : {};
+    const compactAt = placeOf(compaction, messages);
+    for (const [i, message] of messages.entries()) {
+      this.#addAsides(message["ts"]);
+      this.#take(message);
+      if (i === compactAt) this.#compactTo(compaction);
+    }
+    this.#addAsides(Number.POSITIVE_INFINITY);
+    return this.#builder.finish();
+  }
+
+  #tellSession(manifest: JsonRecord): void {
+    const { metadata, workspace_root: root, source, mode } = manifest;
+    const { title, git, fork } = fieldsOf(metadata);
+    const name = textOf(title);
+    const told = Object.entries({ program: source, root, git, fork, mode }).filter(([, value]) => value);
+    if (told.length > 0)
+      this.#add("cline session", undefined, custom("cline.session", Object.fromEntries(told)));
+    if (name !== undefined) this.#builder.addName(`cline name ${name}`, name);
+    const parentId = textOf(manifest["parentTaskId"]);
+    if (parentId !== undefined) this.#linkTo(this.#agent.sourceId, undefined);
+  }
+
+  #linkTo(agentId: string, toolCallId: string | undefined): void {
+    this.#builder.addBehind(`cline agent ${agentId}`, undefined, subagentLink({ agentId, toolCallId }));
+  }
+
+  #addAsides(until: unknown): void {
+    for (let [aside] = this.#asides; aside !== undefined; [aside] = this.#asides) {
+      if (countOf(aside.time) > countOf(until) && until !== Number.POSITIVE_INFINITY) return;
+      this.#asides.shift();
+      this.#add(aside.key, aside.time, aside.body);
+      if (aside.body.type === "custom") this.#builder.counts.kept++;
+    }
+  }
+
+  #take(message: JsonRecord): void {
+    const key = this.#keyOf(message);
+    if (typeof message["ts"] === "number") this.#time = message["ts"];
+    if (isSummary(message)) {
+      const { condenseId, metadata } = message;
+      const told = this.#rows.condensed.get(condenseId);
+      this.#compact(key, message, this.#visible, told ?? fieldsOf(metadata));
+      return;
+    }
+    if (member(message, "metadata")["displayOnly"] === true) {
+      this.#tip = this.#builder.keep(key, this.#tip, message["ts"], "notice", message);
+      return;
+    }
+    const reasoning = reasoningOf(message);
+    if (reasoning !== undefined)
+      this.#add(`${key} reasoning`, message["ts"], custom("cline.reasoning", reasoning));
+    if (message["type"] === "reasoning") return;
+    const sent = this.#reader.read(message, this.#usages.get(message), this.#time);
+    if (sent.length === 0) this.#builder.drop("empty message");
+    for (const [part, one] of sent.entries()) this.#addSent(part === 0 ? key : `${key} ${part}`, one);
+    if (!this.#hidden.has(message)) this.#visible.push(...sent);
+    const blocks = this.#reader.others;
+    if (blocks.length > 0) this.#add(`${key} blocks`, undefined, custom("cline.blocks", { blocks }));
+  }
+
+  #addSent(key: string, sent: SentMessage): void {
+    if (sent.role === "custom") {
+      const { role: _, timestamp, ...note } = sent;
+      this.#add(key, timestamp, { type: "custom_message", ...note });
+      return;
+    }
+    this.#tip = this.#builder.addMessage(key, this.#tip, sent.timestamp, { ...sent });
+    if (sent.role !== "toolResult") return;
+    const { toolCallId } = sent;
+    for (const { agent, toolCallId: id, caller } of this.#starts) {
+      if (id !== toolCallId || caller !== this.#agent) continue;
+      const link = subagentLink({ agentId: agent.agentId ?? "", toolCallId, sessionId: agent.id });
+      this.#add(`cline agent ${agent.sourceId}`, sent.timestamp, link);
+    }
+  }
+
+  /** Adds what the context was after a compaction, which stands beside the whole history. */
+  #compactTo({ messages }: JsonRecord): void {
+    const all = clineMessagesOf(messages);
+    const summary = all.find(isSummary);
+    const reader = new MessageReader();
+    const kept = all.filter((message) => message !== summary);
+    const tail = kept.flatMap((message) =>
+      reader.read(message, undefined, countOf(message["ts"]) || this.#time),
+    );
+    const key = `cline compaction ${textOf((summary ?? all.at(-1))?.["id"])} ${this.#builder.tip.id}`;
+    this.#compact(key, summary ?? {}, tail, member(summary ?? {}, "metadata"));
+  }
+
+  /** @param told - What the program says about it. */
+  #compact(key: string, message: JsonRecord, tail: readonly SentMessage[], told: JsonRecord): void {
+    const { prevContextTokens, tokensBefore = prevContextTokens, generatedAt, cost, summary } = told;
+    const body = {
+      type: "compaction",
+      summary: textOf(summary) ?? (textIn(message["content"]) || "Context compacted by Cline."),
+      firstKeptEntryId: undefined,
+      tokensBefore: countOf(tokensBefore),
+      details: { source: "cline" },
+      ...(countOf(cost) > 0 && { usage: usageOf({ cost }) }),
+      retainedTail: tail.map((one) => (one.role === "assistant" ? { ...one, usage: usageOf() } : one)),
+    };
+    this.#add(key, message["ts"] ?? generatedAt, body);
+  }
+
+  #add(key: string, time: unknown, body: EntryBody): Draft {
+    this.#tip = this.#builder.add(key, this.#tip, time, body);
+    return this.#tip;
+  }
+
+  /** Returns a message's key: its id, which a fork keeps; else its time, else its content. */
+  #keyOf({ id, ts, role, content }: JsonRecord): string {
+    const own = textOf(id);
+    if (own !== undefined) return keyOfId("cline", own);
+    const said = typeof ts === "number" ? ts : encodeParsed(content ?? null);
+    return this.#builder.numbered(`cline ${String(role)} ${said}`);
+  }
+}
+
+function parentOf({ manifest, forkedFrom }: ClineInput): Pick<SessionOrigin, "forkOf" | "startedBy"> {
+  const { metadata, parentTaskId } = fieldsOf(manifest);
+  const original = textOf(member(fieldsOf(metadata), "fork")["forkedFromSessionId"]);
+  return { startedBy: textOf(parentTaskId), forkOf: original ?? forkedFrom };
+}
+
+/** Returns the time with which ids begin, Unix milliseconds. */
+function timeIn(sessionId: string): number | undefined {
+  const digits = /^\d{13}/.exec(sessionId)?.[0];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function versionIssues({ version = VERSION }: JsonRecord): SessionIssue[] {
+  if (version === VERSION) return [];
+  const message = `The messages state version ${String(version)}, which is unknown; they were read as version ${VERSION}.`;
+  return [issueAt("VERSION_UNCLEAR", message)];
+}
+
+/** Tells whether a message stands for others: a summary of them, or a mark that they were cut off. */
+function isSummary(message: JsonRecord): boolean {
+  if (message["isSummary"] === true || message["isTruncationMarker"] === true) return true;
+  return member(message, "metadata")["kind"] === "compaction_summary";
+}
+
+/** Tells whether a message is the answer of a call. Roo Code keeps what a provider encrypted as another one. */
+function isAnswer(message: JsonRecord): boolean {
+  return message["role"] === "assistant" && message["type"] !== "reasoning" && !isSummary(message);
+}
+
+/** Fields in which tasks keep reasoning in the terms of its provider. */
+const REASONING = ["encrypted_content", "reasoning_content", "reasoning_details", "summary"];
+
+function reasoningOf(message: JsonRecord): JsonRecord | undefined {
+  const told = REASONING.flatMap((name) => (message[name] === undefined ? [] : [[name, message[name]]]));
+  return told.length === 0 ? undefined : Object.fromEntries(told);
+}
+
+/** Returns the messages that name a summary or mark that is there. */
+function hiddenIn(messages: readonly JsonRecord[]): Set<JsonRecord> {
+  const ids = new Set(
+    messages
+      .filter(isSummary)
+      .flatMap(({ condenseId, truncationId }) => textOf(condenseId) ?? textOf(truncationId) ?? []),
+  );
+  return new Set(
+    messages.filter(({ condenseParent, truncationParent }) =>
+      [condenseParent, truncationParent].some((id) => typeof id === "string" && ids.has(id)),
+    ),
+  );
+}
+
+/** Returns the index of the last message that a compaction replaces; -1 without a compaction. */
+function placeOf({ messages, source_message_count: count }: JsonRecord, all: readonly JsonRecord[]): number {
+  const last = fieldsOf(listOf(messages).at(-1))["id"];
+  if (last === undefined) return -1;
+  const end = all.length - 1;
+  if (typeof count === "number") return Math.min(count - 1, end);
+  const at = all.findLastIndex(({ id }) => id === last);
+  return at === -1 ? end : at;
+}
+
+function checkpointAside({ ref, createdAt, ...rest }: Checkpoint): Aside {
+  const body = custom("cline.checkpoint", { ref, ...rest });
+  return { time: createdAt, key: `cline checkpoint ${ref} ${String(createdAt)}`, body };
+}
+
+function usageAside({ time, usage }: ViewCall): Aside {
+  const body = usageEntry("cline.request", UNKNOWN_NAME, UNKNOWN_NAME, usage);
+  return { time, key: `cline usage ${String(time)}`, body };
+}
+
+function byTime(one: Aside, other: Aside): number {
+  return countOf(one.time) - countOf(other.time);
+}

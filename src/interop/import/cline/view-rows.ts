@@ -1,0 +1,104 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { parseRecord } from "../../../core/jsonl/decode.ts";
+import { usageOf } from "../../convert/answer.ts";
+import { member, textOf } from "../source-values.ts";
+
+/** A call of a model, in the list of what the editor shows. */
+export interface ViewCall {
+  readonly time: unknown;
+  readonly usage: Usage;
+  /** Whether it was broken off: then it may have no answer. */
+  readonly isCancelled: boolean;
+}
+
+/** A state of the files that the program recorded. */
+export interface Checkpoint {
+  readonly ref: string;
+  readonly createdAt: unknown;
+  readonly [field: string]: unknown;
+}
+
+/** What the list of an editor tells beside the messages. */
+export interface ViewRows {
+  readonly calls: readonly ViewCall[];
+  readonly checkpoints: readonly Checkpoint[];
+  /** Condensed histories by their ids. */
+  readonly condensed: ReadonlyMap<unknown, JsonRecord>;
+  readonly size: number;
+}
+
+/** Reads `ui_messages.json`, which repeats the conversation for the eye, and alone tells tokens and costs. */
+export function readViewRows(rows: unknown): ViewRows {
+  const calls: ViewCall[] = [];
+  const checkpoints: Checkpoint[] = [];
+  const condensed = new Map<unknown, JsonRecord>();
+  const all = listOf(rows).filter(isJsonRecord);
+  for (const row of all) {
+    const { say, ts: time, text } = row;
+    if (say === "api_req_started") {
+      const request = parseRecord(typeof text === "string" ? text : "") ?? {};
+      const usage = usageOfRequest(request);
+      const isCancelled = request["cancelReason"] !== undefined;
+      if (usage.totalTokens > 0 || usage.cost.total > 0) calls.push({ time, usage, isCancelled });
+    } else if (say === "checkpoint_created" || say === "checkpoint_saved") {
+      const ref = textOf(row["lastCheckpointHash"]) ?? textOf(text);
+      if (ref !== undefined) checkpoints.push({ ref, createdAt: time });
+    } else if (say === "condense_context") {
+      const told = member(row, "contextCondense");
+      condensed.set(told["condenseId"], told);
+    }
+  }
+  return { calls, checkpoints, condensed, size: all.length };
+}
+
+/** Converts the tokens of a call; its input includes both caches where the provider's protocol is OpenAI's. */
+function usageOfRequest(request: JsonRecord): Usage {
+  const { tokensIn, tokensOut, cacheReads, cacheWrites, cost, apiProtocol } = request;
+  return usageOf({
+    ...(apiProtocol === "openai" ? { inputWithCache: tokensIn } : { input: tokensIn }),
+    output: tokensOut,
+    cacheRead: cacheReads,
+    cacheWrite: cacheWrites,
+    cost,
+  });
+}
+
+/**
+ * Finds the call of each answer: the last that began before it, and after the answer before it.
+ *
+ * Where times are missing, they belong together in order.
+ *
+ * @returns Calls by their answers, and those whose answers are gone. One that has no answer yet is neither.
+ */
+export function assignCalls(
+  answers: readonly JsonRecord[],
+  calls: readonly ViewCall[],
+): { readonly byAnswer: ReadonlyMap<JsonRecord, Usage>; readonly lost: readonly ViewCall[] } {
+  const byAnswer = new Map<JsonRecord, Usage>();
+  const lost: ViewCall[] = [];
+  let next = 0;
+  for (const answer of answers) {
+    const { ts } = answer;
+    let own: ViewCall | undefined;
+    for (let call = calls[next]; call !== undefined; call = calls[next]) {
+      const isTimed = typeof ts === "number" && typeof call.time === "number";
+      if (isTimed ? Number(call.time) > ts : own !== undefined) break;
+      if (own !== undefined) lost.push(own);
+      own = call;
+      next++;
+    }
+    if (own !== undefined) byAnswer.set(answer, own.usage);
+  }
+  return { byAnswer, lost: [...lost, ...calls.slice(next).filter(({ isCancelled }) => isCancelled)] };
+}
+
+/** Returns the checkpoints that a manifest lists. */
+export function checkpointsOf(manifest: JsonRecord): Checkpoint[] {
+  const { history } = member(member(manifest, "metadata"), "checkpoint");
+  return listOf(history).flatMap((one) => {
+    const { ref, createdAt, ...rest } = fieldsOf(one);
+    return typeof ref === "string" ? [{ ref, createdAt, ...rest }] : [];
+  });
+}

@@ -1,0 +1,175 @@
+import type { UnknownEntry } from "../../../core/format/entry.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  SessionBuilder,
+  type SessionOrigin,
+  subagentSessionId,
+  subagentSourceId,
+} from "../session-builder.ts";
+import { issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import { type CopilotRows, turnsWithoutEvents } from "./stored-turns.ts";
+import { type SharedState, ThreadWriter } from "./thread-writer.ts";
+
+/** A session of GitHub Copilot CLI: its events. */
+export interface CopilotInput extends SourceText {
+  /** Path of the file. */
+  readonly path?: string;
+  /** Id of the session, if the file has lost its first event: the name of its folder. */
+  readonly sourceId?: string;
+  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from the source's. */
+  readonly ownId?: string;
+  /** Text of the `workspace.yaml` beside the file. */
+  readonly workspace?: string;
+  /** What an earlier import has made of the session: the program deletes turns that the user rewinds. */
+  readonly known?: readonly UnknownEntry[];
+  /** What the program's database still has of such turns. */
+  readonly rows?: CopilotRows;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** Version of the events that is known. */
+const VERSION = 1;
+
+/**
+ * Converts the events of GitHub Copilot CLI to sessions: one for the conversation, and one for each subagent, whose events
+ * stand among those of the main agent.
+ *
+ * @returns The main session first; none if nobody said anything.
+ * @remarks Cost: O(events). Source: docs/import-records.md#github-copilot-cli
+ */
+export function importCopilot(input: CopilotInput): ImportedSession[] {
+  return input.records.some(({ value: { type } }) => type === "user.message" || type === "assistant.message")
+    ? new CopilotImport(input).run()
+    : [];
+}
+
+class CopilotImport {
+  readonly #input: CopilotInput;
+  readonly #sourceId: string;
+  readonly #ownId: string;
+  readonly #start: JsonRecord;
+  /** What may be the working directory, of subagents as well. */
+  readonly #folders: readonly unknown[];
+  readonly #main: ThreadWriter;
+  /** By the id of their agent. */
+  readonly #subagents = new Map<string, ThreadWriter>();
+  readonly #shared: SharedState = {
+    assets: new Map(),
+    callers: new Map(),
+    agents: new Map(),
+    counted: new Map(),
+  };
+  readonly #seen = new Set<string>();
+
+  constructor(input: CopilotInput) {
+    const { records } = input;
+    const start = records.find(({ value }) => value["type"] === "session.start");
+    this.#input = input;
+    this.#start = member(start?.value ?? {}, "data");
+    this.#sourceId = textOf(this.#start["sessionId"]) ?? input.sourceId ?? "unknown";
+    this.#ownId = input.ownId ?? this.#sourceId;
+    const told = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
+    this.#folders = [...told, workspaceField(input.workspace, "cwd")];
+    const origin = {
+      sourceId: this.#sourceId,
+      id: this.#ownId,
+      forkOf: this.#original(),
+      issues: input.issues,
+    };
+    const builder = this.#builderOf(records[0], origin);
+    const { version = VERSION } = this.#start;
+    if (version !== VERSION) {
+      const message = `The events are of version ${String(version)}, which is newer than known; they were read as version ${VERSION}. Check the session.`;
+      builder.issues.push(issueAt("VERSION_UNCLEAR", message, start));
+    }
+    const name = workspaceField(input.workspace, "name");
+    if (name !== undefined) {
+      const isUsers = workspaceField(input.workspace, "user_named") === "true";
+      builder.addName(`copilot name ${name}`, name, isUsers);
+    }
+    const turns = turnsWithoutEvents(input.rows, records);
+    this.#main = new ThreadWriter(builder, this.#shared, { known: input.known ?? [], turns });
+    for (const { value } of records) if (value["type"] === "session.binary_asset") this.#takeAsset(value);
+  }
+
+  run(): ImportedSession[] {
+    for (const record of this.#input.records) this.#take(record);
+    return [this.#main, ...this.#subagents.values()].map((thread) => thread.finish());
+  }
+
+  #builderOf(
+    first: SourceRecord | undefined,
+    origin: Pick<SessionOrigin, "sourceId" | "id" | "startedBy" | "forkOf" | "issues">,
+  ) {
+    return new SessionBuilder(this.#input, {
+      source: "copilot",
+      sourceVersion: textOf(this.#start["copilotVersion"]),
+      folders: this.#folders,
+      startedAt: first?.value["timestamp"],
+      ...origin,
+    });
+  }
+
+  /** Returns the session that it was forked from, whose calls it repeats: its records of usage name that one. */
+  #original(): string | undefined {
+    for (const { value } of this.#input.records) {
+      if (value["type"] !== "session.usage_record" || value["agentId"] !== undefined) continue;
+      const usage = member(member(value, "data"), "usage");
+      const sourceId = textOf(member(usage, "accounting")["sourceSessionId"]);
+      if (sourceId !== undefined) return sourceId;
+    }
+    return undefined;
+  }
+
+  #takeAsset(event: JsonRecord): void {
+    const { assetId, data } = member(event, "data");
+    if (typeof assetId === "string" && typeof data === "string") this.#shared.assets.set(assetId, data);
+  }
+
+  #take(record: SourceRecord): void {
+    const { value } = record;
+    const agentId = textOf(value["agentId"]);
+    const thread = agentId === undefined ? this.#main : this.#subagentOf(agentId, record);
+    const id = textOf(value["id"]);
+    if (id !== undefined && this.#seen.has(id)) thread.drop("repeated");
+    else thread.take(record);
+    if (id !== undefined) this.#seen.add(id);
+  }
+
+  /** Returns the thread of a subagent; its first event begins it. */
+  #subagentOf(agentId: string, record: SourceRecord): ThreadWriter {
+    const known = this.#subagents.get(agentId);
+    if (known !== undefined) return known;
+    const { toolCallId, parentToolCallId, agentName, agentDisplayName, agentDescription } = member(
+      record.value,
+      "data",
+    );
+    const callId = textOf(toolCallId) ?? textOf(parentToolCallId);
+    const callerId = callId === undefined ? undefined : this.#shared.callers.get(callId);
+    const id = subagentSessionId(this.#ownId, agentId);
+    const builder = this.#builderOf(record, {
+      sourceId: subagentSourceId(this.#sourceId, agentId),
+      id,
+      startedBy: callerId === undefined ? this.#sourceId : subagentSourceId(this.#sourceId, callerId),
+    });
+    const told = { role: agentName, nickname: agentDisplayName, description: agentDescription };
+    builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId: callId, ...told }));
+    if (callId !== undefined) this.#shared.agents.set(callId, { agentId, sessionId: id });
+    const thread = new ThreadWriter(builder, this.#shared, undefined, agentId);
+    this.#subagents.set(agentId, thread);
+    return thread;
+  }
+}
+
+/** Returns a field of `workspace.yaml` that stands on one line; undefined if there is none. */
+function workspaceField(workspace: string | undefined, name: string): string | undefined {
+  const [, raw = ""] = new RegExp(`^${name}:[ \\t]*(.*?)\\s*$`, "m").exec(workspace ?? "") ?? [];
+  if (raw.startsWith('"')) return textOf(parseJson(raw)?.value);
+  if (raw.startsWith("'")) return textOf(raw.slice(1, -1).replaceAll("''", "'"));
+  return /^[|>]/.test(raw) ? undefined : textOf(raw);
+}

@@ -1,0 +1,98 @@
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { isoTimeOf, member, textOf } from "../source-values.ts";
+
+/** What the program's own database has of a session, whose rows it keeps when the user rewinds. */
+export interface CopilotRows {
+  /** Rows of the table `turns`. */
+  readonly turns: readonly JsonRecord[];
+  /** Rows of the table `assistant_usage_events`: one for each call. */
+  readonly calls: readonly JsonRecord[];
+}
+
+/** A turn that the events do not have. */
+export interface StoredTurn {
+  readonly prompt: string;
+  /** The last answer; undefined if there was none. */
+  readonly answer: string | undefined;
+  /** Tokens of its calls, named as in events. */
+  readonly calls: readonly { readonly time: string; readonly tokens: JsonRecord }[];
+  /** When the turn before it began, and when it began itself: ISO 8601. */
+  readonly since: string;
+  readonly begun: string;
+  /** The latest time that its prompt can have. */
+  readonly until: string;
+}
+
+/** Returns the turns that the database has beyond the events, earliest first. */
+export function turnsWithoutEvents(
+  rows: CopilotRows | undefined,
+  records: readonly SourceRecord[],
+): StoredTurn[] {
+  if (rows === undefined) return [];
+  const calls = rows.calls.flatMap((row) => {
+    const time = timeOf(row["created_at"]);
+    return time === undefined ? [] : [{ time, tokens: tokensOf(row) }];
+  });
+  const rowsOfTurns = rows.turns.flatMap((row) => {
+    const time = timeOf(row["timestamp"]);
+    const [prompt, answer] = [textOf(row["user_message"]), textOf(row["assistant_response"])];
+    return time === undefined ? [] : [{ prompt, answer, time }];
+  });
+  const prompts = promptsIn(records);
+  // A row is written when the turn ends, or when the next prompt comes.
+  let [written, since] = ["", ""];
+  return rowsOfTurns.sort(byTime).flatMap(({ prompt, answer, time }) => {
+    const own = calls.filter((call) => call.time > written && call.time <= time).sort(byTime);
+    const begun = own[0]?.time ?? written;
+    const times = { since, begun: begun || time, until: own[0]?.time ?? time };
+    [written, since] = [time, begun];
+    if (prompt === undefined || takePrompt(prompts, prompt, times.until)) return [];
+    return [{ prompt, answer, calls: own, ...times }];
+  });
+}
+
+interface Timed {
+  readonly time: string;
+}
+
+function byTime(one: Timed, other: Timed): number {
+  return one.time < other.time ? -1 : 1;
+}
+
+/** Returns the times of prompts by their text, latest first. */
+function promptsIn(records: readonly SourceRecord[]): Map<string, string[]> {
+  const prompts = new Map<string, string[]>();
+  for (const { value } of records) {
+    if (value["type"] !== "user.message" || value["agentId"] !== undefined) continue;
+    const text = textOf(member(value, "data")["content"]) ?? "";
+    prompts.set(text, [isoTimeOf(value["timestamp"]) ?? "", ...(prompts.get(text) ?? [])]);
+  }
+  return prompts;
+}
+
+/** Takes the latest prompt that can be that of a turn, so that no other turn is taken for it; false if there is none. */
+function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, until: string): boolean {
+  const times = prompts.get(prompt) ?? [];
+  const at = times.findIndex((said) => said <= until);
+  if (at !== -1) times.splice(at, 1);
+  return at !== -1;
+}
+
+/** Reads a time that is ISO 8601, or as SQLite writes it: in UTC without saying so. */
+function timeOf(time: unknown): string | undefined {
+  const isPlain = typeof time === "string" && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time);
+  return isoTimeOf(isPlain ? `${time.replace(" ", "T")}Z` : time);
+}
+
+function tokensOf(row: JsonRecord): JsonRecord {
+  return {
+    model: row["model"],
+    inputTokens: row["input_tokens"],
+    outputTokens: row["output_tokens"],
+    cacheReadTokens: row["cache_read_tokens"],
+    cacheWriteTokens: row["cache_write_tokens"],
+    reasoningTokens: row["reasoning_tokens"],
+    apiEndpoint: row["api_endpoint"],
+  };
+}

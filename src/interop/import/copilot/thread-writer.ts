@@ -1,0 +1,471 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import type { UnknownEntry } from "../../../core/format/entry.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { usageOf } from "../../convert/answer.ts";
+import {
+  custom,
+  customMessage,
+  type EntryBody,
+  subagentLink,
+  thinkingChange,
+  toolResult,
+  usageEntry,
+} from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { addBlocks } from "../open-answer.ts";
+import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { addTokens, NO_TOKENS, type Tokens } from "../token-sums.ts";
+import {
+  type Answer,
+  answerOf,
+  apiOf,
+  attachedImages,
+  type CallResult,
+  providerOf,
+  resultOf,
+  usageOfTokens,
+} from "./content.ts";
+import type { StoredTurn } from "./stored-turns.ts";
+
+/** What the agents of a session share. */
+export interface SharedState {
+  /** Base64 by the id of an asset. */
+  readonly assets: Map<string, string>;
+  /** The subagent that made a call; calls of the main agent have none. */
+  readonly callers: Map<string, string>;
+  /** The subagent that a call started. */
+  readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
+  /** Tokens of calls so far, by model: totals repeat them. */
+  readonly counted: Map<string, Tokens>;
+}
+
+/** What is known of events that the program has deleted. */
+export interface Past {
+  /** Entries that an earlier import has made. */
+  readonly known: readonly UnknownEntry[];
+  /** Turns in the program's database. */
+  readonly turns: readonly StoredTurn[];
+}
+
+/** Events that other events repeat, and why they are left out. */
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ["assistant.turn_start", "beginning or end of a turn or run"],
+  ["assistant.turn_end", "beginning or end of a turn or run"],
+  ["session.resume", "beginning or end of a turn or run"],
+  ["session.compaction_start", "beginning or end of a turn or run"],
+  ["hook.start", "beginning or end of a turn or run"],
+  ["subagent.started", "beginning or end of a turn or run"],
+  ["subagent.configured", "beginning or end of a turn or run"],
+  ["subagent.completed", "beginning or end of a turn or run"],
+  ["system.message", "system prompt"],
+  ["tool.execution_start", "repeats a call of an answer"],
+  ["session.usage_checkpoint", "totals of tokens that calls tell"],
+  ["session.usage_info", "totals of tokens that calls tell"],
+]);
+
+/** What the program sends as the result of a call that the user interrupted. */
+const INTERRUPTED = "The execution of this tool, or a previous tool was interrupted.";
+
+/** Makes the entries of one agent, one event after the other. */
+export class ThreadWriter {
+  readonly #builder: SessionBuilder;
+  readonly #shared: SharedState;
+  readonly #past: Past;
+  readonly #agentId: string | undefined;
+  #tip: Draft | undefined;
+  #model: string | undefined;
+  #provider = "github-copilot";
+  #effort: string | undefined;
+  /** The last answer: a later event may add to it. */
+  #answer: { readonly message: AssistantMessage; readonly callId: string | undefined } | undefined;
+  /** The record of tokens whose answer comes next. */
+  #pending: { readonly record: SourceRecord; readonly tokens: JsonRecord } | undefined;
+  /** Calls without a result, with tool and arguments. */
+  readonly #openCalls = new Map<string, { readonly name: string; readonly args: unknown }>();
+  /** While a compaction runs: undefined until something is said. */
+  #firstKept: { draft: Draft | undefined } | undefined;
+  /** Time of the event before. */
+  #time = "";
+  /** What becomes of events, by their type; others are kept. */
+  readonly #takers = new Map<string, (data: JsonRecord, record: SourceRecord) => void>([
+    ["session.start", (data, record) => this.#changeSettings(data, record)],
+    ["session.model_change", (data, record) => this.#changeSettings(data, record)],
+    ["session.title_changed", ({ title }, record) => this.#addName(title, record)],
+    ["session.binary_asset", () => undefined],
+    ["user.message", (data, record) => this.#addPrompt(data, record)],
+    ["system.notification", ({ content }, record) => this.#note("notification", content, record, true)],
+    ["session.usage_record", (data, record) => this.#expectAnswer(data, record)],
+    ["assistant.message", (data, record) => this.#addAnswer(data, record)],
+    ["tool.user_requested", (data) => this.#beginCall(data)],
+    ["tool.execution_complete", (data, record) => this.#addResult(data, record)],
+    ["session.compaction_complete", (data, record) => this.#compact(data, record)],
+    ["session.context_cleared", (data, record) => this.#clear(data, record)],
+    ["session.info", (data, record) => this.#addInfo(data, record)],
+    ["session.error", (data, record) => this.#addError(data, record)],
+    ["abort", (_, record) => this.#abort(record)],
+    ["session.shutdown", (data, record) => this.#addTotals(data, record)],
+  ]);
+
+  constructor(
+    builder: SessionBuilder,
+    shared: SharedState,
+    past: Past = { known: [], turns: [] },
+    agentId?: string,
+  ) {
+    this.#builder = builder;
+    this.#shared = shared;
+    this.#past = past;
+    this.#agentId = agentId;
+  }
+
+  /** Leaves an event out. */
+  drop(reason: string): void {
+    this.#builder.counts.records++;
+    this.#builder.drop(reason);
+  }
+
+  take(record: SourceRecord): void {
+    const type = textOf(record.value["type"]) ?? "";
+    const data = member(record.value, "data");
+    const isOfSummary = this.#firstKept !== undefined && type.startsWith("model.");
+    const reason = isOfSummary ? "report of a call that a summary tells" : LEFT_OUT.get(type);
+    if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
+    if (type === "tool.execution_start") this.#beginCall(data);
+    // What ran when the program was killed has ended.
+    if (type === "session.resume") this.#openCalls.clear();
+    if (reason !== undefined) this.drop(reason);
+    else {
+      this.#builder.counts.records++;
+      const taker = this.#takers.get(type);
+      if (taker === undefined) this.#keep(type, data, record);
+      else taker(data, record);
+    }
+    this.#time = isoTimeOf(record.value["timestamp"]) ?? this.#time;
+  }
+
+  /** Finishes the session; nothing may be taken after this. */
+  finish(): ImportedSession {
+    this.#flushTokens();
+    this.#builder.markLeaf(this.#tip);
+    return this.#builder.finish();
+  }
+
+  #add(key: string, { value }: Pick<SourceRecord, "value">, body: EntryBody): void {
+    this.#tip = this.#builder.add(key, this.#tip, value["timestamp"], body);
+  }
+
+  #addMessage(key: string, { value }: Pick<SourceRecord, "value">, message: UntimedMessage): void {
+    const { role } = message;
+    this.#tip = this.#builder.addMessage(key, this.#tip, value["timestamp"], message);
+    if (this.#firstKept !== undefined && (role === "user" || role === "assistant"))
+      this.#firstKept.draft ??= this.#tip;
+  }
+
+  #keep(type: string, data: JsonRecord, record: SourceRecord): void {
+    const { timestamp } = record.value;
+    this.#tip = this.#builder.keep(keyOf(record), this.#tip, timestamp, type || "event", data);
+  }
+
+  /** Adds a text that the user did not type where the model sees it. */
+  #note(kind: string, content: unknown, record: SourceRecord, display: boolean): void {
+    this.#add(keyOf(record), record, customMessage(`copilot.${kind}`, textOf(content) ?? "", display));
+  }
+
+  #clear(data: JsonRecord, record: SourceRecord): void {
+    this.#tip = undefined;
+    this.#keep("session.context_cleared", data, record);
+  }
+
+  #addInfo(data: JsonRecord, record: SourceRecord): void {
+    if (data["infoType"] === "rewind") this.#keepRewound(record);
+    this.#keep("session.info", data, record);
+  }
+
+  #addName(title: unknown, record: SourceRecord): void {
+    const name = textOf(title);
+    if (name !== undefined) this.#builder.addName(keyOf(record), name);
+  }
+
+  #expectAnswer(data: JsonRecord, record: SourceRecord): void {
+    this.#flushTokens();
+    this.#pending = { record, tokens: member(data, "usage") };
+  }
+
+  #changeSettings({ selectedModel, newModel, reasoningEffort }: JsonRecord, record: SourceRecord): void {
+    const [model, effort] = [textOf(newModel) ?? textOf(selectedModel), textOf(reasoningEffort)];
+    if (model !== undefined && model !== this.#model && this.#model !== undefined) {
+      const body = { type: "model_change", provider: this.#provider, modelId: model };
+      this.#add(keyOf(record), record, body);
+    }
+    this.#model = model ?? this.#model;
+    if (effort === undefined || effort === this.#effort) return;
+    this.#effort = effort;
+    this.#add(`${keyOf(record)} effort`, record, thinkingChange(effort));
+  }
+
+  #addPrompt(data: JsonRecord, record: SourceRecord): void {
+    const { content, transformedContent, source } = data;
+    const text = textOf(content) ?? "";
+    // Skills and other parts of the program say something in the user's name.
+    if (textOf(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
+      this.#note("injected", textOf(transformedContent) ?? text, record, false);
+      return;
+    }
+    const images = attachedImages(data["attachments"], this.#shared.assets);
+    const said = images.length === 0 ? text : [{ type: "text" as const, text }, ...images];
+    this.#addMessage(keyOf(record), record, { role: "user", content: said });
+    const attachments = listOf(data["attachments"]);
+    if (attachments.length > images.length)
+      this.#add(`${keyOf(record)} attachments`, record, custom("copilot.attachments", { attachments }));
+  }
+
+  #addAnswer(data: JsonRecord, record: SourceRecord): void {
+    const answer = answerOf(data);
+    const callId = textOf(data["apiCallId"]);
+    for (const { id, name } of answer.calls) {
+      this.#openCalls.set(id, { name, args: undefined });
+      if (this.#agentId !== undefined) this.#shared.callers.set(id, this.#agentId);
+    }
+    // One response may stand in several events.
+    const open = this.#answer;
+    if (open !== undefined && callId !== undefined && open.callId === callId) {
+      addBlocks(open.message, answer.content);
+    } else this.#beginAnswer(data, answer, record);
+    if (answer.others !== undefined)
+      this.#add(`${keyOf(record)} parts`, record, custom("copilot.parts", answer.others));
+  }
+
+  #beginAnswer(data: JsonRecord, { content, calls }: Answer, record: SourceRecord): void {
+    const callId = textOf(data["apiCallId"]);
+    const tokens = this.#takeTokens(callId);
+    const usage = tokens === undefined ? usageOf({ output: data["outputTokens"] }) : usageOfTokens(tokens);
+    this.#model = textOf(data["model"]) ?? textOf(tokens?.["model"]) ?? this.#model;
+    const stops = calls.length > 0 ? "toolUse" : tokens?.["finishReason"] === "length" ? "length" : "stop";
+    const message: AssistantMessage = {
+      role: "assistant",
+      content,
+      api: apiOf(tokens),
+      provider: this.#provider,
+      model: this.#model ?? UNKNOWN_NAME,
+      ...(callId !== undefined && { responseId: callId }),
+      usage,
+      stopReason: tokens?.["finishReason"] === "content_filter" ? "error" : stops,
+      timestamp: 0,
+    };
+    this.#count(message.model, usage);
+    this.#addMessage(keyOf(record), record, message);
+    this.#answer = { message, callId };
+  }
+
+  /** Returns the tokens that were told before the answer of a call. */
+  #takeTokens(callId: string | undefined): JsonRecord | undefined {
+    if (this.#pending === undefined) return undefined;
+    const { record, tokens } = this.#pending;
+    const named = textOf(tokens["apiCallId"]);
+    if (named !== undefined && callId !== undefined && named !== callId) {
+      this.#flushTokens();
+      return undefined;
+    }
+    this.#pending = undefined;
+    this.#provider = providerOf(tokens);
+    // A file that ended before the answer yields it.
+    this.#builder.withdraw(entryIdOf(keyOf(record)));
+    return tokens;
+  }
+
+  /** Counts a call whose answer did not come. */
+  #flushTokens(): void {
+    if (this.#pending === undefined) return;
+    const { record, tokens } = this.#pending;
+    this.#pending = undefined;
+    this.#provider = providerOf(tokens);
+    const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
+    const callId = textOf(tokens["apiCallId"]);
+    this.#addUsage(keyOf(record), "call", model, usageOfTokens(tokens), record, callId);
+  }
+
+  #addUsage(
+    key: string,
+    kind: string,
+    model: string,
+    usage: Usage,
+    record: Pick<SourceRecord, "value">,
+    note?: string,
+  ): void {
+    this.#add(key, record, usageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
+    // Totals do not include those of compactions that were not applied, nor of turns that were rewound.
+    if (kind === "call" || kind === "shutdown") this.#count(model, usage);
+  }
+
+  #count(model: string, usage: Usage): void {
+    this.#shared.counted.set(model, addTokens(this.#shared.counted.get(model) ?? NO_TOKENS, usage));
+  }
+
+  #beginCall({ toolCallId, toolName, arguments: args }: JsonRecord): void {
+    const id = textOf(toolCallId);
+    if (id !== undefined) this.#openCalls.set(id, { name: textOf(toolName) ?? "unknown", args });
+  }
+
+  #addResult(data: JsonRecord, record: SourceRecord): void {
+    const result = resultOf(data, this.#shared.assets);
+    const toolCallId = textOf(data["toolCallId"]) ?? "";
+    const call = this.#openCalls.get(toolCallId);
+    this.#openCalls.delete(toolCallId);
+    if (data["isUserRequested"] === true) this.#addCommand(result, call?.args, record);
+    else {
+      const { content, details, isError } = result;
+      const toolName = call?.name ?? "unknown";
+      this.#addMessage(
+        keyOf(record),
+        record,
+        toolResult({ toolCallId, toolName, content, details, isError }),
+      );
+    }
+    const agent = this.#shared.agents.get(toolCallId);
+    if (agent !== undefined)
+      this.#add(`${keyOf(record)} subagent`, record, subagentLink({ ...agent, toolCallId }));
+  }
+
+  /** Adds a command that the user ran. */
+  #addCommand({ text, exitCode }: CallResult, args: unknown, record: SourceRecord): void {
+    this.#addMessage(keyOf(record), record, {
+      role: "bashExecution",
+      command: textOf(member({ args }, "args")["command"]) ?? "",
+      output: text,
+      exitCode,
+      cancelled: false,
+      truncated: false,
+    });
+  }
+
+  #compact(data: JsonRecord, record: SourceRecord): void {
+    const tokens = member(data, "compactionTokensUsed");
+    const usage = usageOfTokens(tokens);
+    const kept = this.#firstKept?.draft;
+    this.#firstKept = undefined;
+    const summary = textOf(data["summaryContent"]);
+    const {
+      outcome = "applied",
+      success,
+      trigger,
+      preCompactionTokens,
+      checkpointNumber,
+      checkpointPath,
+    } = data;
+    if (success !== true || outcome !== "applied" || summary === undefined) {
+      const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
+      if (usage.totalTokens > 0)
+        this.#addUsage(`${keyOf(record)} tokens`, "compaction", model, usage, record);
+      this.#keep("session.compaction_complete", data, record);
+      return;
+    }
+    this.#add(keyOf(record), record, {
+      type: "compaction",
+      summary,
+      firstKeptEntryId: kept?.id,
+      tokensBefore: typeof preCompactionTokens === "number" ? preCompactionTokens : 0,
+      details: { source: "copilot", trigger, checkpointNumber, checkpointPath },
+      ...(usage.totalTokens > 0 && { usage }),
+    });
+  }
+
+  #addError({ message, errorType, statusCode, errorCode }: JsonRecord, record: SourceRecord): void {
+    this.#flushTokens();
+    const told = [statusCode, errorCode ?? errorType]
+      .filter((one) => one !== undefined && one !== null)
+      .join(" ");
+    this.#addMessage(keyOf(record), record, {
+      role: "assistant",
+      content: [],
+      api: apiOf(undefined),
+      provider: this.#provider,
+      model: this.#model ?? UNKNOWN_NAME,
+      usage: usageOf(),
+      stopReason: "error",
+      errorMessage: [told, textOf(message)].filter(Boolean).join(": "),
+    });
+  }
+
+  /** Ends a turn that the user interrupted, with what the program sends as results of the calls that ran. */
+  #abort(record: SourceRecord): void {
+    this.#flushTokens();
+    const answer = this.#answer?.message;
+    if (answer !== undefined && this.#tip?.["message"] === answer && answer.stopReason === "stop")
+      answer.stopReason = "aborted";
+    for (const [toolCallId, { name: toolName }] of this.#openCalls) {
+      const content = [{ type: "text" as const, text: INTERRUPTED }];
+      const told = { details: { interrupted: true }, isError: true };
+      const result = toolResult({ toolCallId, toolName, content, ...told });
+      this.#addMessage(`${keyOf(record)} ${toolCallId}`, record, result);
+    }
+    this.#openCalls.clear();
+  }
+
+  /** Counts what totals have beyond the calls that are told: versions before 1.0.102 tell only their output. */
+  #addTotals(data: JsonRecord, record: SourceRecord): void {
+    this.#flushTokens();
+    const models = member(data, "modelMetrics");
+    for (const model of Object.keys(models)) {
+      const total = usageOfTokens(member(member(models, model), "usage"));
+      // Totals after a rewind may have less than what is counted.
+      const rest = usageOf(addTokens(total, this.#shared.counted.get(model) ?? NO_TOKENS, -1));
+      if (rest.totalTokens > 0) this.#addUsage(`${keyOf(record)} ${model}`, "shutdown", model, rest, record);
+    }
+    this.#builder.drop("totals of tokens that calls tell");
+  }
+
+  /** Keeps what was rewound as an earlier import read it, else as the database has it: the program deletes its events. */
+  #keepRewound(record: SourceRecord): void {
+    const rewoundAt = isoTimeOf(record.value["timestamp"]) ?? "";
+    const isRewound = (time: string) => time > this.#time && time < rewoundAt;
+    const back = this.#tip;
+    const known = this.#past.known.filter(
+      ({ id, timestamp }) => isRewound(timestamp) && this.#builder.draftOf(id) === undefined,
+    );
+    for (const { type, id, parentId, timestamp, ...fields } of known) {
+      const parent = (parentId === null ? undefined : this.#builder.draftOf(parentId)) ?? this.#tip;
+      this.#tip = this.#builder.add(id, parent, timestamp, { type, ...fields }, id);
+    }
+    const prompts = known.filter(({ message }) => fieldsOf(message)["role"] === "user");
+    // One that was redacted tells only its time.
+    const isKnown = ({ prompt, since, until }: StoredTurn) =>
+      prompts.some(({ message, timestamp }) => {
+        const isMeanwhile = timestamp > since && timestamp <= until;
+        return isMeanwhile || textIn(fieldsOf(message)["content"]) === prompt;
+      });
+    for (const turn of this.#past.turns) if (isRewound(turn.begun) && !isKnown(turn)) this.#addTurn(turn);
+    this.#tip = back;
+  }
+
+  /** Adds a turn of which there are only the prompt, the last answer and the tokens of its calls. */
+  #addTurn({ prompt, answer, calls, begun }: StoredTurn): void {
+    const key = `copilot turn ${begun} ${prompt}`;
+    const at = (timestamp = begun) => ({ value: { timestamp } });
+    this.#addMessage(key, at(), { role: "user", content: prompt });
+    this.#add(`${key} note`, at(), custom("copilot.stored-turn", { calls: calls.length }));
+    const last = answer === undefined ? undefined : calls.at(-1);
+    for (const [i, call] of calls.entries()) {
+      if (call === last) continue;
+      const model = textOf(call.tokens["model"]) ?? UNKNOWN_NAME;
+      this.#addUsage(`${key} ${i}`, "stored-turn", model, usageOfTokens(call.tokens), at(call.time));
+    }
+    if (answer === undefined) return;
+    this.#addMessage(`${key} answer`, at(last?.time), {
+      role: "assistant",
+      content: [{ type: "text", text: answer }],
+      api: apiOf(last?.tokens),
+      provider: this.#provider,
+      model: textOf(last?.tokens["model"]) ?? UNKNOWN_NAME,
+      usage: usageOfTokens(last?.tokens ?? {}),
+      stopReason: "stop",
+    });
+  }
+}
+
+function keyOf({ value, line }: SourceRecord): string {
+  return textOf(value["id"]) ?? `copilot line ${line}`;
+}

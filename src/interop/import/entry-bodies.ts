@@ -1,0 +1,75 @@
+import type { Usage } from "../../core/format/content.ts";
+import { defined, type JsonRecord } from "../../core/format/json.ts";
+import type { ToolResultMessage } from "../../core/format/message.ts";
+import type { UserBlock } from "../convert/dialect.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "./imported-session.ts";
+import { isPresent } from "./source-values.ts";
+
+/** The body of an entry. */
+export interface EntryBody {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Makes the body of a custom entry. */
+export function custom(customType: string, data?: unknown): EntryBody {
+  return defined({ type: "custom", customType, data });
+}
+
+/** Makes the body of a text that the user did not type, where the model sees it. */
+export function customMessage(
+  customType: string,
+  content: unknown,
+  display: boolean,
+  details?: unknown,
+): EntryBody {
+  return defined({ type: "custom_message", customType, content, display, details });
+}
+
+/** A subagent's session, the call that started it, and what else is known of it. */
+export interface SubagentLink {
+  readonly agentId: string;
+  readonly [fact: string]: unknown;
+}
+
+/** Makes the body of an entry that links a subagent's session and the call that started it. */
+export function subagentLink(link: SubagentLink): EntryBody {
+  return custom(SUBAGENT_CUSTOM_TYPE, defined(link));
+}
+
+/** Makes the body of an entry that tells the tokens of calls whose messages do not. */
+export function usageEntry(
+  kind: string,
+  provider: string,
+  model: string,
+  usage: Usage,
+  note?: string,
+): EntryBody {
+  return defined({ type: "usage", kind, provider, model, usage, note });
+}
+
+/** Makes the body of a change of how much the model is to think. */
+export function thinkingChange(effort: string): EntryBody {
+  return { type: "thinking_level_change", thinkingLevel: effort === "none" ? "off" : effort };
+}
+
+interface ToolOutput {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: UserBlock[];
+  /** Left out if undefined. */
+  readonly details?: unknown;
+  readonly isError: boolean;
+}
+
+/** Makes the message of a tool result; details that are no JSON are left out. */
+export function toolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
+  const { toolCallId, toolName, content, details, isError } = output;
+  const told = isPresent(details) ? { details } : {};
+  return { role: "toolResult", toolCallId, toolName, content, ...told, isError };
+}
+
+/** Returns a record; undefined if it is empty. */
+export function ifFilled(record: JsonRecord): JsonRecord | undefined {
+  return Object.keys(record).length === 0 ? undefined : record;
+}

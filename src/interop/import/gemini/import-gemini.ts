@@ -1,0 +1,215 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
+import { custom, subagentLink, toolResult } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { type Draft, keyOfId, SessionBuilder } from "../session-builder.ts";
+import { readSourceText, type SourceText } from "../source-text.ts";
+import { member, textIn, textOf } from "../source-values.ts";
+import {
+  convertModelMessage,
+  convertSentParts,
+  isAside,
+  type ModelAnswer,
+  resultOfCall,
+  sentResponses,
+} from "./parts.ts";
+import { applyPatches, type LogNode } from "./patch-log.ts";
+
+/** A session of Gemini CLI: its file. */
+export interface GeminiInput extends SourceText {
+  /** Other files of the same session: the program goes on in a new file if it resumes one in an older format. */
+  readonly others?: readonly SourceText[];
+  /** Path of the file. */
+  readonly path?: string;
+  /** Working directory: the file contains only a digest of it. */
+  readonly cwd?: string;
+  /** Id of the session for which this one's agent worked. */
+  readonly parentId?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** Parses a file of Gemini CLI: a log of patches, or the one JSON object that older versions wrote. */
+export function readGeminiText(text: string): SourceText {
+  const whole = parseJson(text)?.value;
+  const isDocument = Array.isArray(fieldsOf(whole)["messages"]);
+  return isDocument
+    ? { records: [{ value: fieldsOf(whole), line: 1, offset: 0 }], issues: [] }
+    : readSourceText(text);
+}
+
+/**
+ * Converts the records of Gemini CLI to a session.
+ *
+ * A rollback keeps the old messages as a branch, and a compressed history becomes a compaction.
+ *
+ * @returns Undefined if the file contains no conversation.
+ * @remarks Cost: O(records). Source: docs/import-records.md#gemini-cli
+ */
+export function importGemini(input: GeminiInput): ImportedSession | undefined {
+  const texts = [input, ...(input.others ?? [])].sort(byEnd);
+  const log = applyPatches(texts.map(({ records }) => records));
+  const { metadata } = log;
+  const sourceId = textOf(metadata["sessionId"]);
+  if (sourceId === undefined || !log.nodes.some(({ message: { type } }) => isSaid(type))) return undefined;
+  const builder = new SessionBuilder(input, {
+    source: "gemini",
+    sourceId,
+    startedAt: metadata["startTime"],
+    startedBy: input.parentId,
+    issues: texts.flatMap(({ issues }) => issues),
+  });
+  builder.counts.records =
+    texts.reduce((sum, { records }) => sum + records.length, 0) + log.listed + log.thanks;
+  if (input.parentId !== undefined)
+    builder.addBehind(`gemini agent ${sourceId}`, undefined, subagentLink({ agentId: sourceId }));
+  const drafts = new Map<LogNode, Draft>();
+  for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
+  for (const { value } of log.unknown)
+    builder.keepBehind(`gemini record ${encodeParsed(value)}`, undefined, "record", value);
+  builder.drop("older version of a message", log.replaced);
+  builder.drop("thanks for a summary", log.thanks);
+  builder.drop("result that its call tells", log.repeated);
+  builder.markLeaf(log.tip && drafts.get(log.tip));
+  const name = textOf(metadata["summary"]);
+  if (name !== undefined) builder.addName(`gemini name ${name}`, name);
+  return builder.finish();
+}
+
+function byEnd(one: SourceText, other: SourceText): number {
+  const [first, second] = [endOf(one), endOf(other)];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function endOf({ records }: SourceText): string {
+  const times = records.flatMap(({ value }) => [
+    value["timestamp"],
+    ...[value, member(value, "$set")].flatMap(({ messages }) =>
+      listOf(messages).map((message) => fieldsOf(message)["timestamp"]),
+    ),
+  ]);
+  return times.reduce<string>((latest, time) => {
+    const told = textOf(time) ?? "";
+    return told > latest ? told : latest;
+  }, "");
+}
+
+function isSaid(type: unknown): boolean {
+  return type === "user" || type === "gemini";
+}
+
+function emitNode(node: LogNode, drafts: ReadonlyMap<LogNode, Draft>, builder: SessionBuilder): Draft {
+  const parent = node.parent && drafts.get(node.parent);
+  const { message } = node;
+  if (node.isCompaction) return emitCompaction(node, parent, drafts, builder);
+  if (message["type"] === "gemini") return emitAnswer(node, parent, builder);
+  if (message["type"] === "user" && !isAside(message)) return emitSent(node, parent, builder);
+  const { id: _id, timestamp, type, ...data } = message;
+  const kind = type === "user" ? "command" : (textOf(type) ?? "message");
+  return builder.keep(keyOf(node), parent, timestamp, kind, data);
+}
+
+/** Adds what was sent: the results of calls that no answer tells, then the prompt. */
+function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder): Draft {
+  const { content, timestamp } = node.message;
+  let last = parent;
+  for (const { id = "", name = "unknown", ...output } of sentResponses(content)) {
+    const body = toolResult({ ...output, toolCallId: id, toolName: name });
+    last = builder.addMessage(`${keyOf(node)} result ${id}`, last, timestamp, body);
+  }
+  const said = listOf(content).filter((part) => fieldsOf(part)["functionResponse"] === undefined);
+  if (last !== undefined && last !== parent && said.length === 0) return last;
+  return builder.addMessage(keyOf(node), last, timestamp, {
+    role: "user",
+    content: typeof content === "string" ? content : convertSentParts(said),
+  });
+}
+
+function keyOf({ key }: LogNode): string {
+  return keyOfId("gemini", key);
+}
+
+function emitCompaction(
+  node: LogNode,
+  parent: Draft | undefined,
+  drafts: ReadonlyMap<LogNode, Draft>,
+  builder: SessionBuilder,
+): Draft {
+  const { message, firstKept } = node;
+  return builder.add(keyOf(node), parent, message["timestamp"], {
+    type: "compaction",
+    summary: textIn(message["content"]),
+    firstKeptEntryId: firstKept && drafts.get(firstKept)?.id,
+    tokensBefore: tokensBefore(node),
+    details: { source: "gemini" },
+  });
+}
+
+/** Returns the size of the context according to the previous answer. */
+function tokensBefore({ parent }: LogNode): number {
+  for (let node = parent; node !== undefined; node = node.parent) {
+    const total = countOf(member(node.message, "tokens")["total"]);
+    if (total > 0) return total;
+  }
+  return 0;
+}
+
+function emitAnswer(node: LogNode, parent: Draft | undefined, builder: SessionBuilder): Draft {
+  const { message, isCopy } = node;
+  const answer = convertModelMessage(message);
+  const responseId = textOf(message["id"]);
+  const draft = builder.addMessage(keyOf(node), parent, message["timestamp"], {
+    role: "assistant",
+    content: answer.content,
+    api: "google-generative-ai",
+    provider: "google",
+    model: textOf(message["model"]) ?? UNKNOWN_NAME,
+    ...(responseId !== undefined && { responseId }),
+    usage: isCopy ? usageOf() : usageOfTokens(member(message, "tokens")),
+    stopReason: answer.calls.length > 0 ? "toolUse" : "stop",
+  });
+  return emitResults(node, answer, draft, builder);
+}
+
+function emitResults(
+  { key, message }: LogNode,
+  answer: ModelAnswer,
+  draft: Draft,
+  builder: SessionBuilder,
+): Draft {
+  let last = draft;
+  if (answer.others.length > 0) {
+    const body = custom("gemini.parts", { parts: answer.others });
+    last = builder.add(`gemini ${key} parts`, last, message["timestamp"], body);
+  }
+  for (const { id: toolCallId, name: toolName, record } of answer.calls) {
+    const result = record && resultOfCall(record);
+    if (record === undefined || result === undefined) continue;
+    const { status, resultDisplay, displayName, description } = record;
+    const details = parseJson(encodeParsed({ status, resultDisplay, displayName, description }))?.value;
+    const time = record["timestamp"] ?? message["timestamp"];
+    const output = toolResult({ ...result, toolCallId, toolName, details });
+    last = builder.addMessage(`gemini ${key} result ${toolCallId}`, last, time, output);
+    const agentId = textOf(record["agentId"]);
+    if (agentId === undefined) continue;
+    const link = subagentLink({ agentId, toolCallId, sessionId: agentId });
+    last = builder.add(`gemini ${key} agent ${agentId}`, last, time, link);
+  }
+  return last;
+}
+
+/** Converts the tokens of a call; the source's input includes cached tokens, and its output excludes thoughts. */
+function usageOfTokens(tokens: JsonRecord) {
+  const { input, cached, output, thoughts, total } = tokens;
+  return usageOf({
+    inputWithCache: input,
+    output: countOf(output) + countOf(thoughts),
+    cacheRead: cached,
+    reasoning: thoughts,
+    total,
+  });
+}

@@ -1,0 +1,150 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
+import { readSpokenPart } from "../../convert/gemini/read-parts.ts";
+import { imageOf, placeholder } from "../../convert/images.ts";
+import { argumentsOf } from "../../convert/tool-arguments.ts";
+import { textIn, textOf } from "../source-values.ts";
+
+/** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
+export function convertModelMessage(message: JsonRecord): ModelAnswer {
+  const parts = partsOf(message["content"]);
+  const records = listOf(message["toolCalls"]).map(fieldsOf);
+  const isWhole = parts.some((part) => "functionCall" in part || part["thought"] === true);
+  const answer = new ModelAnswer(textOf(message["id"]) ?? "message", records);
+  if (!isWhole) for (const thought of listOf(message["thoughts"])) answer.addThought(fieldsOf(thought));
+  for (const part of parts) answer.addPart(part);
+  if (!isWhole) for (const record of records) answer.addCall(fieldsOf(record), record, undefined);
+  return answer;
+}
+
+/** A converted message of the model. */
+export class ModelAnswer {
+  readonly content: AnswerBlock[] = [];
+  /** Parts that a message cannot hold. */
+  readonly others: unknown[] = [];
+  /** The calls, and the program's record of each. */
+  readonly calls: { readonly id: string; readonly name: string; readonly record: JsonRecord | undefined }[] =
+    [];
+  readonly #messageId: string;
+  readonly #open: JsonRecord[];
+
+  constructor(messageId: string, records: readonly JsonRecord[]) {
+    this.#messageId = messageId;
+    this.#open = [...records];
+  }
+
+  addThought({ subject, description }: JsonRecord): void {
+    const heading = textOf(subject) === undefined ? "" : `**${String(subject)}** `;
+    this.content.push({ type: "thinking", thinking: `${heading}${textOf(description) ?? ""}` });
+  }
+
+  addPart(part: JsonRecord): void {
+    const { functionCall, thoughtSignature } = part;
+    if (functionCall !== undefined) {
+      const call = fieldsOf(functionCall);
+      this.addCall(call, this.#recordFor(call), textOf(thoughtSignature));
+      return;
+    }
+    const block = readSpokenPart(part);
+    if (block === undefined) this.others.push(part);
+    else if (block.type !== "text" || block.text !== "" || block.textSignature !== undefined)
+      this.content.push(block);
+  }
+
+  addCall(call: JsonRecord, record: JsonRecord | undefined, signature: string | undefined): void {
+    const id = textOf(call["id"]) ?? textOf(record?.["id"]) ?? `${this.#messageId}-${this.calls.length}`;
+    const name = textOf(call["name"]) ?? "unknown";
+    this.content.push({
+      type: "toolCall",
+      id,
+      name,
+      arguments: argumentsOf(call["args"]) ?? {},
+      ...(signature !== undefined && { thoughtSignature: signature }),
+    });
+    this.calls.push({ id, name, record });
+  }
+
+  /** Finds the record of a call by its id, else the next one of a tool of this name. */
+  #recordFor({ id, name }: JsonRecord): JsonRecord | undefined {
+    const byId = this.#open.findIndex((record) => id !== undefined && record["id"] === id);
+    const at = byId === -1 ? this.#open.findIndex((record) => record["name"] === name) : byId;
+    return at === -1 ? undefined : this.#open.splice(at, 1)[0];
+  }
+}
+
+function partsOf(content: unknown): JsonRecord[] {
+  const parts = Array.isArray(content) ? content : [content];
+  return parts.flatMap((part) => {
+    if (typeof part === "string") return part === "" ? [] : [{ text: part }];
+    const fields = fieldsOf(part);
+    return Object.keys(fields).length === 0 ? [] : [fields];
+  });
+}
+
+/** Converts what was sent: texts and images; a text describes each other part. */
+export function convertSentParts(content: unknown): UserBlock[] {
+  return partsOf(content).flatMap(sentBlock);
+}
+
+function sentBlock(part: JsonRecord): UserBlock[] {
+  const { text, inlineData, fileData, functionResponse } = part;
+  if (typeof text === "string") return text === "" ? [] : [{ type: "text", text }];
+  if (inlineData !== undefined) {
+    const { data, mimeType } = fieldsOf(inlineData);
+    return [imageOf(mimeType, data) ?? placeholder(String(mimeType))];
+  }
+  if (fileData !== undefined) return [placeholder("file", String(fieldsOf(fileData)["fileUri"]))];
+  if (functionResponse !== undefined) return responseBlocks(fieldsOf(functionResponse));
+  return [placeholder(Object.keys(part)[0] ?? "part")];
+}
+
+/** What a tool returned, in the form in which it is sent. */
+export interface SentResponse {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly content: UserBlock[];
+  readonly isError: boolean;
+}
+
+/** Returns what tools returned, of what was sent. */
+export function sentResponses(content: unknown): SentResponse[] {
+  return partsOf(content).flatMap(({ functionResponse }) => {
+    if (functionResponse === undefined) return [];
+    const response = fieldsOf(functionResponse);
+    const isError = fieldsOf(response["response"])["error"] !== undefined;
+    return [
+      {
+        id: textOf(response["id"]),
+        name: textOf(response["name"]),
+        content: responseBlocks(response),
+        isError,
+      },
+    ];
+  });
+}
+
+/** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
+export function isAside({ content }: JsonRecord): boolean {
+  const text = textIn(content).trim();
+  if (/^[/?]|^<(?:session_context|hook_context)>/.test(text)) return true;
+  return text === "" && !Array.isArray(content);
+}
+
+function responseBlocks({ response, parts }: JsonRecord): UserBlock[] {
+  const { output, error } = fieldsOf(response);
+  const said = output ?? error ?? response;
+  const text = typeof said === "string" ? said : encodeParsed(said ?? {});
+  const blocks: UserBlock[] = text === "" ? [] : [{ type: "text", text }];
+  return [...blocks, ...convertSentParts(listOf(parts))];
+}
+
+/** Returns a tool's output, as far as the program kept it; undefined if it kept nothing. */
+export function resultOfCall(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
+  const { result, status, resultDisplay } = record;
+  const isError = status === "error" || status === "cancelled";
+  if (result !== undefined && result !== null) return { content: convertSentParts(result), isError };
+  if (!isError) return undefined;
+  return { content: [{ type: "text", text: textOf(resultDisplay) ?? String(status) }], isError };
+}

@@ -1,0 +1,225 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { textIn, textOf } from "../source-values.ts";
+import { isAside, resultOfCall, sentResponses } from "./parts.ts";
+
+/** A message, or a compaction, with its parent. */
+export interface LogNode {
+  /** Unique in the session: the message's id, with a number if the id was used before. */
+  readonly key: string;
+  /** The latest version of the message; of a compaction, that of its summary. */
+  message: JsonRecord;
+  readonly parent: LogNode | undefined;
+  readonly isCompaction: boolean;
+  /** For a compaction: the first message that stays in the context. */
+  readonly firstKept: LogNode | undefined;
+  /** Whether the message was there before under another key, which counts its tokens. */
+  readonly isCopy: boolean;
+}
+
+const SNAPSHOT = "<state_snapshot>";
+
+/**
+ * Applies the patches of the files of a session of Gemini CLI, and keeps what they remove as branches.
+ *
+ * A message that a later file repeats behind the same messages is the same one. What a later file has behind others is
+ * a branch; if it repeats nothing, it goes on where the file before ended.
+ *
+ * @param files - Records of each file.
+ */
+export function applyPatches(files: readonly (readonly SourceRecord[])[]): PatchLog {
+  const log = new PatchLog();
+  for (const records of files) {
+    log.beginFile();
+    for (const record of records) log.take(record);
+  }
+  return log;
+}
+
+/** The messages of a session, as patches make them. */
+class PatchLog {
+  /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
+  readonly metadata: JsonRecord = {};
+  /** In order of arrival. */
+  readonly nodes: LogNode[] = [];
+  readonly unknown: SourceRecord[] = [];
+  /** Records that are newer versions of a message. */
+  replaced = 0;
+  /** Messages that came in lists rather than as separate records. */
+  listed = 0;
+  /** Those of them that the program added after a summary as the model's thanks for it, which it did not say. */
+  thanks = 0;
+  /** Records of what tools returned that the calls before them tell, too. */
+  repeated = 0;
+  /** Current state of the session. */
+  #current: LogNode[] = [];
+  #byId = new Map<unknown, LogNode>();
+  readonly #keys = new Map<string, number>();
+  /** Messages of earlier files, by the message that they follow. */
+  #earlier: ReadonlyMap<LogNode | undefined, LogNode[]> = new Map();
+  /** Where the file before ended, until the first message of the next one tells whether that repeats it. */
+  #resumable: LogNode[] = [];
+
+  /** The last message of the session's current state. */
+  get tip(): LogNode | undefined {
+    return this.#current.at(-1);
+  }
+
+  /** Begins the next file: its messages are compared with those of the files before. */
+  beginFile(): void {
+    this.#earlier = groupBy(this.nodes, ({ parent }) => parent);
+    this.#resumable = this.#current;
+    this.#goTo([]);
+  }
+
+  take(record: SourceRecord): void {
+    const { value } = record;
+    const rewind = textOf(value["$rewindTo"]);
+    const patch = value["$set"];
+    if (rewind !== undefined) this.#rewind(rewind);
+    else if (textOf(value["id"]) !== undefined) this.#put(value);
+    else if (patch !== undefined) this.#patch(fieldsOf(patch));
+    else if (textOf(value["sessionId"]) !== undefined) this.#patch(value);
+    else this.unknown.push(record);
+  }
+
+  #patch(patch: JsonRecord): void {
+    const { messages, ...fields } = patch;
+    Object.assign(this.metadata, fields);
+    if (Array.isArray(messages)) this.#checkpoint(listOf(messages).map(fieldsOf));
+  }
+
+  #rewind(id: string): void {
+    const at = this.#current.findIndex(({ message }) => message["id"] === id);
+    this.#goTo(this.#current.slice(0, Math.max(0, at)));
+  }
+
+  #goTo(nodes: LogNode[]): void {
+    this.#current = nodes;
+    const messages = nodes.filter(({ isCompaction }) => !isCompaction);
+    this.#byId = new Map(messages.map((node) => [node.message["id"], node]));
+  }
+
+  #put(message: JsonRecord): void {
+    const answer = this.#current.findLast((node) => node.message["type"] === "gemini");
+    if (repeatsResults(message, answer?.message)) this.repeated++;
+    else if (!this.#update(message)) this.#add(message, {});
+  }
+
+  #add(message: JsonRecord, options: Partial<Pick<LogNode, "isCompaction" | "firstKept" | "isCopy">>): void {
+    if (this.#reuse(message)) return;
+    const id = textOf(message["id"]) ?? `message ${this.nodes.length}`;
+    const times = this.#keys.get(id) ?? 0;
+    this.#keys.set(id, times + 1);
+    const node: LogNode = {
+      key: times === 0 ? id : `${id} ${times}`,
+      message,
+      parent: this.tip,
+      isCompaction: options.isCompaction ?? false,
+      firstKept: options.firstKept,
+      isCopy: options.isCopy ?? times > 0,
+    };
+    this.nodes.push(node);
+    this.#current.push(node);
+    if (!node.isCompaction) this.#byId.set(message["id"], node);
+  }
+
+  /** Takes the message of an earlier file for one at the same position. */
+  #reuse(message: JsonRecord): boolean {
+    const known = this.#earlier.get(this.tip)?.find((node) => node.message["id"] === message["id"]);
+    if (known === undefined) {
+      if (this.#current.length === 0 && this.#resumable.length > 0) this.#goTo(this.#resumable);
+      this.#resumable = [];
+      return this.#update(message);
+    }
+    this.#resumable = [];
+    this.#current.push(known);
+    if (!known.isCompaction) this.#byId.set(message["id"], known);
+    known.message = message;
+    this.replaced++;
+    return true;
+  }
+
+  /** Replaces the older version of a message; returns false if there is none. */
+  #update(message: JsonRecord): boolean {
+    const known = this.#byId.get(message["id"]);
+    if (known === undefined) return false;
+    known.message = message;
+    this.replaced++;
+    return true;
+  }
+
+  /** Applies a list of messages that replaces the session; such lists lack notes, and may repeat a summary. */
+  #checkpoint(listed: readonly JsonRecord[]): void {
+    let answer: JsonRecord | undefined;
+    const told = listed.filter((message) => {
+      if (message["type"] === "gemini") answer = message;
+      return !repeatsResults(message, answer);
+    });
+    const summaries = this.#current
+      .filter(({ isCompaction }) => isCompaction)
+      .map(({ message }) => message["id"]);
+    const known = told.findIndex(({ id }) => summaries.includes(id));
+    const messages = known === -1 ? told : withoutThanks(told.slice(known + 1));
+    let [same, end] = [0, 0];
+    for (const node of this.#current) {
+      const message = messages[same];
+      const isSame = !node.isCompaction && message !== undefined && node.message["id"] === message["id"];
+      if (!isSame && !node.isCompaction && !isNote(node)) break;
+      if (isSame && !isNote(node)) node.message = message;
+      if (isSame) same++;
+      end++;
+    }
+    const rest = messages.slice(same);
+    const [before, replaced] = [this.nodes.length, this.replaced];
+    const [summary] = rest;
+    if (summary !== undefined && textIn(summary["content"]).includes(SNAPSHOT))
+      this.#compact(summary, rest.slice(1));
+    else {
+      this.#goTo(this.#current.slice(0, end));
+      for (const message of rest) this.#add(message, {});
+    }
+    this.listed += this.nodes.length - before + this.replaced - replaced;
+  }
+
+  /** Applies a list that begins with a summary of the history: it continues after all of that. */
+  #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
+    const kept = withoutThanks(following);
+    this.thanks += following.length - kept.length;
+    const start = this.#current.length - kept.length;
+    const tail = this.#current.slice(Math.max(0, start));
+    const isTail = start >= 0 && kept.every((message, i) => tail[i]?.message["id"] === message["id"]);
+    this.#add(summary, { isCompaction: true, ...(isTail && { firstKept: tail[0] }) });
+    const compaction = this.tip;
+    if (compaction === undefined) return;
+    this.#goTo(isTail ? [...tail, compaction] : [compaction]);
+    if (!isTail) for (const message of kept) this.#add(message, {});
+  }
+}
+
+/** Tells whether a message is one of the program's to the user, or before a prompt. */
+function isNote({ message }: LogNode): boolean {
+  const { type } = message;
+  return type === "user" ? isAside(message) : type !== "gemini";
+}
+
+/** Tells whether a message has only results of calls that an answer tells with their results. */
+function repeatsResults(message: JsonRecord, answer: JsonRecord | undefined): boolean {
+  if (message["type"] !== "user" || answer === undefined) return false;
+  const responses = sentResponses(message["content"]);
+  const calls = listOf(answer["toolCalls"]).map(fieldsOf);
+  return (
+    responses.length > 0 &&
+    responses.length === listOf(message["content"]).length &&
+    responses.every(({ id }) => calls.some((call) => call["id"] === id && resultOfCall(call) !== undefined))
+  );
+}
+
+/** Returns the messages behind a summary without the first if that thanks for it. */
+function withoutThanks(messages: readonly JsonRecord[]): readonly JsonRecord[] {
+  const [first] = messages;
+  const isThanks = first?.["type"] === "gemini" && textIn(first["content"]).startsWith("Got it.");
+  return isThanks ? messages.slice(1) : messages;
+}

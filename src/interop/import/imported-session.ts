@@ -1,0 +1,93 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import type { SessionIssue } from "../../core/format/issue.ts";
+import { IMPORTED_SOURCES } from "../../core/jsonl/foreign-source.ts";
+
+/** Programs whose sessions can be imported, and arrays of messages from any file. */
+export const SOURCE_NAMES = IMPORTED_SOURCES;
+
+/** One of the programs whose sessions can be imported, or `messages`. */
+export type SourceName = (typeof SOURCE_NAMES)[number];
+
+/** Version of the mapping from records to entries, raised when imported records would become other entries. */
+export const IMPORT_MAPPING = 3;
+
+/** `customType` of the entries that link a subagent's session and the call that started it. */
+export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
+
+/** Record counts of an import. */
+export interface ImportCounts {
+  /** Records read. */
+  records: number;
+  /** Records that became part of an entry of the conversation. */
+  mapped: number;
+  /** Records kept as `custom` entries. */
+  kept: number;
+  /** Records left out; `dropped` names them. */
+  dropped: number;
+  /** Entries made, without this session's header. */
+  entries: number;
+  userMessages: number;
+  assistantMessages: number;
+  toolResults: number;
+  compactions: number;
+}
+
+/** Counts before anything was read. */
+export const NO_COUNTS: Readonly<ImportCounts> = {
+  records: 0,
+  mapped: 0,
+  kept: 0,
+  dropped: 0,
+  entries: 0,
+  userMessages: 0,
+  assistantMessages: 0,
+  toolResults: 0,
+  compactions: 0,
+};
+
+/** Data of the entry that says where a session was imported from. */
+export interface ImportProvenance {
+  source: SourceName;
+  /** Id of the session in its program. */
+  sourceId: string;
+  /** File that it was read from; the first one if there are several. */
+  sourcePath: string | null;
+  /** Version of the program that began the session; for an array of messages, their form. */
+  sourceVersion: string | null;
+  /** Version of the mapping from records to entries; absent for the first one. */
+  mapping?: number;
+  /** Time of the first import, ISO 8601. */
+  importedAt: string;
+  /** Counts of the first import. */
+  counts: ImportCounts;
+}
+
+/** The session that another one descends from, by its id in the source. */
+export interface SourceParent {
+  readonly sourceId: string;
+  readonly relation: "fork" | "subagent";
+}
+
+/** A session made from another program's records. */
+export interface ImportedSession {
+  readonly source: SourceName;
+  readonly sourceId: string;
+  /** File that it was read from; the first one if there are several. */
+  readonly sourcePath: string | undefined;
+  /** Without `parentSession`: only the code that writes files knows where the parent is. */
+  readonly header: SessionHeader;
+  /** The first one says where the session is from; each comes after its parent. */
+  readonly entries: readonly AnySessionEntry[];
+  /** Where the source's program would continue: the last entry. */
+  readonly leafId: string | null;
+  readonly parent: SourceParent | undefined;
+  /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
+  readonly withdrawnIds: ReadonlySet<string>;
+  /** Ids of entries with a name that the program made: one that the user gives the session here counts more. */
+  readonly madeNameIds: ReadonlySet<string>;
+  readonly counts: ImportCounts;
+  /** Number of records left out, by reason. */
+  readonly dropped: { readonly [reason: string]: number };
+  readonly issues: readonly SessionIssue[];
+}

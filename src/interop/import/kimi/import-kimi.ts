@@ -1,0 +1,196 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { type SubagentLink, subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  SessionBuilder,
+  type SessionOrigin,
+  sessionIdOf,
+  subagentSessionId,
+  subagentSourceId,
+} from "../session-builder.ts";
+import { issueAt, readRecords, type SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import { answerPart, callBlock, errorOf } from "./kimi-parts.ts";
+import { WireWriter } from "./wire-writer.ts";
+
+/** The wire log of an agent of Kimi Code, as `readKimiText` reads it. */
+export interface KimiWire extends SourceText {
+  /** `main`, or that of a subagent. */
+  readonly agentId: string;
+  /** Path of the file. */
+  readonly path?: string;
+}
+
+/** A session of Kimi Code: the logs of its agents. */
+export interface KimiInput {
+  readonly sessionId: string;
+  readonly wires: readonly KimiWire[];
+  /** What `state.json` holds, parsed. */
+  readonly state?: unknown;
+  readonly cwd?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** Id of the agent that the user talks to. */
+const MAIN = "main";
+
+/** Reads a wire log. */
+export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>): SourceText {
+  return readRecords(input, {
+    firstKey: /^"(?:type|message|turnId)"\s*:/,
+    isRecord: ({ type, time, protocol_version: version }) =>
+      typeof type === "string" && (typeof time === "number" || typeof version === "string"),
+  });
+}
+
+/**
+ * Converts the wire logs of Kimi Code to sessions: the main agent's, and those of its subagents.
+ *
+ * An undo keeps the turns as a branch. Tokens are those of `usage.record`, which every call has.
+ *
+ * @returns The main session first; none if the logs contain no conversation.
+ * @remarks Cost: O(records). Source: docs/import-records.md#kimi-code
+ */
+export function importKimi(input: KimiInput): ImportedSession[] {
+  const wires = input.wires.filter(({ records }) => records.some(({ value }) => isSpoken(value)));
+  const main = wires.find(({ agentId }) => agentId === MAIN);
+  const spawned = input.wires.flatMap(({ records }) =>
+    records.flatMap(({ value }) => (value["type"] === "subagent.spawned" ? [value] : [])),
+  );
+  const others = wires.filter((wire) => wire !== main);
+  return [...(main === undefined ? [] : [main]), ...others].map((wire) => importWire(input, wire, spawned));
+}
+
+function isSpoken({ type }: JsonRecord): boolean {
+  return type === "context.append_message" || type === "context.append_loop_event";
+}
+
+function sourceIdOf(sessionId: string, agentId: unknown): string {
+  const isMain = agentId === MAIN || typeof agentId !== "string";
+  return isMain ? sessionId : subagentSourceId(sessionId, agentId);
+}
+
+function idOf(sessionId: string, agentId: string): string {
+  return agentId === MAIN ? sessionIdOf(sessionId) : subagentSessionId(sessionId, agentId);
+}
+
+function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonRecord[]): ImportedSession {
+  const { sessionId, state } = input;
+  const { agentId, records, issues, path } = wire;
+  const fields = fieldsOf(state);
+  const metadata = fieldsOf(records.find(({ value }) => value["type"] === "metadata")?.value);
+  const profile = fieldsOf(records.find(({ value }) => value["type"] === "profile.bind")?.value);
+  const start = spawned.find(({ subagentId }) => subagentId === agentId);
+  const builder = new SessionBuilder(input, {
+    source: "kimi",
+    sourceId: sourceIdOf(sessionId, agentId),
+    sourcePath: path,
+    sourceVersion: textOf(metadata["protocol_version"]),
+    id: idOf(sessionId, agentId),
+    folders: [fields["cwd"], fields["workDir"], member(profile, "environmentDisclosure")["cwd"]],
+    startedAt: metadata["created_at"] ?? records[0]?.value["time"],
+    ...parentOf(input, agentId, start),
+    issues,
+  });
+  builder.issues.push(...versionIssues(metadata));
+  builder.counts.records = records.length;
+  if (agentId === MAIN) addTitle(builder, fields);
+  else linkParent(builder, agentId, start);
+  const writer = new WireWriter(builder, linksOf(sessionId, agentId, spawned), agentId !== MAIN);
+  for (const { value } of records) take(value, writer);
+  writer.finish();
+  return builder.finish();
+}
+
+function addTitle(builder: SessionBuilder, { title, isCustomTitle }: JsonRecord): void {
+  const name = textOf(title);
+  if (name !== undefined) builder.addName(`kimi name ${name}`, name, isCustomTitle === true);
+}
+
+function linkParent(builder: SessionBuilder, agentId: string, start: JsonRecord | undefined): void {
+  const [toolCallId, role, description] = ["parentToolCallId", "subagentName", "description"].map((name) =>
+    textOf(start?.[name]),
+  );
+  const link = subagentLink({ agentId, toolCallId, role, description });
+  builder.addBehind(`kimi agent ${agentId}`, undefined, link);
+}
+
+/** Returns the sessions of the agents that an agent has started, by the calls that did. */
+function linksOf(
+  sessionId: string,
+  agentId: string,
+  spawned: readonly JsonRecord[],
+): Map<string, SubagentLink> {
+  const links = new Map<string, SubagentLink>();
+  for (const { subagentId, parentToolCallId: toolCallId, parentAgentId = MAIN } of spawned) {
+    if (typeof toolCallId !== "string" || typeof subagentId !== "string" || parentAgentId !== agentId)
+      continue;
+    links.set(toolCallId, { agentId: subagentId, toolCallId, sessionId: idOf(sessionId, subagentId) });
+  }
+  return links;
+}
+
+function parentOf(
+  { sessionId, state }: KimiInput,
+  agentId: string,
+  start: JsonRecord | undefined,
+): Pick<SessionOrigin, "forkOf" | "startedBy"> {
+  const { forkedFrom, agents } = fieldsOf(state);
+  if (agentId === MAIN) return { forkOf: textOf(forkedFrom) ?? textOf(fieldsOf(forkedFrom)["sessionId"]) };
+  const starter = start?.["parentAgentId"] ?? member(fieldsOf(agents), agentId)["parentAgentId"];
+  // An agent that started itself: a record about it is damaged.
+  return { startedBy: sourceIdOf(sessionId, starter === agentId ? MAIN : starter) };
+}
+
+/** Versions of the log that are known: 1.x. */
+const KNOWN_VERSION = /^1\./;
+
+function versionIssues({ protocol_version: version }: JsonRecord) {
+  if (typeof version !== "string" || KNOWN_VERSION.test(version)) return [];
+  const message = `The log states protocol ${version}, which is unknown; it was read as 1.5. Compare what came of it with the program, or import with a newer sessiontree.`;
+  return [issueAt("VERSION_UNCLEAR", message)];
+}
+
+/** Beginnings of types of records that repeat others, or are the program's state. */
+const DROPPED =
+  /^(?:metadata|runtime|profile|config|permission|plugin|llm|token_counting|agent|subagent|prompt|turn|full_compaction|context\.undone|forked)\b/;
+
+/** What becomes of records, by their type; others are kept. */
+const TAKERS = new Map<unknown, (writer: WireWriter, record: JsonRecord) => void>([
+  ["turn.prompt", (writer) => writer.startTurn()],
+  ["context.append_message", (writer, record) => writer.takeMessage(record)],
+  ["context.append_loop_event", (writer, record) => takeEvent(member(record, "event"), record, writer)],
+  ["llm.request", (writer, record) => writer.request(record)],
+  ["usage.record", (writer, record) => writer.count(record)],
+  ["profile.bind", (writer, { thinkingEffort, time }) => writer.think(thinkingEffort, time)],
+  ["config.update", (writer, { thinkingEffort, time }) => writer.think(thinkingEffort, time)],
+  ["context.undo", (writer, { count }) => writer.undo(count)],
+  ["context.apply_compaction", (writer, record) => writer.compact(record)],
+  ["turn.ended", (writer, record) => writer.endTurn(record["reason"], errorOf(record), record)],
+]);
+
+function take(record: JsonRecord, writer: WireWriter): void {
+  const type = textOf(record["type"]) ?? "record";
+  const taker = TAKERS.get(type);
+  if (taker !== undefined) taker(writer, record);
+  else if (DROPPED.test(type)) writer.builder.drop(type);
+  else writer.keepRecord(record, type);
+}
+
+/** What becomes of the events of a loop, by their type; others are kept. */
+const EVENT_TAKERS = new Map<unknown, (writer: WireWriter, event: JsonRecord, time: unknown) => void>([
+  ["step.begin", (writer, event) => writer.beginStep(event)],
+  ["content.part", (writer, event, time) => writer.addPart(event, time, answerPart(member(event, "part")))],
+  ["tool.call", (writer, event, time) => writer.addPart(event, time, callBlock(event))],
+  ["tool.result", (writer, event, time) => writer.addResult(event, time)],
+  ["step.end", (writer, event) => writer.endStep(event)],
+  ["llm.request", () => undefined],
+]);
+
+function takeEvent(event: JsonRecord, record: JsonRecord, writer: WireWriter): void {
+  const taker = EVENT_TAKERS.get(event["type"]);
+  if (taker === undefined) writer.keepRecord(record, "event");
+  else taker(writer, event, record["time"]);
+}

@@ -1,0 +1,228 @@
+import type { Usage } from "../../../core/format/content.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
+import type { AnswerBlock } from "../../convert/dialect.ts";
+import {
+  customMessage,
+  ifFilled,
+  type SubagentLink,
+  subagentLink,
+  thinkingChange,
+  toolResult,
+  usageEntry,
+} from "../entry-bodies.ts";
+import { EntryThread } from "../entry-thread.ts";
+import { addBlocks, endAnswer } from "../open-answer.ts";
+import { entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import { member, textOf } from "../source-values.ts";
+import { modelOf, resultParts, sentParts, usageOfTokens } from "./kimi-parts.ts";
+
+/** A step of an agent: one call of a model. */
+interface Step {
+  readonly uuid: string;
+  model: ReturnType<typeof modelOf>;
+  /** Undefined until a part of the answer came. */
+  message: AssistantMessage | undefined;
+  /** Tokens that no message tells yet. */
+  usage: UnclaimedUsage | undefined;
+}
+
+/** Tokens of a call whose answer did not come yet, or never does. */
+interface UnclaimedUsage {
+  readonly key: string;
+  readonly time: unknown;
+  readonly usage: Usage;
+}
+
+/** Makes the entries of an agent's wire log, one after the other. */
+export class WireWriter extends EntryThread {
+  /** Sessions of agents by the calls that started them. */
+  readonly #agents: ReadonlyMap<string, SubagentLink>;
+  readonly #isSubagent: boolean;
+  readonly #toolNames = new Map<string, string>();
+  #step: Step | undefined;
+  /** Tokens of calls beside the turns: those of a compaction, until it is applied. */
+  #aside: UnclaimedUsage | undefined;
+
+  constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {
+    super(builder);
+    this.#isSubagent = isSubagent;
+    this.#agents = agents;
+  }
+
+  startTurn(): void {
+    this.#endStep();
+    this.beginTurn();
+  }
+
+  takeMessage(record: JsonRecord): void {
+    const message = member(record, "message");
+    const { kind = "user", name, variant = name } = member(message, "origin");
+    const content = sentParts(message["content"]);
+    const id = textOf(message["id"]);
+    const key = id === undefined ? this.#keyOf(record) : `kimi ${id}`;
+    if (kind === "user" || (this.#isSubagent && kind === "system_trigger" && name === "subagent")) {
+      this.say(key, record["time"], content);
+      return;
+    }
+    const details = variant === undefined ? undefined : { variant };
+    const body = customMessage(`kimi.${String(kind)}`, content, kind !== "injection", details);
+    this.add(key, record["time"], body);
+  }
+
+  beginStep({ uuid }: JsonRecord): void {
+    this.#endStep();
+    this.#step = { uuid: textOf(uuid) ?? "step", model: {}, message: undefined, usage: undefined };
+  }
+
+  request(record: JsonRecord): void {
+    if (this.#step !== undefined && record["kind"] !== "compaction") this.#step.model = modelOf(record);
+  }
+
+  /** Counts the tokens of a call: they come before its answer. */
+  count(record: JsonRecord): void {
+    const usage = usageOfTokens(member(record, "usage"));
+    const { uuid } = this.#step ?? {};
+    const isAside = record["usageScope"] === "session" || uuid === undefined;
+    const told = {
+      key: isAside ? this.#keyOf(record) : this.builder.numbered(`${uuid} usage`),
+      time: record["time"],
+      usage,
+    };
+    if (record["usageScope"] === "session") {
+      this.#flush(this.#aside);
+      this.#aside = told;
+    } else if (this.#step?.message !== undefined && this.#step.message.usage.totalTokens === 0) {
+      this.#claim(told);
+      this.#step.message.usage = usage;
+    } else if (this.#step === undefined) this.#flush(told);
+    else {
+      this.#flush(this.#step.usage);
+      this.#step.usage = told;
+    }
+  }
+
+  addPart(event: JsonRecord, time: unknown, block: AnswerBlock): void {
+    if (this.#step === undefined || (event["stepUuid"] ?? this.#step.uuid) !== this.#step.uuid)
+      this.beginStep({ uuid: event["stepUuid"] });
+    const step = this.#step;
+    if (step === undefined) return;
+    const message = step.message ?? this.#beginAnswer(step, time);
+    addBlocks(message, [block]);
+    if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+  }
+
+  #beginAnswer(step: Step, time: unknown): AssistantMessage {
+    const { usage } = step;
+    const message = assistantMessage([], {
+      ...step.model,
+      usage: usage?.usage ?? usageOf(),
+      timestamp: 0,
+    });
+    if (usage !== undefined) this.#claim(usage);
+    step.usage = undefined;
+    step.message = message;
+    this.addMessage(step.uuid, time, message);
+    return message;
+  }
+
+  addResult(event: JsonRecord, time: unknown): void {
+    const toolCallId = textOf(event["toolCallId"]) ?? "";
+    const { output: _, note: __, isError, ...details } = member(event, "result");
+    const result = toolResult({
+      toolCallId,
+      toolName: this.#toolNames.get(toolCallId) ?? UNKNOWN_NAME,
+      content: resultParts(member(event, "result")),
+      details: ifFilled(details),
+      isError: isError === true,
+    });
+    this.addMessage(`${textOf(event["parentUuid"])} result`, time, result);
+    const link = this.#agents.get(toolCallId);
+    if (link !== undefined) this.add(`kimi agent ${toolCallId}`, time, subagentLink(link));
+  }
+
+  endStep({ messageId, finishReason }: JsonRecord): void {
+    const message = this.#step?.message;
+    if (message === undefined) return;
+    const responseId = textOf(messageId);
+    if (responseId !== undefined) message.responseId = responseId;
+    if (finishReason === "interrupted") endAnswer(message, "aborted");
+    if (finishReason === "max_tokens" || finishReason === "truncated") endAnswer(message, "length");
+  }
+
+  endTurn(reason: unknown, error: string | undefined, record: JsonRecord): void {
+    const message = this.#step?.message;
+    this.#endStep();
+    if (reason === "cancelled" && message !== undefined) endAnswer(message, "aborted");
+    if (reason !== "failed") return;
+    if (message !== undefined && message.stopReason !== "toolUse") endAnswer(message, "error", error);
+    else this.keepRecord(record, "error");
+  }
+
+  /** Leaves the latest turns, which stay as a branch. */
+  undo(count: unknown): void {
+    this.#endStep();
+    this.goBack(countOf(count));
+  }
+
+  compact(record: JsonRecord): void {
+    const { summary, contextSummary, keptUserMessageCount: kept, tokensBefore, tokensAfter } = record;
+    const call = this.#aside;
+    this.#aside = undefined;
+    if (call !== undefined) this.#claim(call);
+    this.#endStep();
+    const said = this.saidInOrder();
+    this.add(this.#keyOf(record), record["time"], {
+      type: "compaction",
+      summary: textOf(summary) ?? textOf(contextSummary) ?? "Context compacted by Kimi Code.",
+      firstKeptEntryId: undefined,
+      tokensBefore: countOf(tokensBefore),
+      details: { source: "kimi", ...(countOf(tokensAfter) > 0 && { tokensAfter }) },
+      ...(call !== undefined && { usage: call.usage }),
+      retainedTail: said.slice(Math.max(0, said.length - countOf(kept))),
+    });
+  }
+
+  /** Changes how much the model is to think; that it thinks says nothing about how much. */
+  think(effort: unknown, time: unknown): void {
+    const level = textOf(effort);
+    if (level === undefined || level === "on" || level === this.state.effort) return;
+    this.add(`kimi effort ${level} ${this.state.tip?.id}`, time, thinkingChange(level));
+    this.state = { ...this.state, effort: level };
+  }
+
+  keepRecord(record: JsonRecord, name: string): void {
+    const { type: _, agentId: __, time, ...data } = record;
+    this.keep(this.#keyOf(record), time, name, data);
+  }
+
+  finish(): void {
+    this.#endStep();
+    this.#flush(this.#aside);
+    this.builder.markLeaf(this.state.tip);
+  }
+
+  #endStep(): void {
+    this.#flush(this.#step?.usage);
+    this.#step = undefined;
+  }
+
+  /** Adds the tokens of a call whose answer was lost. */
+  #flush(told: UnclaimedUsage | undefined): void {
+    if (told === undefined || told.usage.totalTokens === 0) return;
+    const { provider = UNKNOWN_NAME, model = UNKNOWN_NAME } = this.#step?.model ?? {};
+    this.add(told.key, told.time, usageEntry("kimi.call", provider, model, told.usage));
+  }
+
+  /** Notes that an entry tells these tokens: a log that ended before it yields an entry for them alone. */
+  #claim({ key }: UnclaimedUsage): void {
+    this.builder.withdraw(entryIdOf(key));
+  }
+
+  /** Derives a record's key from its content, and the number of equal records before it. */
+  #keyOf(record: JsonRecord): string {
+    return this.builder.numbered(`kimi ${encodeParsed(record)}`);
+  }
+}

@@ -1,0 +1,92 @@
+import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { leftOut } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+
+/** A message that the program has deleted, because the user went on from before it. */
+export interface DeletedMessage {
+  /** `{ info, parts }`, as in a document. */
+  readonly message: unknown;
+  /** When it was made and deleted: numbers that rise from event to event. */
+  readonly createdSeq: number;
+  readonly deletedSeq: number;
+}
+
+/** A message with its parts, and the one that it followed when it was made. */
+export interface StoredMessage {
+  readonly info: JsonRecord;
+  readonly parts: readonly JsonRecord[];
+  readonly parent: StoredMessage | undefined;
+  readonly isDeleted: boolean;
+}
+
+/** A message before its parent is known. */
+interface ReadMessage extends Omit<StoredMessage, "parent"> {
+  readonly createdSeq: number;
+  readonly deletedSeq: number;
+}
+
+/** The messages of a session in order, with issues about what is none. */
+export function readMessages(
+  document: unknown,
+  deleted: readonly DeletedMessage[],
+): { messages: StoredMessage[]; issues: SessionIssue[] } {
+  const issues: SessionIssue[] = [];
+  const byId = new Map<string, ReadMessage>();
+  const take = (value: unknown, fate: Omit<ReadMessage, "info" | "parts">) => {
+    const { info, parts } = fieldsOf(value);
+    const id = textOf(fieldsOf(info)["id"]);
+    if (!isJsonRecord(info) || id === undefined)
+      issues.push(leftOut("A message without an id was left out."));
+    else if (byId.has(id))
+      issues.push(leftOut(`The message ${id} stands twice; the first one was imported.`));
+    else byId.set(id, { info, parts: listOf(parts).filter(isJsonRecord), ...fate });
+  };
+  for (const value of listOf(fieldsOf(document)["messages"]))
+    take(value, { isDeleted: false, createdSeq: 0, deletedSeq: Number.POSITIVE_INFINITY });
+  for (const { message, createdSeq, deletedSeq } of deleted)
+    take(message, { isDeleted: true, createdSeq, deletedSeq });
+  return { messages: withParents([...byId.values()].sort(byCreation)), issues };
+}
+
+/** Returns when a message was made, Unix milliseconds. */
+export function createdMs({ info }: Pick<StoredMessage, "info">): number {
+  return numberOf(member(info, "time")["created"]);
+}
+
+function byCreation(one: ReadMessage, other: ReadMessage): number {
+  const [id, otherId] = [String(one.info["id"]), String(other.info["id"])];
+  return createdMs(one) - createdMs(other) || (id < otherId ? -1 : 1);
+}
+
+/** Finds what each message followed: of those before it, the last one that was not deleted by then. */
+function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
+  /** Those that a next message may follow, the last one on top. */
+  const line: { readonly message: StoredMessage; readonly deletedSeq: number }[] = [];
+  return ordered.map(({ info, parts, isDeleted, createdSeq, deletedSeq }) => {
+    // What is there still does not follow what is not, whichever was first.
+    const isGone = (seq: number) => seq < (isDeleted ? createdSeq : Number.POSITIVE_INFINITY);
+    while (line.length > 0 && isGone(line.at(-1)?.deletedSeq ?? 0)) line.pop();
+    const message = { info, parts, isDeleted, parent: line.at(-1)?.message };
+    line.push({ message, deletedSeq });
+    return message;
+  });
+}
+
+/** Counts the messages that two documents begin with in common: a fork copies all but their ids. */
+export function sharedMessages(one: unknown, other: unknown): number {
+  const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
+  let count = 0;
+  for (const message of own ?? []) {
+    const twin = others?.[count];
+    if (twin === undefined || fingerprintOf(message) !== fingerprintOf(twin)) break;
+    count++;
+  }
+  return count;
+}
+
+function fingerprintOf({ info, parts }: StoredMessage): string {
+  const said = parts.flatMap(({ type, text, callID }) => (type === "text" ? [text] : (textOf(callID) ?? [])));
+  return JSON.stringify([info["role"], createdMs({ info }), said]);
+}

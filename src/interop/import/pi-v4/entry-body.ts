@@ -1,0 +1,81 @@
+import { isStoredMessage, listOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { projectContextEntry } from "../../../core/context/project-entry.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import type { EntryBody } from "../entry-bodies.ts";
+import type { Draft } from "../session-builder.ts";
+import { textOf } from "../source-values.ts";
+
+/** Answers that pi leaves out of a context, and so of what a compaction retains. */
+const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);
+
+/**
+ * Returns the body of an entry of pi's version 4 in the current version.
+ *
+ * @param parent - The entry that it hangs on.
+ * @param parents - What each entry before it hangs on.
+ * @returns Undefined if it is no entry that pi knows.
+ */
+export function entryBodyOf(
+  record: JsonRecord,
+  parent: Draft | undefined,
+  parents: ReadonlyMap<Draft, Draft | undefined>,
+): EntryBody | undefined {
+  const { kind: _, seq: __, lane: ___, id, parentId: ____, timestamp: _____, type, ...fields } = record;
+  switch (type) {
+    case "message":
+      return isStoredMessage(fields["message"]) ? { type, ...fields } : undefined;
+    case "custom":
+      return textOf(fields["customType"]) === undefined ? undefined : { type, ...fields };
+    case "model_change":
+      return hasTexts(fields, "provider", "modelId") ? { type, ...fields } : undefined;
+    case "thinking_level_change":
+      return hasTexts(fields, "thinkingLevel") ? { type, ...fields } : undefined;
+    case "active_tools_change":
+      return Array.isArray(fields["activeToolNames"]) ? { type, ...fields } : undefined;
+    case "branch_summary": {
+      const { fromId, ...rest } = fields;
+      return hasTexts(fields, "summary") ? { type, ...rest, fromId: textOf(fromId) ?? "root" } : undefined;
+    }
+    case "compaction": {
+      if (!hasTexts(fields, "summary")) return undefined;
+      const { retainedTail, tokensBefore, ...rest } = fields;
+      const tail = listOf(retainedTail);
+      const firstKeptEntryId = firstKeptOf(tail, parent, parents);
+      return {
+        type,
+        ...rest,
+        tokensBefore: numberOf(tokensBefore),
+        firstKeptEntryId: firstKeptEntryId ?? textOf(id) ?? "",
+        ...(firstKeptEntryId === undefined && tail.length > 0 && { retainedTail: tail }),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function hasTexts(fields: JsonRecord, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof fields[name] === "string");
+}
+
+/** Finds the first of those last entries before a compaction whose messages are the ones that it retains. */
+function firstKeptOf(
+  tail: readonly unknown[],
+  parent: Draft | undefined,
+  parents: ReadonlyMap<Draft, Draft | undefined>,
+): string | undefined {
+  const rest = tail.filter(isKept);
+  for (let at = parent; at !== undefined && at.type !== "compaction"; at = parents.get(at)) {
+    const messages: unknown[] = projectContextEntry(at).filter(isKept);
+    const same = rest.slice(rest.length - messages.length);
+    if (messages.length > rest.length || encodeParsed(same) !== encodeParsed(messages)) return undefined;
+    rest.length -= messages.length;
+    if (messages.length > 0 && rest.length === 0) return at.id;
+  }
+  return undefined;
+}
+
+function isKept(message: unknown): boolean {
+  return !isJsonRecord(message) || !FAILED.has(message["stopReason"]);
+}

@@ -1,0 +1,268 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { custom } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { type Draft, SessionBuilder } from "../session-builder.ts";
+import { issueAt, leftOut, type SourceRecord, type SourceText } from "../source-text.ts";
+import { textOf } from "../source-values.ts";
+import { Branches } from "./branches.ts";
+import { entryBodyOf } from "./entry-body.ts";
+import { dialectOf, headerOf, type Pi4Dialect } from "./read-pi4.ts";
+import { UsageRows } from "./usage-rows.ts";
+
+/** A session of pi's version 4: its file, as `readPi4Text` reads it. */
+export interface Pi4Input extends SourceText {
+  /** Path of the file. */
+  readonly path?: string;
+  /** Id of the session, if the file has lost its header. */
+  readonly sourceId?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** The version that a header must state, and of dialect B the version of its storage. */
+const VERSION = 4;
+const STORAGE_VERSION = 1;
+
+/**
+ * Converts a session of pi's dropped version 4, in either dialect, to a session.
+ *
+ * Keeps the ids of its entries. Each branch ends with its settings and a `pi-v4.branch` entry that names it; that of
+ * `main`, else of the branch written to last, is the leaf. What pi would refuse is reported, and read as far as it goes.
+ *
+ * @returns Undefined if the file holds no entries.
+ * @remarks Cost: O(records). Source: docs/import-records.md#version-4-of-pi
+ */
+export function importPi4(input: Pi4Input): ImportedSession | undefined {
+  return input.records.some(({ value }) => value["kind"] === "entry")
+    ? new Pi4Import(input).run()
+    : undefined;
+}
+
+class Pi4Import {
+  readonly #input: Pi4Input;
+  readonly #dialect: Pi4Dialect;
+  readonly #builder: SessionBuilder;
+  readonly #branches: Branches;
+  readonly #operations = new Operations();
+  readonly #rows: UsageRows;
+  /** Entries by their ids in the source. */
+  readonly #drafts = new Map<string, Draft>();
+  /** What each entry hangs on in the source. */
+  readonly #parents = new Map<Draft, Draft | undefined>();
+  /** Time of the last record that told one. */
+  #time: unknown;
+  #seq = 0;
+  #isOrdered = true;
+
+  constructor(input: Pi4Input) {
+    const header = headerOf(input.records);
+    const { id, createdAt, cwd, parentSessionId } = header?.value ?? {};
+    this.#input = input;
+    this.#dialect = dialectOf(input.records);
+    this.#builder = new SessionBuilder(input, {
+      source: "pi-v4",
+      sourceId: textOf(id) ?? input.sourceId ?? "unknown",
+      sourceVersion: `${VERSION}${this.#dialect}`,
+      folders: [cwd],
+      startedAt: createdAt,
+      forkOf: textOf(parentSessionId),
+      issues: input.issues,
+    });
+    this.#builder.counts.records = input.records.length;
+    this.#time = createdAt;
+    this.#branches = new Branches(this.#builder);
+    this.#rows = new UsageRows(this.#builder, this.#drafts);
+    if (header !== undefined) this.#takeHeader(header);
+    if (this.#dialect === "A") this.#branches.set("main", { tip: null }, { seq: 0, time: createdAt });
+  }
+
+  run(): ImportedSession {
+    const builder = this.#builder;
+    for (const record of this.#input.records) this.#take(record);
+    this.#rows.flush();
+    this.#operations.finish(this.#drafts, builder);
+    this.#branches.emit(this.#drafts);
+    return builder.finish();
+  }
+
+  #takeHeader(record: SourceRecord): void {
+    const { version, v = version, storageVersion = STORAGE_VERSION } = record.value;
+    if (v !== VERSION || storageVersion !== STORAGE_VERSION) {
+      const message = `The header states version ${String(v)}, storage ${String(storageVersion)}, which no pi wrote; it was read as version 4.`;
+      this.#builder.issues.push(issueAt("VERSION_UNCLEAR", message, record));
+    }
+    const { metadata, parentSessionId, legacyParentSessionPath } = record.value;
+    const told = { metadata, parentSessionId, legacyParentSessionPath };
+    if (Object.values(told).some((value) => value !== undefined))
+      this.#builder.addBehind("pi-v4 header", undefined, custom("pi-v4.header", told));
+  }
+
+  #take(record: SourceRecord): void {
+    const { value } = record;
+    const { kind } = value;
+    if (kind === "header") return;
+    this.#checkOrder(record);
+    if (typeof value["timestamp"] === "number") this.#time = value["timestamp"];
+    const moment = { seq: value["seq"], time: this.#time };
+    switch (kind) {
+      case "entry":
+        this.#takeEntry(record);
+        break;
+      case "lane":
+        this.#branches.set(String(value["lane"]), { tip: value["leafId"] }, moment);
+        break;
+      case "fact":
+        if (value["fact"] === "name") this.#note(value, value["name"]);
+        else this.#note(value, value["label"], value["targetId"]);
+        break;
+      case "usage":
+        this.#rows.take(value, this.#time);
+        break;
+      case "record":
+        if (value["type"] === "usage") this.#rows.take(value, this.#time);
+        else this.#operations.takeRecord(value);
+        break;
+      case "value":
+      case "list":
+        this.#takeValue(value);
+        break;
+      default: {
+        const message = `Records of the kind ${JSON.stringify(kind)} are unknown; this one was left out.`;
+        this.#builder.issues.push(issueAt("NOT_AN_ENTRY", message, record));
+        this.#builder.drop("unknown record");
+      }
+    }
+  }
+
+  /** Reports once that numbers do not rise as the dialect demands: then two programs wrote at once. */
+  #checkOrder(record: SourceRecord): void {
+    const seq = Number(record.value["seq"]);
+    // A line that is lost takes its numbers along.
+    const mayGap = this.#dialect === "B" || this.#input.issues.length > 0;
+    const isNext = mayGap ? seq > this.#seq : seq === this.#seq + 1;
+    this.#seq = seq;
+    if (isNext || !this.#isOrdered) return;
+    this.#isOrdered = false;
+    const message = `Record ${String(record.value["seq"])} is out of order, so pi refuses the file; all records were imported.`;
+    this.#builder.issues.push(issueAt("SEQUENCE_BROKEN", message, record));
+  }
+
+  #takeEntry(record: SourceRecord): void {
+    const { value } = record;
+    const { parentId, lane, type, timestamp, seq } = value;
+    const id = textOf(value["id"]);
+    const parent = this.#parentOf(record, parentId);
+    if (id !== undefined && this.#drafts.has(id))
+      this.#report("ID_DUPLICATE", `The id ${id} is used before; this entry gets another one.`, record);
+    this.#rows.flush(value);
+    let body = entryBodyOf(value, parent, this.#parents);
+    if (body === undefined) {
+      this.#report(
+        "NOT_AN_ENTRY",
+        `Entry ${id} of the type ${JSON.stringify(type)} was kept as a custom entry.`,
+        record,
+      );
+      this.#builder.counts.kept++;
+      body = custom("pi-v4.entry", value);
+    }
+    const draft = this.#builder.add(`pi-v4 entry ${id} ${String(seq)}`, parent, timestamp, body, id);
+    if (id !== undefined && !this.#drafts.has(id)) this.#drafts.set(id, draft);
+    this.#parents.set(draft, parent);
+    if (typeof lane === "string") this.#branches.set(lane, { tip: draft.id }, { seq, time: this.#time });
+  }
+
+  /** Finds the parent of an entry; the entry before it may stand for one that was lost. */
+  #parentOf(record: SourceRecord, parentId: unknown): Draft | undefined {
+    if (typeof parentId !== "string") return undefined;
+    const found = this.#drafts.get(parentId);
+    if (found !== undefined) return found;
+    const missing = `Entry ${String(record.value["id"])} hangs on ${parentId}, which is not before it`;
+    if (this.#input.issues.length > 0 && this.#drafts.size > 0) {
+      this.#report("PARENT_BRIDGED", `${missing}; it hangs on the entry before it.`, record);
+      return this.#builder.tip;
+    }
+    this.#report("PARENT_MISSING", `${missing}; it begins anew.`, record);
+    return undefined;
+  }
+
+  #report(
+    code: "PARENT_MISSING" | "PARENT_BRIDGED" | "ID_DUPLICATE" | "NOT_AN_ENTRY",
+    message: string,
+    record: SourceRecord,
+  ): void {
+    this.#builder.issues.push(issueAt(code, message, record));
+  }
+
+  /** Takes a value or a list of dialect B. */
+  #takeValue(record: JsonRecord): void {
+    const { namespace, op, seq, value } = record;
+    const key = String(record["key"]);
+    const set = op === "set" ? value : undefined;
+    const moment = { seq, time: this.#time };
+    if (namespace === "pi.branch.tip" && op !== "set") this.#branches.delete(key);
+    else if (namespace === "pi.branch.tip") this.#branches.set(key, { tip: value }, moment);
+    else if (namespace === "pi.lane.config") this.#branches.set(key, { config: set }, moment);
+    else if (namespace === "pi.session.name") this.#note(record, set);
+    else if (namespace === "pi.entry.label") this.#note(record, set, key);
+    else if (!this.#operations.takeValue(record)) this.#keep(record);
+  }
+
+  /** Keeps what an application wrote beside the entries. */
+  #keep({ kind, seq, ...write }: JsonRecord): void {
+    this.#builder.keepBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, String(kind), write);
+  }
+
+  /** Adds a name, or the label of an entry; undefined clears it. */
+  #note({ seq }: JsonRecord, text: unknown, targetId?: unknown): void {
+    const name = typeof text === "string" ? text : "";
+    const body =
+      targetId === undefined
+        ? { type: "session_info", name }
+        : { type: "label", targetId: String(targetId), label: name };
+    this.#builder.addBehind(`pi-v4 note ${String(seq)}`, this.#time, body);
+  }
+}
+
+/** Names under which dialect B keeps what it does, and not what was said. */
+const OF_OPERATIONS = /^pi\.(?:lane\.state|result|op\.|pending\.)/;
+
+/** Operations of pi's harness, which mean nothing elsewhere: they are counted, and what waited in them is reported. */
+class Operations {
+  /** Of operations that have not ended. */
+  readonly #running = new Set<string>();
+  /** Of what waits to become an entry, or is being written. */
+  readonly #waiting = new Set<string>();
+  #steps = 0;
+
+  /** Takes a record of dialect A. */
+  takeRecord({ type, id, runId, entryId, target }: JsonRecord): void {
+    this.#steps++;
+    const targetId = textOf(fieldsOf(target)["id"]);
+    if (type === "operation_started") this.#running.add(String(id));
+    else if (type === "operation_finished") this.#running.delete(String(runId));
+    else if (type === "queue_cancelled") this.#waiting.delete(String(entryId));
+    else if (targetId !== undefined) this.#waiting.add(targetId);
+  }
+
+  /** Takes a value or a list of dialect B; false if it is not of an operation. */
+  takeValue({ namespace: space, key, op }: JsonRecord): boolean {
+    const namespace = String(space);
+    if (!OF_OPERATIONS.test(namespace)) return false;
+    this.#steps++;
+    const kept = namespace.startsWith("pi.pending.") ? this.#waiting : this.#running;
+    if (op === "delete") kept.delete(String(key));
+    else if (kept === this.#waiting || namespace === "pi.op.meta") kept.add(String(key));
+    return true;
+  }
+
+  /** Counts the operations, and reports what waited. */
+  finish(drafts: ReadonlyMap<string, Draft>, builder: SessionBuilder): void {
+    for (const id of this.#waiting) {
+      if (!drafts.has(id))
+        builder.issues.push(leftOut(`Left out ${id}, which was being written or waited for its turn.`));
+    }
+    builder.drop("running operation", this.#running.size);
+    builder.drop("step of an operation", this.#steps - this.#running.size);
+  }
+}

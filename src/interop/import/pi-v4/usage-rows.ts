@@ -1,0 +1,86 @@
+import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import type { Draft, SessionBuilder } from "../session-builder.ts";
+import { textOf } from "../source-values.ts";
+import { COUNTED } from "../token-sums.ts";
+
+/** Tokens of a call of a model, beside the entries. */
+interface UsageRow {
+  readonly record: JsonRecord;
+  /** Of the row, else of the entry before it. */
+  readonly time: unknown;
+}
+
+/** What pi adds when it converts a session of version 3: the sum of what its messages tell. */
+const SUM_OF_IMPORT = "v3-import";
+
+/** The rows of tokens of a session, of which most repeat what entries tell. */
+export class UsageRows {
+  readonly #builder: SessionBuilder;
+  /** Entries of the session, by id. */
+  readonly #drafts: ReadonlyMap<string, Draft>;
+  /** Rows behind the last entry. */
+  #rows: UsageRow[] = [];
+
+  constructor(builder: SessionBuilder, drafts: ReadonlyMap<string, Draft>) {
+    this.#builder = builder;
+    this.#drafts = drafts;
+  }
+
+  take(record: JsonRecord, time: unknown): void {
+    this.#rows.push({ record, time });
+  }
+
+  /** Adds the rows that no entry tells. If the next is a summary, it tells the latest rows that sum up to its tokens. */
+  flush(next: JsonRecord = {}): void {
+    const rows = this.#rows;
+    this.#rows = [];
+    const first = rows.length - toldBySummary(rows, next);
+    for (const [place, row] of rows.entries()) {
+      const { id, usage, details, entryId } = row.record;
+      const entry =
+        entryId !== undefined && entryId === next["id"] ? next : this.#drafts.get(String(entryId));
+      const told = fieldsOf(entry?.["message"])["usage"] ?? entry?.["usage"];
+      if (fieldsOf(details)["source"] === SUM_OF_IMPORT) this.#builder.drop("sum of the tokens of messages");
+      else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
+      else if (place >= first || (isJsonRecord(told) && isSame(tokensOf(told), tokensOf(usage)))) {
+        this.#builder.drop("tokens that an entry tells");
+        // A file that ended before the entry yields it.
+        this.#builder.withdraw(textOf(id) ?? "");
+      } else this.#add(row, fieldsOf(entry?.["message"]));
+    }
+  }
+
+  #add({ record, time }: UsageRow, message: JsonRecord): void {
+    const { id, usage, details, seq, cause, adjustment } = record;
+    const body = {
+      type: "usage",
+      kind: textOf(cause) ?? (adjustment === true ? "adjustment" : "call"),
+      provider: textOf(message["provider"]) ?? "unknown",
+      model: textOf(message["model"]) ?? "unknown",
+      usage,
+      ...(details !== undefined && { details }),
+    };
+    this.#builder.addBehind(`pi-v4 usage ${String(seq)}`, time, body, textOf(id));
+  }
+}
+
+/** Returns how many of the latest rows are the calls that wrote a summary. */
+function toldBySummary(rows: readonly UsageRow[], { message, usage }: JsonRecord): number {
+  if (message !== undefined || !isJsonRecord(usage)) return 0;
+  const sum = COUNTED.map(() => 0);
+  for (const [back, { record }] of [...rows].reverse().entries()) {
+    if (record["entryId"] !== undefined) return 0;
+    for (const [i, tokens] of tokensOf(record["usage"]).entries()) sum[i] = (sum[i] ?? 0) + tokens;
+    if (isSame(sum, tokensOf(usage))) return back + 1;
+  }
+  return 0;
+}
+
+function tokensOf(usage: unknown): number[] {
+  return COUNTED.map((name) => numberOf(fieldsOf(usage)[name]));
+}
+
+function isSame(one: readonly number[], other: readonly number[]): boolean {
+  return one.every((tokens, i) => tokens === other[i]);
+}

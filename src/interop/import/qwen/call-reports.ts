@@ -1,0 +1,132 @@
+import type { Usage } from "../../../core/format/content.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
+import type { RecordNode } from "../claude-code/record-graph.ts";
+import { member, textOf } from "../source-values.ts";
+
+/** What the program reports of a call of a model, before the answer. */
+export interface CallReport {
+  /** Key of the record. */
+  readonly uuid: string;
+  readonly usage: Usage;
+  readonly model: string;
+  readonly responseId: string | undefined;
+  /** How the user signed in, which tells the provider. */
+  readonly authType: string | undefined;
+  /** The subagent that made the call, or the part of the program. */
+  readonly agent: string | undefined;
+  /** Whether an answer or a summary tells the call. */
+  isTold: boolean;
+}
+
+/** The reports among the records of an agent. */
+export class CallReports {
+  readonly #reports = new Map<RecordNode, CallReport>();
+  readonly #byTeller = new Map<RecordNode, CallReport>();
+
+  /** @param agents - Agents whose answers are among the records, by their ids. */
+  constructor(nodes: readonly RecordNode[], agents: ReadonlyMap<string, unknown>) {
+    let open: CallReport | undefined;
+    for (const node of nodes) {
+      const event = responseEventOf(node);
+      if (event !== undefined) {
+        const report = reportOf(node.uuid, event);
+        this.#reports.set(node, report);
+        const agentId = agentIdOf(event);
+        if (report.agent === undefined) open = report;
+        else report.isTold = agentId !== undefined && agents.has(agentId);
+      } else if (open !== undefined && isTeller(node, open)) {
+        open.isTold = true;
+        this.#byTeller.set(node, open);
+        open = undefined;
+      } else if (node.type === "user") open = undefined;
+    }
+  }
+
+  /** Returns the report that a record is; undefined if it is none. */
+  at(node: RecordNode): CallReport | undefined {
+    return this.#reports.get(node);
+  }
+
+  /** Returns the report of the call that an answer or a summary tells; undefined if there is none. */
+  ofTeller(node: RecordNode): CallReport | undefined {
+    return this.#byTeller.get(node);
+  }
+}
+
+/** Returns what the program reports of a call; undefined if the record is no such report. */
+export function responseEventOf({ value }: RecordNode): JsonRecord | undefined {
+  const event = member(member(value, "systemPayload"), "uiEvent");
+  return event["event.name"] === "qwen-code.api_response" ? event : undefined;
+}
+
+/** Returns the subagent of a call; undefined for the main agent. */
+export function agentIdOf({ prompt_id: id }: JsonRecord): string | undefined {
+  return textOf(textOf(id)?.split("#")[1]);
+}
+
+/** Tells whether a record is the answer or the summary of the call that was reported before it. */
+function isTeller({ type, value }: RecordNode, { usage }: CallReport): boolean {
+  if (value["subtype"] === "chat_compression") return true;
+  const { totalTokenCount } = member(value, "usageMetadata");
+  return type === "assistant" && countOf(totalTokenCount) === usage.totalTokens;
+}
+
+function reportOf(uuid: string, event: JsonRecord): CallReport {
+  return {
+    uuid,
+    usage: usageOfCounts({
+      input: event["input_token_count"],
+      output: event["output_token_count"],
+      cached: event["cached_content_token_count"],
+      thoughts: event["thoughts_token_count"],
+      total: event["total_token_count"],
+    }),
+    model: textOf(event["model"]) ?? UNKNOWN_NAME,
+    responseId: textOf(event["response_id"]),
+    authType: textOf(event["auth_type"]),
+    agent: textOf(event["subagent_name"]),
+    isTold: false,
+  };
+}
+
+/** Converts the tokens of an answer. */
+export function usageOfAnswer(tokens: JsonRecord): Usage {
+  return usageOfCounts({
+    input: tokens["promptTokenCount"],
+    output: tokens["candidatesTokenCount"],
+    cached: tokens["cachedContentTokenCount"],
+    thoughts: tokens["thoughtsTokenCount"],
+    total: tokens["totalTokenCount"],
+  });
+}
+
+/** The input includes cached tokens; whether the output includes thoughts depends on the provider, and the total tells it. */
+function usageOfCounts(
+  counts: Readonly<Record<"input" | "output" | "cached" | "thoughts" | "total", unknown>>,
+) {
+  const { input, output, cached, thoughts, total } = counts;
+  const all = countOf(output) + countOf(thoughts);
+  const isApart = countOf(total) >= countOf(input) + all;
+  return usageOf({
+    inputWithCache: input,
+    output: isApart ? all : output,
+    cacheRead: cached,
+    reasoning: thoughts,
+    total,
+  });
+}
+
+const IDENTITIES: ReadonlyMap<unknown, { readonly api: string; readonly provider: string }> = new Map([
+  ["openai", { api: "openai-completions", provider: "openai" }],
+  ["anthropic", { api: "anthropic-messages", provider: "anthropic" }],
+  ["gemini", { api: "google-generative-ai", provider: "google" }],
+  ["gemini-api-key", { api: "google-generative-ai", provider: "google" }],
+  ["vertex-ai", { api: "google-vertex", provider: "google-vertex" }],
+]);
+
+/** Returns the API and the provider of a call, by how the user signed in; by default, Qwen's own. */
+export function identityOf(authType: unknown): { readonly api: string; readonly provider: string } {
+  return IDENTITIES.get(authType) ?? { api: "openai-completions", provider: "qwen" };
+}

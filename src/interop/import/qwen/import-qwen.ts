@@ -1,0 +1,137 @@
+import { SessionError } from "../../../core/format/errors.ts";
+import { addTo } from "../../../core/format/group-by.ts";
+import { isSidechain, linkRecords, type RecordNode } from "../claude-code/record-graph.ts";
+import { subagentLink } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import {
+  SessionBuilder,
+  type SessionOrigin,
+  subagentSessionId,
+  subagentSourceId,
+} from "../session-builder.ts";
+import { fieldOf, firstText, type SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import { agentIdOf, responseEventOf } from "./call-reports.ts";
+import { emitThread, type Subagent } from "./thread-entries.ts";
+
+/** A session of Qwen Code: its file. */
+export interface QwenInput extends SourceText {
+  /** Path of the file. */
+  readonly path?: string;
+  /** Id of the session, if no record names it: the name of its file. */
+  readonly sourceId?: string;
+  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from the source's. */
+  readonly ownId?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** Agent id of the main agent's records. */
+const MAIN = "";
+
+/**
+ * Converts the records of Qwen Code to sessions: one for the conversation, and one for each subagent among them.
+ *
+ * A rewind keeps the old turns as a branch. Calls that no message tells, such as those of the program itself, are usage
+ * entries.
+ *
+ * @returns The main session first; none if nothing was said.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the records are of a managed session, whose log is another format.
+ * @remarks Cost: O(records). Source: docs/import-records.md#qwen-code
+ */
+export function importQwen(input: QwenInput): ImportedSession[] {
+  const { records, path } = input;
+  if (records.some(({ value }) => textOf(value["subtype"])?.startsWith("managed_session_"))) {
+    const message = `${path ?? "The file"} is the log of a managed session of Qwen Code, which is a format of its own. Update sessiontree, or import sessions that are not managed.`;
+    throw new SessionError("VERSION_TOO_NEW", message);
+  }
+  return new QwenImport(input).run();
+}
+
+class QwenImport {
+  readonly #input: QwenInput;
+  readonly #sourceId: string;
+  readonly #ownId: string;
+  readonly #graph: ReturnType<typeof linkRecords>;
+  /** Records by agent, those of the main agent first. */
+  readonly #lanes = new Map<string, RecordNode[]>([[MAIN, []]]);
+
+  constructor(input: QwenInput) {
+    this.#input = input;
+    this.#sourceId = firstText(input.records, "sessionId") ?? input.sourceId ?? "unknown";
+    this.#ownId = input.ownId ?? this.#sourceId;
+    this.#graph = linkRecords(input.records);
+    for (const node of this.#graph.nodes) {
+      const agentId = isSidechain(node) ? (textOf(node.value["agentId"]) ?? "unknown") : MAIN;
+      addTo(this.#lanes, agentId, node);
+    }
+  }
+
+  run(): ImportedSession[] {
+    const agents = this.#subagents();
+    return Array.from(this.#lanes, ([agentId, nodes]) => {
+      const isSaid = nodes.some(({ type }) => type === "user" || type === "assistant");
+      return isSaid ? [this.#importLane(agentId, nodes, agents)] : [];
+    }).flat();
+  }
+
+  /** Returns what is known of the agents that have records of their own. */
+  #subagents(): Map<string, Subagent> {
+    const agents = new Map<string, Subagent>();
+    for (const [agentId, [first]] of this.#lanes) {
+      if (agentId === MAIN) continue;
+      const nickname = textOf(first?.value["agentName"]);
+      // Its id is made of its name and of the call that started it.
+      const isNamed = nickname !== undefined && agentId.startsWith(`${nickname}-`);
+      const toolCallId = isNamed ? textOf(agentId.slice(nickname.length + 1)) : undefined;
+      const sessionId = subagentSessionId(this.#ownId, agentId);
+      agents.set(agentId, { agentId, sessionId, toolCallId, nickname, calls: {} });
+    }
+    for (const node of this.#graph.nodes) {
+      const event = responseEventOf(node) ?? {};
+      const agent = agents.get(agentIdOf(event) ?? MAIN);
+      if (agent !== undefined) agent.calls = event;
+    }
+    return agents;
+  }
+
+  #importLane(
+    agentId: string,
+    nodes: readonly RecordNode[],
+    agents: ReadonlyMap<string, Subagent>,
+  ): ImportedSession {
+    const { records, issues } = this.#input;
+    const { sessionId: id = this.#ownId, toolCallId, nickname, calls = {} } = agents.get(agentId) ?? {};
+    const builder = new SessionBuilder(this.#input, {
+      source: "qwen",
+      sourceId: agentId === MAIN ? this.#sourceId : subagentSourceId(this.#sourceId, agentId),
+      sourceVersion: firstText(records, "version"),
+      id,
+      folders: fieldOf(records, "cwd"),
+      startedAt: nodes[0]?.value["timestamp"],
+      ...(agentId === MAIN ? this.#parentOf(nodes) : { startedBy: this.#sourceId }),
+      issues: agentId === MAIN ? [...issues, ...this.#graph.issues] : [],
+    });
+    if (agentId === MAIN) {
+      builder.counts.records = records.length - this.#graph.nodes.length + nodes.length;
+      builder.drop("repeated", this.#graph.repeated);
+      builder.drop("record without an id", records.length - this.#graph.nodes.length - this.#graph.repeated);
+    } else {
+      builder.counts.records = nodes.length;
+      builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId, nickname }));
+    }
+    emitThread(nodes, { builder, agents, calls });
+    return builder.finish();
+  }
+
+  /** Returns the session that this one was copied from, or that started it. */
+  #parentOf(nodes: readonly RecordNode[]): Pick<SessionOrigin, "forkOf" | "startedBy"> {
+    for (const { value } of nodes) {
+      const forkOf = textOf(member(value, "forkedFrom")["sessionId"]);
+      if (forkOf !== undefined && forkOf !== this.#sourceId) return { forkOf };
+      const startedBy = textOf(member(value, "systemPayload")["parentSessionId"]);
+      if (startedBy !== undefined && value["subtype"] === "parent_session") return { startedBy };
+    }
+    return {};
+  }
+}

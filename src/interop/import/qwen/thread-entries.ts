@@ -1,0 +1,347 @@
+import { textsOf } from "../../../core/context/content-text.ts";
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
+import { fromGemini } from "../../convert/gemini/from-gemini.ts";
+import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
+import { custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
+import { convertModelMessage, convertSentParts } from "../gemini/parts.ts";
+import { addBlocks } from "../open-answer.ts";
+import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
+import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { type CallReport, CallReports, identityOf, usageOfAnswer } from "./call-reports.ts";
+
+/** The target of an agent's entries. */
+interface Target {
+  readonly builder: SessionBuilder;
+  /** Subagents whose answers are among the records, by their ids. */
+  readonly agents: ReadonlyMap<string, Subagent>;
+  /** What the program reports of the agent's calls elsewhere. */
+  readonly calls: JsonRecord;
+}
+
+/** A subagent with a transcript. */
+export interface Subagent {
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly toolCallId: string | undefined;
+  readonly nickname: string | undefined;
+  /** What the program reports of one of its calls. */
+  calls: JsonRecord;
+}
+
+/** Makes the entries of an agent's records, in their order except where one precedes its parent. */
+export function emitThread(nodes: readonly RecordNode[], target: Target): void {
+  new ThreadEmitter(nodes, target).emit();
+}
+
+/** What a later record may add to in an answer. */
+type AnswerState = Pick<AssistantMessage, "content" | "stopReason">;
+
+/** The first and the last entry of a record; without entries, those of its parent. */
+interface Emitted {
+  readonly first: Draft | undefined;
+  readonly last: Draft | undefined;
+}
+
+const NOTHING: Emitted = { first: undefined, last: undefined };
+
+/** Records that others repeat, and why they are left out. */
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ["attribution_snapshot", "count of the characters that the model wrote"],
+  ["session_sources_snapshot", "list of what started the session"],
+  ["parent_session", "name of the session that started this one"],
+]);
+
+const TYPED: ReadonlySet<unknown> = new Set([undefined, "mid_turn_user_message", "agent_launch_prompt"]);
+
+class ThreadEmitter {
+  readonly #nodes: readonly RecordNode[];
+  readonly #own: ReadonlySet<RecordNode>;
+  readonly #builder: SessionBuilder;
+  readonly #reports: CallReports;
+  /** Subagents by the calls that started them. */
+  readonly #started: ReadonlyMap<string | undefined, Subagent>;
+  readonly #calls: JsonRecord;
+  /** The last answer: a later record may add to it. */
+  #answer: { readonly draft: Draft; readonly message: AnswerState } | undefined;
+  readonly #emitted = new Map<RecordNode, Emitted>();
+  #name: string | undefined;
+
+  constructor(nodes: readonly RecordNode[], { builder, agents, calls }: Target) {
+    this.#nodes = nodes;
+    this.#own = new Set(nodes);
+    this.#builder = builder;
+    this.#reports = new CallReports(nodes, agents);
+    this.#started = new Map(Array.from(agents.values(), (agent) => [agent.toolCallId, agent]));
+    this.#calls = calls;
+  }
+
+  emit(): void {
+    for (const node of this.#nodes) this.#emitFrom(node);
+    const leaf = findLeaf(this.#nodes);
+    this.#builder.markLeaf(leaf && this.#emitted.get(leaf)?.last);
+  }
+
+  /** Emits a record, and before it those above it that come later in the file. */
+  #emitFrom(node: RecordNode): void {
+    const line: RecordNode[] = [];
+    for (let at: RecordNode | undefined = node; at !== undefined && !this.#emitted.has(at); ) {
+      this.#emitted.set(at, NOTHING);
+      line.push(at);
+      at = this.#parentOf(at);
+    }
+    for (const one of line.reverse()) {
+      const parent = this.#parentOf(one);
+      const above = parent && this.#emitted.get(parent)?.last;
+      const made = this.#emit(one, above);
+      this.#emitted.set(one, { first: made.first ?? above, last: made.last ?? above });
+    }
+  }
+
+  /** Returns the nearest record above another one that is of the same agent. */
+  #parentOf({ parent }: RecordNode): RecordNode | undefined {
+    let at = parent;
+    while (at !== undefined && !this.#own.has(at)) at = at.parent;
+    return at;
+  }
+
+  #emit(node: RecordNode, above: Draft | undefined): Emitted {
+    const { value, message } = node;
+    if (isJsonRecord(value["toolCallResult"]) || hasResponse(message)) return this.#emitResults(node, above);
+    switch (node.type) {
+      case "user":
+        return this.#emitPrompt(node, above);
+      case "assistant":
+        return this.#emitAnswer(node, above);
+      case "system":
+        return this.#emitSystem(node, above);
+      default:
+        return this.#keep(node, above, node.type);
+    }
+  }
+
+  #keep(node: RecordNode, above: Draft | undefined, kind: string): Emitted {
+    const { systemPayload, message } = node.value;
+    return whole(this.#builder.keep(node.uuid, above, timeOf(node), kind, systemPayload ?? message));
+  }
+
+  #drop(reason: string): Emitted {
+    this.#builder.drop(reason);
+    return NOTHING;
+  }
+
+  #emitPrompt(node: RecordNode, above: Draft | undefined): Emitted {
+    const { subtype } = node.value;
+    const content = convertSentParts(node.message["parts"]);
+    if (!TYPED.has(subtype)) {
+      const body = customMessage(`qwen.${textOf(subtype) ?? "note"}`, content, true);
+      return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
+    }
+    return whole(this.#builder.addMessage(node.uuid, above, timeOf(node), { role: "user", content }));
+  }
+
+  #emitAnswer(node: RecordNode, above: Draft | undefined): Emitted {
+    const { message, value } = node;
+    const answer = convertModelMessage({ id: node.uuid, content: message["parts"] });
+    const isRest = value["usageMetadata"] === undefined && answer.content.every(isCall);
+    // Transcripts of subagents have the calls of an answer in a record of their own.
+    if (isRest && answer.content.length > 0 && this.#answer !== undefined && this.#answer.draft === above) {
+      addBlocks(this.#answer.message, answer.content);
+      return whole(above);
+    }
+    const report = this.#reportOf(node);
+    const { responseId, authType = this.#calls["auth_type"] } = report ?? {};
+    const said = {
+      role: "assistant" as const,
+      content: answer.content,
+      ...identityOf(authType),
+      model: textOf(value["model"]) ?? textOf(this.#calls["model"]) ?? UNKNOWN_NAME,
+      ...(responseId !== undefined && { responseId }),
+      usage: usageOfAnswer(member(value, "usageMetadata")),
+      stopReason: stopOrToolUse("stop", answer.content),
+    };
+    const first = this.#builder.addMessage(node.uuid, above, timeOf(node), said);
+    this.#answer = { draft: first, message: said };
+    if (answer.others.length === 0) return whole(first);
+    const body = custom("qwen.parts", { parts: answer.others });
+    return { first, last: this.#builder.add(`${node.uuid} parts`, first, timeOf(node), body) };
+  }
+
+  /** Returns the report of the call that a record tells. A file that ends before the record has an entry for the report. */
+  #reportOf(node: RecordNode): CallReport | undefined {
+    const report = this.#reports.ofTeller(node);
+    if (report !== undefined) this.#builder.withdraw(entryIdOf(report.uuid));
+    return report;
+  }
+
+  #emitResults(node: RecordNode, above: Draft | undefined): Emitted {
+    const { callId, status, ...rest } = member(node.value, "toolCallResult");
+    const parts = listOf(node.message["parts"]).map(fieldsOf);
+    const responses = parts.filter((part) => part["functionResponse"] !== undefined);
+    const others = convertSentParts(parts.filter((part) => part["functionResponse"] === undefined));
+    let emitted: Emitted = { first: undefined, last: above };
+    for (const [i, part] of responses.entries()) {
+      const { id, name } = member(part, "functionResponse");
+      const isLast = i === responses.length - 1;
+      const content = [...convertSentParts([part]), ...(isLast ? others : [])];
+      const toolName = textOf(name) ?? "unknown";
+      const result = toolResult({
+        toolCallId: textOf(id) ?? textOf(callId) ?? "",
+        toolName,
+        content,
+        details: isLast ? { status, ...rest } : undefined,
+        isError: status === "error" || status === "cancelled" || hasFailed(toolName, content),
+      });
+      const key = i === 0 ? node.uuid : `${node.uuid} ${i}`;
+      const draft = this.#builder.addMessage(key, emitted.last, timeOf(node), result);
+      emitted = { first: emitted.first ?? draft, last: this.#linkAgent(result.toolCallId, draft) };
+    }
+    return emitted.first === undefined ? this.#keep(node, above, "tool_result") : emitted;
+  }
+
+  /** Adds the link to the subagent that a call has started. */
+  #linkAgent(toolCallId: string, result: Draft): Draft {
+    const agent = this.#started.get(toolCallId);
+    if (agent === undefined) return result;
+    const { agentId, sessionId } = agent;
+    const link = subagentLink({ agentId, toolCallId, sessionId });
+    return this.#builder.add(`qwen agent ${agentId}`, result, undefined, link);
+  }
+
+  #emitSystem(node: RecordNode, above: Draft | undefined): Emitted {
+    const payload = member(node.value, "systemPayload");
+    const subtype = textOf(node.value["subtype"]) ?? "system";
+    switch (subtype) {
+      case "ui_telemetry":
+        return this.#emitTelemetry(node, member(payload, "uiEvent"), above);
+      case "chat_compression":
+        return this.#emitCompaction(node, payload, above);
+      case "rewind":
+        return NOTHING;
+      case "custom_title":
+        return this.#emitName(node, payload);
+      case "session_model": {
+        const { modelId, authType } = payload;
+        if (textOf(modelId) === undefined) return this.#keep(node, above, subtype);
+        const body = { type: "model_change", provider: identityOf(authType).provider, modelId };
+        return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
+      }
+      default: {
+        const reason = LEFT_OUT.get(subtype);
+        return reason === undefined ? this.#keep(node, above, subtype) : this.#drop(reason);
+      }
+    }
+  }
+
+  /** Names the session; the program repeats the name at each start. */
+  #emitName(node: RecordNode, { customTitle, titleSource }: JsonRecord): Emitted {
+    const name = textOf(customTitle);
+    if (name === undefined || name === this.#name) return this.#drop("repeated title");
+    this.#name = name;
+    this.#builder.addName(node.uuid, name, titleSource !== "auto");
+    return NOTHING;
+  }
+
+  #emitTelemetry(node: RecordNode, event: JsonRecord, above: Draft | undefined): Emitted {
+    const report = this.#reports.at(node);
+    if (report !== undefined) {
+      if (report.isTold) return this.#drop("report of a call that an answer tells");
+      const { usage, model, agent, responseId, authType } = report;
+      const { provider } = identityOf(authType);
+      const body = usageEntry(`qwen.${agent ?? "call"}`, provider, model, usage, responseId);
+      return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
+    }
+    if (event["event.name"] !== "qwen-code.api_error")
+      return this.#drop("report of a call that an answer tells");
+    return this.#emitError(node, event, above);
+  }
+
+  #emitError(node: RecordNode, event: JsonRecord, above: Draft | undefined): Emitted {
+    const { error_message: message, error_type: type, auth_type: authType } = event;
+    const draft = this.#builder.addMessage(node.uuid, above, timeOf(node), {
+      role: "assistant",
+      content: [],
+      ...identityOf(authType),
+      model: textOf(event["model"]) ?? UNKNOWN_NAME,
+      usage: usageOf(),
+      stopReason: String(type).includes("Abort") ? "aborted" : "error",
+      errorMessage: textOf(message) ?? textOf(type) ?? "The call failed.",
+    });
+    return whole(draft);
+  }
+
+  #emitCompaction(node: RecordNode, payload: JsonRecord, above: Draft | undefined): Emitted {
+    const [summary = {}, ...rest] = listOf(payload["compressedHistory"]).map(fieldsOf);
+    const kept = isThanks(rest[0]) ? rest.slice(1) : rest;
+    const firstKept = kept.length === 0 ? undefined : this.#firstKept(node, kept);
+    const report = this.#reportOf(node);
+    const { originalTokenCount, newTokenCount } = member(payload, "info");
+    const draft = this.#builder.add(node.uuid, above, timeOf(node), {
+      type: "compaction",
+      summary: textIn(summary["parts"]),
+      firstKeptEntryId: firstKept?.id,
+      tokensBefore: typeof originalTokenCount === "number" ? originalTokenCount : 0,
+      details: { source: "qwen", ...(typeof newTokenCount === "number" && { postTokens: newTokenCount }) },
+      ...(report !== undefined && { usage: report.usage }),
+    });
+    if (kept.length > 0 && firstKept === undefined) {
+      const timestamp = Date.parse(isoTimeOf(timeOf(node)) ?? "") || 0;
+      const contents = kept.map(({ role, parts }) => ({
+        role: textOf(role),
+        parts: listOf(parts).filter(isJsonRecord),
+      }));
+      draft["retainedTail"] = fromGemini(contents, { timestamp }).messages;
+    }
+    return whole(draft);
+  }
+
+  /** Finds the first of those last messages before a compaction that are what it keeps. */
+  #firstKept(compaction: RecordNode, kept: readonly JsonRecord[]): Draft | undefined {
+    const rest = [...kept];
+    for (let at = this.#parentOf(compaction); at !== undefined; at = this.#parentOf(at)) {
+      if (!Array.isArray(at.message["parts"])) continue;
+      if (encodeParsed(at.message["parts"]) !== encodeParsed(rest.at(-1)?.["parts"] ?? null))
+        return undefined;
+      rest.pop();
+      if (rest.length === 0) return this.#emitted.get(at)?.first;
+    }
+    return undefined;
+  }
+}
+
+function isCall({ type }: AnswerBlock): boolean {
+  return type === "toolCall";
+}
+
+function whole(draft: Draft): Emitted {
+  return { first: draft, last: draft };
+}
+
+function timeOf({ value }: RecordNode): unknown {
+  return value["timestamp"];
+}
+
+function hasResponse(message: JsonRecord): boolean {
+  return listOf(message["parts"]).some((part) => fieldsOf(part)["functionResponse"] !== undefined);
+}
+
+/** Tells whether a content is the thanks for a summary, which the model did not say. */
+function isThanks(content: JsonRecord | undefined): boolean {
+  return content?.["role"] === "model" && textIn(content["parts"]).startsWith("Got it.");
+}
+
+/** The program calls a command a success whatever its exit code, which it writes behind the output. */
+function hasFailed(toolName: string, content: readonly UserBlock[]): boolean {
+  if (toolName !== "run_shell_command") return false;
+  const codes = [
+    ...textsOf(content)
+      .join("\n")
+      .matchAll(/^Exit Code: (-?\d+)$/gm),
+  ];
+  const [, code = "0"] = codes.at(-1) ?? [];
+  return code !== "0";
+}

@@ -1,0 +1,310 @@
+import { isStoredMessage } from "../../core/context/entry-fields.ts";
+import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../../core/format/entry.ts";
+import { inventEntryId } from "../../core/format/ids.ts";
+import { IMPORT_CUSTOM_TYPE, sourceKeyOf } from "../../core/format/import-origin.ts";
+import type { SessionIssue } from "../../core/format/issue.ts";
+import type { AgentMessage } from "../../core/format/message.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { custom, type EntryBody } from "./entry-bodies.ts";
+import {
+  IMPORT_MAPPING,
+  type ImportCounts,
+  type ImportedSession,
+  type ImportProvenance,
+  NO_COUNTS,
+  type SourceName,
+  type SourceParent,
+} from "./imported-session.ts";
+import { firstFolder } from "./source-text.ts";
+import { isoTimeOf } from "./source-values.ts";
+
+interface ImportInput {
+  readonly path?: string;
+  readonly cwd?: string;
+  readonly importedAt: string;
+}
+
+/** Source of a session's records. */
+export interface SessionOrigin {
+  readonly source: SourceName;
+  readonly sourceId: string;
+  /** Default: the path of the input. */
+  readonly sourcePath?: string | undefined;
+  readonly sourceVersion?: string | undefined;
+  /** Id of the new session. Default: made from `sourceId`. */
+  readonly id?: string;
+  /** What may be its working directory: the first one that can be. Default: the working directory of the input. */
+  readonly folders?: Iterable<unknown>;
+  /** Start time of the session, as in the source. */
+  readonly startedAt: unknown;
+  /** The session that started this one as a subagent, and the one that it was forked from; its own id says nothing. */
+  readonly startedBy?: string | undefined;
+  readonly forkOf?: string | undefined;
+  readonly issues?: readonly SessionIssue[];
+}
+
+/** An unfinished entry: its body may still change. */
+export type Draft = UnknownEntry;
+
+type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
+
+/** A message without its time. */
+export type UntimedMessage = Untimed<AgentMessage>;
+
+/** Returns the key for the id of an entry that says which entry is the leaf. */
+function leafMarkerKey(leafId: string): string {
+  return `leaf ${leafId}`;
+}
+
+/** Tells whether an import made an entry to say which entry is the leaf. */
+export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolean {
+  return customType === LEAF_CUSTOM_TYPE && parentId !== null && id === entryIdOf(leafMarkerKey(parentId));
+}
+
+/** Derives the id of an entry from a key: for a UUID, its first eight characters. */
+export function entryIdOf(key: string): string {
+  return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
+}
+
+/** Returns the key of a record with an id: a UUID itself, else with the program's name in front. */
+export function keyOfId(program: string, id: string): string {
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id : `${program} ${id}`;
+}
+
+/** Makes an id that is safe in a file name: replaces invalid characters with dashes. */
+export function sessionIdOf(sourceId: string): string {
+  return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
+}
+
+/** Time of sessions without one: sorts them before all others. */
+export const NO_TIME = "1970-01-01T00:00:00.000Z";
+
+const UUID_FRONT = /^[0-9a-f]{8}-/;
+
+/** Derives a subagent's name from its main agent's session, because agents of two sessions may share an id. */
+export function subagentSourceId(sessionId: string, agentId: string): string {
+  return `${sessionId}.agent-${agentId}`;
+}
+
+/**
+ * Returns the id of a subagent's session.
+ *
+ * The main agent's id is not its prefix, because a prefix of that id would then match both.
+ */
+export function subagentSessionId(sessionId: string, agentId: string): string {
+  return sessionIdOf(`agent-${agentId}.${sessionId}`);
+}
+
+/**
+ * Makes a session from another program's records, entry by entry.
+ *
+ * Ids are derived from keys, so that the same records yield the same entries. An entry without a time gets that of the
+ * entry made before it.
+ */
+export class SessionBuilder {
+  readonly counts: ImportCounts = { ...NO_COUNTS };
+  readonly issues: SessionIssue[];
+  readonly #origin: SessionOrigin;
+  readonly #cwd: string;
+  readonly #startedAt: string;
+  readonly #entries: Draft[] = [];
+  readonly #byId = new Map<string, Draft>();
+  /** How many ids of a key are taken, if it came before: damaged files repeat one thousands of times. */
+  readonly #attempts = new Map<string, number>();
+  /** How often a key was numbered. */
+  readonly #uses = new Map<string, number>();
+  /** For an entry, the one without its own position that was put after it: what follows the first follows the second. */
+  readonly #behind = new Map<Draft, Draft>();
+  readonly #dropped = new Map<string, number>();
+  readonly #withdrawnIds = new Set<string>();
+  readonly #madeNameIds = new Set<string>();
+  #time: string;
+
+  constructor(input: ImportInput, origin: SessionOrigin) {
+    this.#origin = { sourcePath: input.path, ...origin };
+    const { cwd, issues } = firstFolder(origin.folders ?? []);
+    this.#cwd = cwd ?? input.cwd ?? "";
+    this.issues = [...(origin.issues ?? []), ...issues];
+    this.#startedAt = isoTimeOf(origin.startedAt) ?? NO_TIME;
+    this.#time = this.#startedAt;
+    const { source, sourceId, sourcePath = null, sourceVersion = null } = this.#origin;
+    const { importedAt } = input;
+    const data: ImportProvenance = {
+      source,
+      sourceId,
+      sourcePath,
+      sourceVersion,
+      mapping: IMPORT_MAPPING,
+      importedAt,
+      counts: this.counts,
+    };
+    this.add(sourceKeyOf(origin), null, this.#startedAt, custom(IMPORT_CUSTOM_TYPE, data));
+  }
+
+  /** The last entry of the conversation; if there is none yet, the one that says where the session is from. */
+  get tip(): Draft {
+    const last = this.#entries.at(-1);
+    if (last === undefined) throw new Error("The first entry is made by the constructor.");
+    return last;
+  }
+
+  /**
+   * Adds an entry. A compaction that names no first kept entry gets its own id for that: it keeps none.
+   *
+   * @param key - Determines its id: a UUID gives its first eight characters, if they are free.
+   * @param parent - Undefined for an entry that begins the conversation, even anew; null for a root.
+   * @param time - As in the source.
+   * @param id - Id in the source, kept as it is if it is free.
+   */
+  add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody, id?: string): Draft {
+    const timestamp = isoTimeOf(time) ?? this.#time;
+    const { type, ...fields } = body;
+    const draft: Draft = {
+      type,
+      id: this.#makeId(key, id),
+      parentId: parent === null ? null : this.lastBehind(parent ?? this.#entries[0]).id,
+      timestamp,
+      ...fields,
+    };
+    this.#byId.set(draft.id, draft);
+    this.#time = timestamp;
+    this.#entries.push(draft);
+    this.counts.entries++;
+    if (type === "compaction") {
+      this.counts.compactions++;
+      draft["firstKeptEntryId"] ??= draft.id;
+    }
+    if (isStoredMessage(draft["message"])) this.#count(draft["message"]);
+    return draft;
+  }
+
+  /** Adds a message, and sets its time to that of the entry. */
+  addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: UntimedMessage): Draft {
+    const timestamp = isoTimeOf(time) ?? this.#time;
+    const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
+    return this.add(key, parent, timestamp, { type: "message", message });
+  }
+
+  /** Adds an entry without its own position after the last one; what would follow that one follows this one. */
+  addBehind(key: string, time: unknown, body: EntryBody, id?: string): Draft {
+    const { tip } = this;
+    const draft = this.add(key, tip, time, body, id);
+    this.#behind.set(tip, draft);
+    return draft;
+  }
+
+  /** Adds what no message can hold; `kind` is its type behind the program's name. */
+  keep(key: string, parent: Draft | undefined, time: unknown, kind: string, data: unknown): Draft {
+    this.counts.kept++;
+    return this.add(key, parent, time, custom(`${this.#origin.source}.${kind}`, data));
+  }
+
+  /** Keeps what has no position of its own, as `addBehind` does. */
+  keepBehind(key: string, time: unknown, kind: string, data: unknown): void {
+    this.counts.kept++;
+    this.addBehind(key, time, custom(`${this.#origin.source}.${kind}`, data));
+  }
+
+  /** Returns the entry with an id; undefined if there is none. */
+  draftOf(id: string): Draft | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Returns a key with the number of its earlier uses, for records of which several may be equal. */
+  numbered(key: string): string {
+    const times = this.#uses.get(key) ?? 0;
+    this.#uses.set(key, times + 1);
+    return times === 0 ? key : `${key} ${times}`;
+  }
+
+  /** Names the session: as the user did, or the program. */
+  addName(key: string, name: string, isUsers = false): void {
+    const { id } = this.addBehind(key, undefined, { type: "session_info", name });
+    if (!isUsers) this.#madeNameIds.add(id);
+  }
+
+  /** Returns the entry itself, or the last one that was put after it. */
+  lastBehind(draft: Draft | undefined): Draft {
+    let last = draft ?? this.tip;
+    for (let next = this.#behind.get(last); next !== undefined; next = this.#behind.get(last)) last = next;
+    return last;
+  }
+
+  /** Removes the last entry; false if it is not the last one, because other entries may be attached to it. */
+  takeBack(draft: Draft): boolean {
+    if (this.tip !== draft) return false;
+    this.#entries.pop();
+    this.#byId.delete(draft.id);
+    this.#attempts.clear();
+    this.#withdrawnIds.add(draft.id);
+    this.counts.entries--;
+    if (isStoredMessage(draft["message"])) this.#count(draft["message"], -1);
+    return true;
+  }
+
+  /** Notes the id of an entry that a shorter version of the same records yields. */
+  withdraw(id: string): void {
+    this.#withdrawnIds.add(id);
+  }
+
+  /** Adds where the program would continue, if that is not the last entry; undefined for the beginning. */
+  markLeaf(leaf: Draft | undefined): void {
+    const last = this.lastBehind(leaf ?? this.#entries[0]);
+    if (last === this.tip) return;
+    this.add(leafMarkerKey(last.id), last, undefined, custom(LEAF_CUSTOM_TYPE));
+  }
+
+  /** Counts records that are left out. */
+  drop(reason: string, times = 1): void {
+    if (times === 0) return;
+    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + times);
+    this.counts.dropped += times;
+  }
+
+  /** Finishes the session: nothing may be added after this. What was neither kept nor dropped counts as mapped. */
+  finish(): ImportedSession {
+    this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
+    const { source, sourceId, sourcePath, id = sourceId } = this.#origin;
+    const entries: AnySessionEntry[] = this.#entries;
+    return {
+      source,
+      sourceId,
+      sourcePath,
+      header: {
+        type: "session",
+        version: CURRENT_SESSION_VERSION,
+        id: sessionIdOf(id),
+        timestamp: this.#startedAt,
+        cwd: this.#cwd,
+      },
+      entries,
+      leafId: entries.at(-1)?.id ?? null,
+      parent: this.#parent(),
+      withdrawnIds: this.#withdrawnIds,
+      madeNameIds: this.#madeNameIds,
+      counts: this.counts,
+      dropped: Object.fromEntries(this.#dropped),
+      issues: this.issues,
+    };
+  }
+
+  #parent(): SourceParent | undefined {
+    const { sourceId: own, startedBy = own, forkOf = own } = this.#origin;
+    if (startedBy !== own) return { sourceId: startedBy, relation: "subagent" };
+    return forkOf === own ? undefined : { sourceId: forkOf, relation: "fork" };
+  }
+
+  #makeId(key: string, wanted = entryIdOf(key)): string {
+    let id = wanted;
+    let attempt = this.#attempts.get(key) ?? 1;
+    for (; this.#byId.has(id); attempt++) id = inventEntryId(key, 0, attempt);
+    if (attempt > 1) this.#attempts.set(key, attempt);
+    return id;
+  }
+
+  #count({ role }: AgentMessage, times = 1): void {
+    if (role === "user") this.counts.userMessages += times;
+    else if (role === "assistant") this.counts.assistantMessages += times;
+    else if (role === "toolResult") this.counts.toolResults += times;
+  }
+}

@@ -1,0 +1,168 @@
+import type { SessionIssue } from "../../core/format/issue.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import {
+  type RecordForm,
+  type RecoveredRecord,
+  recoverRecords,
+} from "../../core/jsonl/concatenated-records.ts";
+import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
+import { LineScanner } from "../../core/jsonl/line-scanner.ts";
+import { textOf } from "./source-values.ts";
+
+/** One record of another program's file. */
+export interface SourceRecord {
+  readonly value: JsonRecord;
+  /** 1-based line of the file. */
+  readonly line: number;
+  /** Byte offset of the line. */
+  readonly offset: number;
+}
+
+/** How a format writes its records. */
+interface SourceForm extends RecordForm {
+  /** Whether a line may be a list of records. */
+  readonly hasLists?: boolean;
+}
+
+/** Records of the programs whose sessions can be imported. */
+const SOURCE_FORM: SourceForm = {
+  firstKey: /^"(?:[a-zA-Z]+|\$set|\$rewindTo)"\s*:/,
+  isRecord: ({ type, sessionId, timestamp, payload, data, id, $rewindTo, $set }) => {
+    if (isJsonRecord($set) || typeof $rewindTo === "string") return true;
+    if (typeof type !== "string") return false;
+    if (typeof sessionId === "string") return true;
+    return (
+      typeof timestamp === "string" &&
+      (isJsonRecord(payload) || (typeof id === "string" && (isJsonRecord(data) || SAID.has(type))))
+    );
+  },
+};
+
+/** Types of messages of Gemini CLI. */
+const SAID: ReadonlySet<string> = new Set(["user", "gemini", "info", "warning", "error"]);
+
+/** The records of a file, and issues with its other lines. */
+export interface SourceText {
+  readonly records: readonly SourceRecord[];
+  readonly issues: readonly SessionIssue[];
+}
+
+/**
+ * Parses the lines of another program's file.
+ *
+ * Never throws: a line that is not a JSON object becomes an issue, and intact records on a damaged line are recovered.
+ *
+ * @param input - The text, its bytes, or its bytes in pieces.
+ * @remarks Cost: O(input).
+ */
+export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>): SourceText {
+  return readRecords(input, SOURCE_FORM);
+}
+
+/** Does the same as `readSourceText` for records of one form. */
+export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, form: SourceForm): SourceText {
+  const records: SourceRecord[] = [];
+  const issues: SessionIssue[] = [];
+  const scanner = new LineScanner({
+    line: ({ bytes, start, end, line, offset, terminated }) => {
+      const range = bytes.subarray(start, end);
+      const parsed = parseJson(decodeText(range))?.value;
+      const values = form.hasLists && Array.isArray(parsed) && parsed.length > 0 ? parsed : [parsed];
+      if (values.every(isJsonRecord)) {
+        for (const value of values) records.push({ value, line, offset });
+        return true;
+      }
+      const found = recoverRecords(range, form);
+      for (const { record } of found) records.push({ value: record, line, offset });
+      issues.push(damage({ line, offset, length: end - start }, range, found, terminated));
+      return true;
+    },
+    overlong: ({ line, offset, length }) => {
+      issues.push({
+        code: "LINE_TOO_LONG",
+        line,
+        offset,
+        length,
+        message: "The line is too long to be read and was left out.",
+      });
+    },
+  });
+  for (const piece of piecesOf(input)) scanner.feed(piece);
+  scanner.end();
+  return { records, issues };
+}
+
+/** Returns the first text that a field of the records has; undefined if none has one. */
+export function firstText(records: readonly SourceRecord[], name: string): string | undefined {
+  for (const { value } of records) {
+    const text = textOf(value[name]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Returns the first value that can be a working directory, and an issue if one before it has a zero byte. */
+export function firstFolder(values: Iterable<unknown>): { cwd: string | undefined; issues: SessionIssue[] } {
+  const issues: SessionIssue[] = [];
+  for (const value of values) {
+    const cwd = textOf(value);
+    if (cwd !== undefined && !cwd.includes("\0")) return { cwd, issues };
+    if (cwd !== undefined && issues.length === 0) {
+      issues.push(leftOut(`The working directory ${JSON.stringify(cwd)} has a zero byte, as no path has.`));
+    }
+  }
+  return { cwd: undefined, issues };
+}
+
+/** Tells whether a text can be a working directory. */
+export function isFolderName(text: string): boolean {
+  return firstFolder([text]).cwd !== undefined;
+}
+
+/** Yields a field of each record. */
+export function* fieldOf(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
+  for (const { value } of records) yield value[name];
+}
+
+/** Makes an issue with a record; without one, with the source as a whole. */
+export function issueAt(
+  code: SessionIssue["code"],
+  message: string,
+  { line, offset }: Pick<SourceRecord, "line" | "offset"> = { line: 0, offset: 0 },
+): SessionIssue {
+  return { code, line, offset, length: 0, message };
+}
+
+/** Returns the issue for something that an import left out. */
+export function leftOut(message: string): SessionIssue {
+  return issueAt("SOURCE_LEFT_OUT", message);
+}
+
+function piecesOf(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<Uint8Array> {
+  if (typeof input === "string") return [new TextEncoder().encode(input)];
+  return input instanceof Uint8Array ? [input] : input;
+}
+
+function damage(
+  span: { line: number; offset: number; length: number },
+  bytes: Uint8Array,
+  found: readonly RecoveredRecord[],
+  isTerminated: boolean,
+): SessionIssue {
+  if (found.length > 1) {
+    const lost = isWhole(bytes, found) ? "all were imported" : "a damaged one beside them was left out";
+    return { code: "RECORDS_GLUED", ...span, message: `${found.length} records stand on one line; ${lost}.` };
+  }
+  const rest = found.length === 1 ? "; the whole record beside the damage was imported" : "";
+  return isTerminated
+    ? { code: "LINE_UNREADABLE", ...span, message: `The line is no JSON object${rest}.` }
+    : { code: "TAIL_TORN", ...span, message: `The last line was cut off${rest}.` };
+}
+
+/** Tells whether a line holds nothing but records. */
+function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean {
+  const gaps = [...found, { start: bytes.length }].map(
+    ({ start }, i) => [found[i - 1]?.end ?? 0, start] as const,
+  );
+  return gaps.every(([from, to]) => decodeText(bytes.subarray(from, to)).trim() === "");
+}

@@ -1,0 +1,264 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { compactToFit } from "../../core/compaction/compact-to-fit.ts";
+import { compactWithoutModel } from "../../core/compaction/compact-without-model.ts";
+import {
+  type CompactionPreparation,
+  type CompactionSkipReason,
+  planCompaction,
+} from "../../core/compaction/plan.ts";
+import { type CompactionSettings, settingsForWindow } from "../../core/compaction/settings.ts";
+import { type CompactionResult, compact } from "../../core/compaction/summarize.ts";
+import { roomForSummary } from "../../core/compaction/summary-size.ts";
+import { estimateAll } from "../../core/compaction/tokens.ts";
+import { aborted, refuseAborted, untilAborted } from "../../core/format/abort.ts";
+import type { CompactionEntry, SessionEntry } from "../../core/format/entry.ts";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import {
+  assertNotCompacted,
+  assertNotLeft,
+  assertSameSession,
+  type BranchSnapshot,
+  firstAppendedSince,
+  takeSnapshot,
+} from "./branch-snapshot.ts";
+import { type ControllerHost, joinSignals } from "./controller-host.ts";
+import { checkExtensionCompaction } from "./extension-compaction.ts";
+import type { CompactionReason, ExtensionCompaction, SessionHookEvents } from "./hook-events.ts";
+
+/** How to compact on request. */
+export interface CompactCommandOptions {
+  /** The user's instructions: a focus of the summary, or all of them with `replaceInstructions`. */
+  readonly instructions?: string | undefined;
+  readonly replaceInstructions?: boolean | undefined;
+  /** Size of the model's context window, in tokens: the default settings and the summary are made to fit it. */
+  readonly contextWindow?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A compaction that was appended. */
+export interface CompletedCompaction extends CompactionResult {
+  compactionEntry: CompactionEntry;
+  /** Whether a handler made the summary. */
+  fromExtension: boolean;
+  /** Estimate of the messages in the context now, in tokens. */
+  estimatedTokensAfter: number;
+  /** Whether that is less than before, by the same estimate. */
+  shrank: boolean;
+}
+
+/**
+ * Why nothing was compacted: there is nothing to compact, another compaction is running, or what must be kept leaves no
+ * room for a summary.
+ */
+export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
+
+/** A requested compaction. */
+export interface CompactionRequest extends CompactCommandOptions {
+  readonly reason: CompactionReason;
+  readonly willRetry: boolean;
+}
+
+interface Attempt {
+  readonly request: CompactionRequest;
+  readonly snapshot: BranchSnapshot;
+  readonly branchEntries: readonly SessionEntry[];
+  readonly preparation: CompactionPreparation;
+  /** The most tokens that the text of the summary may have. */
+  readonly room: number;
+  readonly signal: AbortSignal;
+  fromExtension: boolean;
+}
+
+const CANCELLED = "Compaction cancelled";
+
+const SKIPPED: { readonly [reason in NoCompactionReason]: string } = {
+  empty: "The context holds no messages; compact when there are some.",
+  justCompacted: "The last entry is a compaction; compact again when there are new messages.",
+  noCutPoint:
+    "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
+  nothingToSummarize: "All that is not summarised yet is recent; compact later, or keep fewer recent tokens.",
+  cannotFit:
+    "The system message, the newest messages and the lists of files leave no room for a summary in the context window; use a model with a larger one.",
+  running: "Another compaction of this session is running; wait for it, or abort it.",
+};
+
+/** Compacts the session of a controller, one compaction at a time. */
+export class Compactor {
+  readonly #host: ControllerHost;
+  #running: Promise<CompletedCompaction> | undefined;
+  /** Set within a running compaction, whose callees must not wait for it. */
+  readonly #inside = new AsyncLocalStorage<true>();
+  #fruitless = 0;
+
+  constructor(host: ControllerHost) {
+    this.#host = host;
+  }
+
+  get fruitless(): number {
+    return this.#fruitless;
+  }
+
+  /** Forgets compactions that did not shrink the context, since it is a different one now. */
+  resetFruitless(): void {
+    this.#fruitless = 0;
+  }
+
+  /** Waits until a running compaction ends, in whatever way; false if that compaction itself calls, which would wait for ever. */
+  async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
+    while (this.#running !== undefined) {
+      if (this.#inside.getStore() === true) return false;
+      await untilAborted(Promise.allSettled([this.#running]), signal, CANCELLED);
+    }
+    return true;
+  }
+
+  /** Compacts as `attempt` does; having nothing to compact is an error. */
+  async run(request: CompactionRequest): Promise<CompletedCompaction> {
+    const done = await this.attempt(request);
+    if (typeof done !== "string") return done;
+    throw new SessionError("NOTHING_TO_COMPACT", SKIPPED[done], { details: { reason: done } });
+  }
+
+  /**
+   * Compacts, if there is anything to compact.
+   *
+   * @returns Why there was nothing to do, if so, and then no hook was called.
+   * @throws {SessionError} `ABORTED`, `SUMMARY_FAILED` or `STALE_LEAF`, and then nothing was written.
+   */
+  async attempt(request: CompactionRequest): Promise<CompletedCompaction | NoCompactionReason> {
+    refuseAborted(request.signal, CANCELLED);
+    if (this.#running !== undefined) return "running";
+    this.#host.current.session.assertWritable();
+    const attempt = this.#plan(request);
+    if (typeof attempt === "string") return attempt;
+    // In a later turn: a handler that requests a compaction must find this one running.
+    this.#running = this.#inside.run(true, () => Promise.resolve().then(() => this.#perform(attempt)));
+    const { hooks } = this.#host;
+    const { reason, willRetry } = request;
+    try {
+      const done = await this.#running.finally(() => {
+        this.#running = undefined;
+      });
+      const { compactionEntry, fromExtension } = done;
+      await hooks.emit("session_compact", { compactionEntry, fromExtension, reason, willRetry });
+      return done;
+    } catch (error) {
+      const isCancelled = isSessionError(error, "ABORTED");
+      await hooks.emit("session_compact_failed", {
+        reason,
+        aborted: isCancelled,
+        willRetry,
+        fromExtension: attempt.fromExtension,
+        ...(!isCancelled && { errorMessage: messageOf(error) }),
+      });
+      throw error;
+    }
+  }
+
+  #plan(request: CompactionRequest): Attempt | CompactionSkipReason | "cannotFit" {
+    const { current, counter } = this.#host;
+    const { session, leaving } = current;
+    const { contextWindow = Number.POSITIVE_INFINITY } = request;
+    const branchEntries = session.getBranch();
+    const { model } = session.buildSessionContext();
+    for (const settings of this.#settingsToTry(request.contextWindow)) {
+      const plan = planCompaction(branchEntries, settings, { counter, model });
+      if (plan.kind === "skip") return plan.reason;
+      const { preparation } = plan;
+      const room = roomForSummary(preparation, contextWindow, counter);
+      if (room === undefined) continue;
+      const signal = joinSignals(leaving, request.signal);
+      const snapshot = takeSnapshot(session);
+      return { request, snapshot, branchEntries, preparation, room, signal, fromExtension: false };
+    }
+    return "cannotFit";
+  }
+
+  /** Returns the settings, followed by some that keep less if they are the defaults. */
+  #settingsToTry(contextWindow: number | undefined): CompactionSettings[] {
+    const settings = settingsForWindow(this.#host.settings, contextWindow);
+    if (this.#host.settings !== undefined) return [settings];
+    const { keepRecentTokens } = settings;
+    return [keepRecentTokens, keepRecentTokens / 4, 0].map((kept) => ({
+      ...settings,
+      keepRecentTokens: kept,
+    }));
+  }
+
+  async #perform(attempt: Attempt): Promise<CompletedCompaction> {
+    try {
+      const made = await this.#askHooks(attempt);
+      attempt.fromExtension = made !== undefined;
+      const result =
+        made === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(made, attempt);
+      refuseAborted(attempt.signal, CANCELLED);
+      return this.#commit(attempt, result);
+    } catch (error) {
+      // An abort that the caller did not request means that the session was left.
+      if (isSessionError(error, "ABORTED")) assertSameSession(attempt.snapshot, this.#host.current.session);
+      throw error;
+    }
+  }
+
+  async #askHooks(attempt: Attempt): Promise<ExtensionCompaction | undefined> {
+    const { preparation, branchEntries, signal, request } = attempt;
+    const { instructions, reason, willRetry } = request;
+    const event: SessionHookEvents["session_before_compact"] = {
+      preparation,
+      branchEntries,
+      ...(instructions !== undefined && { customInstructions: instructions }),
+      reason,
+      willRetry,
+      signal,
+    };
+    try {
+      const answer = await this.#host.hooks.emit("session_before_compact", event, signal);
+      if (answer?.cancel === true) throw aborted(CANCELLED);
+      return answer?.compaction ?? undefined;
+    } catch (error) {
+      throw isSessionError(error, "ABORTED") ? aborted(CANCELLED, error) : error;
+    }
+  }
+
+  async #summarize({ preparation, room, request, signal }: Attempt): Promise<CompactionResult> {
+    const { summarize, counter } = this.#host;
+    if (summarize === undefined) return compactWithoutModel(preparation, room);
+    const { instructions: customInstructions, replaceInstructions } = request;
+    const options = { customInstructions, replaceInstructions, signal };
+    const { contextWindow } = request;
+    return contextWindow === undefined
+      ? compact(preparation, summarize, options)
+      : compactToFit(preparation, summarize, options, { contextWindow, room, counter });
+  }
+
+  /** Appends the compaction synchronously: nothing can come in between. */
+  #commit(attempt: Attempt, result: CompactionResult | ExtensionCompaction): CompletedCompaction {
+    const { snapshot, fromExtension } = attempt;
+    const { session } = snapshot;
+    assertNotLeft(snapshot, this.#host.current.session);
+    assertNotCompacted(snapshot);
+    const { summary, tokensBefore, details, usage } = result;
+    // Keeping nothing applies to what was summarised: later entries stay.
+    const firstKept = result.firstKeptEntryId ?? firstAppendedSince(snapshot);
+    const before = this.#estimate();
+    const id = session.appendCompaction(
+      summary,
+      firstKept,
+      tokensBefore,
+      details,
+      fromExtension || undefined,
+      usage,
+    );
+    const compactionEntry = session.getEntry(id);
+    if (compactionEntry?.type !== "compaction") throw new TypeError(`entry ${id} is no compaction`);
+    const estimatedTokensAfter = this.#estimate();
+    const shrank = estimatedTokensAfter < before;
+    this.#fruitless = shrank ? 0 : this.#fruitless + 1;
+    const { firstKeptEntryId } = compactionEntry;
+    return { ...result, firstKeptEntryId, compactionEntry, fromExtension, estimatedTokensAfter, shrank };
+  }
+
+  #estimate(): number {
+    return estimateAll(this.#host.current.session.buildSessionContext().messages, this.#host.counter);
+  }
+}

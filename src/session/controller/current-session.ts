@@ -1,0 +1,99 @@
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { SessionHooks } from "./hooks.ts";
+
+/** A session that is about to replace another one. */
+export interface Replacement {
+  readonly reason: "new" | "resume" | "fork";
+  readonly from: SessionManager;
+  /** Path of its file; undefined in memory. */
+  readonly path: string | undefined;
+  /** Opens it; called once the old one is closed. */
+  readonly open: () => SessionManager | Promise<SessionManager>;
+}
+
+/** The current session of a controller, and the only way to replace it. */
+export class CurrentSession {
+  #session: SessionManager;
+  #leaving = new AbortController();
+  readonly #hooks: SessionHooks;
+  #isBeingLeft = false;
+  #hasEnded = false;
+
+  constructor(session: SessionManager, hooks: SessionHooks) {
+    this.#session = session;
+    this.#hooks = hooks;
+  }
+
+  get session(): SessionManager {
+    return this.#session;
+  }
+
+  /** Aborted when the current session is left, so that work for it stops. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  /** Refuses to continue with what was prepared for a session that was left since. */
+  assertNotLeft(from: SessionManager): void {
+    if (this.#hasEnded) throw closed();
+    if (from === this.#session && !this.#isBeingLeft) return;
+    throw new SessionError(
+      "STALE_LEAF",
+      "Another session takes this one's place already; nothing was done. Look at the session and decide anew.",
+    );
+  }
+
+  /**
+   * Shuts the current session down, closes it, and starts the next one.
+   *
+   * Later writes to the old session fail with `SESSION_CLOSED`, and never reach the new one.
+   *
+   * @throws {SessionError} As `assertNotLeft`; the error of closing the old session, once the new one has started.
+   */
+  async replace({ reason, from, path, open }: Replacement): Promise<void> {
+    this.assertNotLeft(from);
+    const previous = from.getSessionFile();
+    const closing = await this.#leave({ reason, from, path, open });
+    if (this.#hasEnded) {
+      await this.#session.close();
+      throw closed();
+    }
+    await this.#hooks.emit("session_start", {
+      reason,
+      ...(previous !== undefined && { previousSessionFile: previous }),
+    });
+    if (closing.status === "rejected") throw closing.reason;
+  }
+
+  /** Shuts the current session down and closes it, for good. Idempotent. */
+  async end(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    // A command that is leaving the session sees that, and closes the next one.
+    if (this.#isBeingLeft) return;
+    await this.#hooks.emit("session_shutdown", { reason: "quit" });
+    this.#leaving.abort();
+    await this.#session.close();
+  }
+
+  async #leave({ reason, from, path, open }: Replacement): Promise<PromiseSettledResult<void>> {
+    this.#isBeingLeft = true;
+    try {
+      const target = path === undefined ? {} : { targetSessionFile: path };
+      await this.#hooks.emit("session_shutdown", { reason, ...target });
+      const [outcome] = await Promise.allSettled([from.close()]);
+      const left = this.#leaving;
+      this.#session = await open();
+      this.#leaving = new AbortController();
+      left.abort();
+      return outcome;
+    } finally {
+      this.#isBeingLeft = false;
+    }
+  }
+}
+
+function closed(): SessionError {
+  return new SessionError("SESSION_CLOSED", "The controller is closed; make another one.");
+}

@@ -1,0 +1,168 @@
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { aborted, untilAborted } from "../../core/format/abort.ts";
+import { traceOf } from "../../core/format/errors.ts";
+import { onRejection } from "../manager/session-events.ts";
+import type {
+  SessionHookEvents,
+  SessionHookHandler,
+  SessionHookResult,
+  SessionHookResults,
+} from "./hook-events.ts";
+
+/** Options of hooks. */
+export interface SessionHooksOptions {
+  /** Called for every handler that throws. Default: a process warning. */
+  readonly onError?: (error: unknown, name: keyof SessionHookEvents) => void;
+}
+
+/** One call of `on`: the same function may be registered twice. */
+interface Registration<Name extends keyof SessionHookEvents> {
+  readonly handler: SessionHookHandler<Name>;
+}
+
+type Judge<Name extends keyof SessionHookEvents> = (
+  answer: SessionHookResult<Name>,
+  event: SessionHookEvents[Name],
+) => SessionHookResult<Name> | undefined;
+
+interface Hook<Name extends keyof SessionHookEvents> {
+  readonly registrations: Set<Registration<Name>>;
+  readonly judge: Judge<Name>;
+}
+
+/**
+ * Lets hosts and extensions take part in the session commands.
+ *
+ * Handlers run one after the other, in the order of registration, and each is awaited. A handler that throws is reported
+ * and its answer ignored; the others still run. The first `cancel` ends the round; otherwise the last answer wins, as a
+ * whole.
+ *
+ * @remarks Source: docs/extensions.md#hooks
+ */
+export class SessionHooks {
+  readonly #hooks: { readonly [Name in keyof SessionHookEvents]: Hook<Name> } = {
+    session_start: hook(nothing),
+    session_before_switch: hook(everything),
+    session_before_fork: hook(everything),
+    session_before_compact: hook(everything),
+    session_compact: hook(nothing),
+    session_compact_failed: hook(nothing),
+    session_before_tree: hook(noUnwantedSummary),
+    session_tree: hook(nothing),
+    session_info_changed: hook(nothing),
+    session_shutdown: hook(nothing),
+  };
+  readonly #onError: NonNullable<SessionHooksOptions["onError"]>;
+
+  constructor(options: SessionHooksOptions = {}) {
+    this.#onError = options.onError ?? warn;
+  }
+
+  /**
+   * Adds a handler behind the registered ones.
+   *
+   * @returns A function that removes it, even while handlers run.
+   */
+  on<Name extends keyof SessionHookEvents>(name: Name, handler: SessionHookHandler<Name>): () => void {
+    const { registrations }: Hook<Name> = this.#hooks[name];
+    const registration = { handler };
+    registrations.add(registration);
+    return () => {
+      registrations.delete(registration);
+    };
+  }
+
+  /**
+   * Calls the handlers of a hook, without those added meanwhile.
+   *
+   * @param signal - Stops waiting for a handler, and skips those behind it.
+   * @returns The winning answer; undefined if there is none, and for hooks that take none.
+   * @throws {SessionError} `ABORTED` if the signal was aborted; never a handler's error.
+   */
+  async emit<Name extends keyof SessionHookEvents>(
+    name: Name,
+    event: SessionHookEvents[Name],
+    signal?: AbortSignal,
+  ): Promise<SessionHookResult<Name> | undefined> {
+    const { registrations, judge }: Hook<Name> = this.#hooks[name];
+    let last: SessionHookResult<Name> | undefined;
+    for (const registration of [...registrations]) {
+      if (!registrations.has(registration)) continue;
+      const counted = await this.#ask(name, { judge, handler: registration.handler }, event, signal);
+      if (counted === undefined) continue;
+      last = counted.answer;
+      if (counted.isLast) break;
+    }
+    return last;
+  }
+
+  /** Returns the valid part of a handler's answer, and whether it ends the round; undefined if there is none, or the handler threw. */
+  async #ask<Name extends keyof SessionHookEvents>(
+    name: Name,
+    { handler, judge }: Registration<Name> & Pick<Hook<Name>, "judge">,
+    event: SessionHookEvents[Name],
+    signal: AbortSignal | undefined,
+  ): Promise<{ answer: SessionHookResult<Name>; isLast: boolean } | undefined> {
+    const message = `${name} was cancelled`;
+    if (signal?.aborted) throw aborted(message, signal.reason);
+    try {
+      const answered = (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
+      // Checked in here, since reading the answer may throw as well.
+      const answer = answered && judge(answered, event);
+      return answer && { answer, isLast: fieldsOf(answer)["cancel"] === true };
+    } catch (error) {
+      if (signal?.aborted) throw aborted(message, error);
+      this.#report(error, name);
+      return undefined;
+    }
+  }
+
+  #report(error: unknown, name: keyof SessionHookEvents): void {
+    const warnOfBoth = (secondError: unknown) => {
+      warn(error, name);
+      warn(secondError, name);
+    };
+    try {
+      const returned: unknown = this.#onError(error, name);
+      if (returned !== undefined) onRejection(returned, warnOfBoth);
+    } catch (secondError) {
+      warnOfBoth(secondError);
+    }
+  }
+}
+
+function hook<Name extends keyof SessionHookEvents>(judge: Judge<Name>): Hook<Name> {
+  return { registrations: new Set(), judge };
+}
+
+/** Checks answers of hooks that take none. */
+function nothing(): undefined {
+  return undefined;
+}
+
+/** Checks answers that are used as they are. */
+function everything<Answer>(answer: Answer): Answer {
+  return answer;
+}
+
+/** Drops a summary that the user does not want, and keeps the rest of the answer. */
+function noUnwantedSummary(
+  answer: SessionHookResults["session_before_tree"],
+  { preparation }: SessionHookEvents["session_before_tree"],
+): SessionHookResults["session_before_tree"] | undefined {
+  if (answer.summary === undefined || preparation.userWantsSummary) return answer;
+  const { summary: _unwanted, ...rest } = answer;
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+/** A handler that throws at once rejects like any other. */
+async function answerOf<Name extends keyof SessionHookEvents>(
+  handler: SessionHookHandler<Name>,
+  event: SessionHookEvents[Name],
+) {
+  return handler(event);
+}
+
+function warn(error: unknown, name: keyof SessionHookEvents): void {
+  process.emitWarning(`A handler of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_HOOK" });
+}

@@ -1,0 +1,188 @@
+import {
+  collectEntriesForBranchSummary,
+  generateBranchSummary,
+} from "../../core/compaction/branch-summary.ts";
+import { textsOf } from "../../core/context/content-text.ts";
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { refuseAborted } from "../../core/format/abort.ts";
+import type { BranchSummaryEntry, SessionEntry } from "../../core/format/entry.ts";
+import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { assertOptions, FLAG, SIGNAL, TEXT } from "../../core/format/options.ts";
+import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
+import { type ControllerHost, joinSignals, requireEntry } from "./controller-host.ts";
+import type { ExtensionBranchSummary, SessionHookEvents, SessionHookResults } from "./hook-events.ts";
+
+/** How to navigate. */
+export interface NavigateTreeOptions {
+  /** Whether to append a summary of the branch that is left. */
+  readonly summarize?: boolean | undefined;
+  /** The user's instructions: a focus of the summary, or all of them with `replaceInstructions`. */
+  readonly customInstructions?: string | undefined;
+  readonly replaceInstructions?: boolean | undefined;
+  /** Label for the summary, or for the target if there is none. */
+  readonly label?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of a navigation. */
+export interface NavigateTreeResult {
+  /** Whether a handler or the caller stopped it, so that nothing happened. */
+  cancelled: boolean;
+  /** Whether the caller's signal was the reason. */
+  aborted?: boolean;
+  /** Text of the target message, to be edited and sent again. */
+  editorText?: string;
+  summaryEntry?: BranchSummaryEntry;
+}
+
+type TreePreparation = SessionHookEvents["session_before_tree"]["preparation"];
+
+interface ReadySummary extends ExtensionBranchSummary {
+  readonly fromExtension: boolean;
+}
+
+interface Destination {
+  readonly leafId: string | null;
+  readonly editorText?: string;
+}
+
+const CANCELLED = "Navigation cancelled";
+
+/** Moves the leaf, with a summary of the branch that is left if wanted; see `SessionController.navigateTree`. */
+export async function navigateTree(
+  host: ControllerHost,
+  targetId: string,
+  options: NavigateTreeOptions,
+): Promise<NavigateTreeResult> {
+  assertOptions(options, {
+    summarize: FLAG,
+    customInstructions: TEXT,
+    replaceInstructions: FLAG,
+    label: TEXT,
+    signal: SIGNAL,
+  });
+  const { session } = host.current;
+  const target = requireEntry(session, targetId);
+  if (targetId === session.getLeafId()) return { cancelled: false };
+  const snapshot = takeSnapshot(session);
+  const signal = joinSignals(host.current.leaving, options.signal);
+  const preparation = prepare(host, targetId, options);
+  try {
+    refuseAborted(signal, CANCELLED);
+    if (preparation.userWantsSummary || options.label !== undefined) session.assertWritable();
+    const answer = await host.hooks.emit("session_before_tree", { preparation, signal }, signal);
+    if (answer?.cancel === true) return { cancelled: true };
+    const summary = await summaryFor(host, preparation, answer, signal);
+    refuseAborted(signal, CANCELLED);
+    assertNotLeft(snapshot, host.current.session);
+    const label = answer?.label ?? options.label;
+    // Checked before the leaf moves: a rejected label would come too late.
+    if (label !== undefined && label !== "") session.assertWritable();
+    return await move(host, target, label, summary);
+  } catch (error) {
+    if (!isSessionError(error, "ABORTED")) throw error;
+    assertSameSession(snapshot, host.current.session);
+    return { cancelled: true, aborted: true };
+  }
+}
+
+function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOptions): TreePreparation {
+  const { session } = host.current;
+  const oldLeafId = session.getLeafId();
+  const { entries, commonAncestorId } = collectEntriesForBranchSummary(session, oldLeafId, targetId);
+  const { summarize = false, customInstructions, replaceInstructions, label } = options;
+  return {
+    targetId,
+    oldLeafId,
+    commonAncestorId,
+    entriesToSummarize: entries,
+    userWantsSummary: summarize,
+    ...(customInstructions !== undefined && { customInstructions }),
+    ...(replaceInstructions !== undefined && { replaceInstructions }),
+    ...(label !== undefined && { label }),
+  };
+}
+
+/** Returns the summary to append; undefined if none is wanted or there is nothing to summarise. */
+async function summaryFor(
+  host: ControllerHost,
+  preparation: TreePreparation,
+  answer: SessionHookResults["session_before_tree"] | undefined,
+  signal: AbortSignal,
+): Promise<ReadySummary | undefined> {
+  if (!preparation.userWantsSummary) return undefined;
+  if (answer?.summary) return { ...usable(answer.summary), fromExtension: true };
+  if (preparation.entriesToSummarize.length === 0) return undefined;
+  const { summary, readFiles, modifiedFiles, usage } = await generateBranchSummary(
+    preparation.entriesToSummarize,
+    {
+      summarize: host.summarize ?? noSummarizer,
+      ...host.branchSummary,
+      counter: host.counter,
+      customInstructions: answer?.customInstructions ?? preparation.customInstructions,
+      replaceInstructions: answer?.replaceInstructions ?? preparation.replaceInstructions,
+      signal,
+    },
+  );
+  if (summary === "") return undefined;
+  return { summary, details: { readFiles, modifiedFiles }, usage, fromExtension: false };
+}
+
+function usable(input: ExtensionBranchSummary): ExtensionBranchSummary {
+  const text: unknown = input.summary;
+  if (typeof text === "string" && text.trim() !== "") return input;
+  throw new SessionError(
+    "SUMMARY_FAILED",
+    "A handler of session_before_tree gave a summary without text; nothing was changed. Correct the extension.",
+    { details: { kind: "branch" } },
+  );
+}
+
+function noSummarizer(): never {
+  throw new Error("the controller has no summarizer");
+}
+
+/** Moves the leaf and appends what belongs there, synchronously: nothing can come in between. */
+async function move(
+  { current: { session }, hooks }: ControllerHost,
+  target: SessionEntry,
+  label: string | undefined,
+  summary: ReadySummary | undefined,
+): Promise<NavigateTreeResult> {
+  const oldLeafId = session.getLeafId();
+  const { leafId, editorText } = destinationOf(target);
+  let summaryEntry: BranchSummaryEntry | undefined;
+  if (summary !== undefined) {
+    const { fromExtension, details, usage } = summary;
+    const id = session.branchWithSummary(leafId, summary.summary, details, fromExtension || undefined, usage);
+    const entry = session.getEntry(id);
+    if (entry?.type === "branch_summary") summaryEntry = entry;
+  } else if (leafId === null) {
+    session.resetLeaf();
+  } else {
+    session.branch(leafId);
+  }
+  if (label !== undefined && label !== "") session.appendLabelChange(summaryEntry?.id ?? target.id, label);
+  await hooks.emit("session_tree", {
+    newLeafId: session.getLeafId(),
+    oldLeafId,
+    ...(summary && summaryEntry && { summaryEntry, fromExtension: summary.fromExtension }),
+  });
+  return {
+    cancelled: false,
+    ...(editorText !== undefined && { editorText }),
+    ...(summaryEntry !== undefined && { summaryEntry }),
+  };
+}
+
+/** A message by a person or an extension is a target for editing it. */
+function destinationOf(target: SessionEntry): Destination {
+  const editorText = editableTextOf(target);
+  return editorText === undefined ? { leafId: target.id } : { leafId: target.parentId, editorText };
+}
+
+function editableTextOf(entry: SessionEntry): string | undefined {
+  if (entry.type === "custom_message") return textsOf(entry.content).join("");
+  const { role, content } = fieldsOf(entry.type === "message" ? entry.message : undefined);
+  return role === "user" || role === "custom" ? textsOf(content).join("") : undefined;
+}

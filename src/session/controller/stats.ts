@@ -1,0 +1,184 @@
+import { getLastAssistantUsage, type TokenCounter } from "../../core/compaction/tokens.ts";
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { ModelsInUse, tokensIn, usageOf } from "../../core/facts/usage.ts";
+import { type ModelUsage, UsageTally, type UsageTotals } from "../../core/facts/usage-tally.ts";
+import type { SessionEntry } from "../../core/format/entry.ts";
+import { assertOptions, FLAG, numberFrom } from "../../core/format/options.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import { contextUsage } from "./compact-if-needed.ts";
+import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
+
+/** What to count. */
+export interface StatsOptions {
+  /** Whether to count entries that a fork inherited. Default false. */
+  readonly includeInherited?: boolean | undefined;
+  /** Whether to count only the path root → leaf instead of all branches. Default false. */
+  readonly pathOnly?: boolean | undefined;
+  /** Size of the model's context window, in tokens; for `context.percent`. */
+  readonly contextWindow?: number | undefined;
+}
+
+/** How full the context at the leaf is. */
+export interface ContextUse {
+  /** Size in tokens; null after a compaction until a model reports the new size. */
+  tokens: number | null;
+  contextWindow: number | null;
+  /** `tokens` as percentage of `contextWindow`, may exceed 100; null if one of the two is unknown. */
+  percent: number | null;
+}
+
+/** The contents and cost of a session. Counts cover all branches, unless `pathOnly` was set. */
+export interface SessionStats {
+  /** Undefined in memory. */
+  sessionFile: string | undefined;
+  sessionId: string;
+  sessionName: string | undefined;
+  cwd: string;
+  /** Path of the session that this one was forked from. */
+  parentSession: string | undefined;
+  /** Time of the header; null if it has none. */
+  createdAt: Date | null;
+  /** Time since then, in milliseconds. */
+  ageMs: number | null;
+  entries: number;
+  /** Messages by role; those of extensions count as `custom`. */
+  messages: { total: number; byRole: { [role: string]: number } };
+  /** Tool calls of the model by the tool's name, and how many results say that the call failed. */
+  toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
+  /** Usage of assistant messages, tool results, summaries and `usage` entries. */
+  usage: UsageTotals;
+  /** The same by model, most expensive first. A summary that names none counts to the model that answered last. */
+  byModel: ModelUsage[];
+  /** Share of the input that a cache served, 0 to 1; null if there was no input. */
+  cacheHitRate: number | null;
+  /** Entries copied from the parent; included in the other counts only with `includeInherited`. */
+  inherited: { entries: number; usage: UsageTotals };
+  context: ContextUse;
+}
+
+/** What counting needs apart from the session. */
+export interface StatsSource {
+  readonly session: SessionManager;
+  readonly counter: TokenCounter | undefined;
+  readonly nowMs: number;
+  /** Default: determined from the session's header and its parent's file. */
+  readonly isInherited: IsInherited | undefined;
+}
+
+/** Counts the contents of a session; see `SessionController.getStats`. */
+export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
+  assertOptions(options, {
+    includeInherited: FLAG,
+    pathOnly: FLAG,
+    contextWindow: numberFrom(0, "tokens"),
+  });
+  const { session } = source;
+  const isInherited = source.isInherited ?? inheritedIn(session);
+  const models = new ModelsInUse();
+  const own = new EntryTally(models);
+  const inherited = new EntryTally(models);
+  const entries = options.pathOnly === true ? session.getBranch() : session.getEntries();
+  for (const entry of entries) {
+    const isCopy = isInherited(entry);
+    if (isCopy) inherited.add(entry);
+    if (!isCopy || options.includeInherited === true) own.add(entry);
+  }
+  return {
+    ...identity(session, source.nowMs),
+    ...own.counts(),
+    inherited: { entries: inherited.entries, usage: inherited.usage.total },
+    context: contextUse(source, options.contextWindow),
+  };
+}
+
+function identity(session: SessionManager, nowMs: number) {
+  const header = session.getHeader();
+  const createdMs = Date.parse(header?.timestamp ?? "");
+  const isKnown = !Number.isNaN(createdMs);
+  return {
+    sessionFile: session.getSessionFile(),
+    sessionId: session.getSessionId(),
+    sessionName: session.getSessionName(),
+    cwd: session.getCwd(),
+    parentSession: header?.parentSession,
+    createdAt: isKnown ? new Date(createdMs) : null,
+    ageMs: isKnown ? nowMs - createdMs : null,
+  };
+}
+
+function contextUse({ session, counter }: StatsSource, contextWindow: number | undefined): ContextUse {
+  const tokens = isSizeUnknown(session) ? null : contextUsage(session, counter).tokens;
+  const isWindowKnown = contextWindow !== undefined && contextWindow > 0;
+  return {
+    tokens,
+    contextWindow: contextWindow ?? null,
+    percent: tokens === null || !isWindowKnown ? null : (tokens / contextWindow) * 100,
+  };
+}
+
+/** Whether the context begins with a compaction and no model has reported its size since. */
+function isSizeUnknown(session: SessionManager): boolean {
+  for (const entry of session.walkUp()) {
+    if (entry.type === "compaction") return true;
+    if (getLastAssistantUsage([entry]) !== undefined) return false;
+  }
+  return false;
+}
+
+class EntryTally {
+  entries = 0;
+  readonly usage = new UsageTally();
+  readonly #roles = new Map<string, number>();
+  readonly #calls = new Map<string, number>();
+  readonly #models: ModelsInUse;
+  #failed = 0;
+
+  constructor(models: ModelsInUse) {
+    this.#models = models;
+  }
+
+  add(entry: SessionEntry): void {
+    this.entries++;
+    const fields = fieldsOf(entry);
+    const usage = usageOf(entry);
+    if (usage !== undefined) this.usage.add(usage, this.#models.of(entry));
+    if (fields["type"] === "message") this.#addMessage(fields["message"]);
+    else if (fields["type"] === "custom_message") count(this.#roles, "custom");
+  }
+
+  counts() {
+    const { total, byModel } = this.usage;
+    const input = tokensIn(total);
+    return {
+      entries: this.entries,
+      messages: { total: sum(this.#roles), byRole: Object.fromEntries(this.#roles) },
+      toolCalls: {
+        total: sum(this.#calls),
+        failed: this.#failed,
+        byName: Object.fromEntries(this.#calls),
+      },
+      usage: total,
+      byModel,
+      cacheHitRate: input === 0 ? null : total.cacheRead / input,
+    };
+  }
+
+  #addMessage(message: unknown): void {
+    const { role, content, isError } = fieldsOf(message);
+    count(this.#roles, typeof role === "string" ? role : "unknown");
+    if (role === "toolResult" && isError === true) this.#failed++;
+    if (role !== "assistant" || !Array.isArray(content)) return;
+    for (const block of content) {
+      const { type, name } = fieldsOf(block);
+      if (type === "toolCall") count(this.#calls, typeof name === "string" ? name : "unknown");
+    }
+  }
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function sum(counts: ReadonlyMap<string, number>): number {
+  return Array.from(counts.values()).reduce((total, times) => total + times, 0);
+}

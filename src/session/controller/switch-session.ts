@@ -1,0 +1,117 @@
+import { realpathSync, statSync } from "node:fs";
+import { SessionError } from "../../core/format/errors.ts";
+import { assertOptions, SIGNAL, TEXT } from "../../core/format/options.ts";
+import { ifPresent } from "../fs/file-system.ts";
+import { absolutePath } from "../log/session-paths.ts";
+import { sessionNotFound } from "../manager/open-session.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { NewSessionOptions } from "../manager/session-options.ts";
+import type { ControllerHost } from "./controller-host.ts";
+import type { SessionHookEvents } from "./hook-events.ts";
+
+/** How to switch to another session. */
+export interface SwitchSessionOptions {
+  /** Working directory instead of the session's, for example if that is gone. */
+  readonly cwd?: string | undefined;
+  /** Stops reading the file with `ABORTED`; the current session stays. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of a command that switches sessions. */
+export interface SwitchResult {
+  /** Whether a handler stopped it; the current session then stays. */
+  cancelled: boolean;
+  /** Path of the current session; absent in memory. */
+  sessionFile?: string;
+}
+
+/** Begins a new session; see `SessionController.newSession`. */
+export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
+  const from = host.current.session;
+  if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
+  return goTo(host, "new", from, from.createSibling(options));
+}
+
+/** Switches to the session of a file; see `SessionController.switchSession`. */
+export async function switchSession(
+  host: ControllerHost,
+  path: string,
+  options: SwitchSessionOptions,
+): Promise<SwitchResult> {
+  assertOptions(options, { cwd: TEXT, signal: SIGNAL });
+  const { cwd, signal } = options;
+  const { current } = host;
+  const from = current.session;
+  const findTarget = () => (from.isInStore ? path : requireFile(absolutePath(path)));
+  const target = findTarget();
+  const event = { reason: "resume", targetSessionFile: target } as const;
+  if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
+  // The file may be gone by now, and would be opened as a new session.
+  findTarget();
+  const load = () =>
+    from.loadSibling(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
+  if (isSameFile(target, from.getSessionFile())) {
+    assertFolder(cwd ?? from.getCwd(), target, from);
+    await current.replace({ reason: "resume", from, path: target, open: load });
+    return { cancelled: false, sessionFile: target };
+  }
+  const next = await load();
+  await orClose(next, () => assertFolder(next.getCwd(), target, from));
+  return goTo(host, "resume", from, next);
+}
+
+/** Asks the handlers whether the session may be left; throws `STALE_LEAF` if it is being left already, or was left while they ran. */
+export async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
+  { current, hooks }: ControllerHost,
+  name: Name,
+  event: SessionHookEvents[Name],
+): Promise<boolean> {
+  const from = current.session;
+  current.assertNotLeft(from);
+  const answer = await hooks.emit(name, event);
+  if (answer?.cancel === true) return true;
+  current.assertNotLeft(from);
+  return false;
+}
+
+/** Replaces the current session by one that is open already. */
+export async function goTo(
+  { current }: ControllerHost,
+  reason: "new" | "resume" | "fork",
+  from: SessionManager,
+  next: SessionManager,
+): Promise<SwitchResult> {
+  const path = next.getSessionFile();
+  await orClose(next, () => current.assertNotLeft(from));
+  await current.replace({ reason, from, path, open: () => next });
+  return { cancelled: false, ...(path !== undefined && { sessionFile: path }) };
+}
+
+/** Closes a session that is not needed after all. */
+async function orClose(session: SessionManager, check: () => void): Promise<void> {
+  try {
+    check();
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+function requireFile(path: string): string {
+  if (ifPresent(() => statSync(path)) !== undefined) return path;
+  throw sessionNotFound(path);
+}
+
+function isSameFile(path: string, other: string | undefined): boolean {
+  const real = other === undefined ? undefined : ifPresent(() => realpathSync(other));
+  return real !== undefined && real === ifPresent(() => realpathSync(path));
+}
+
+function assertFolder(cwd: string, sessionFile: string, from: SessionManager): void {
+  if (ifPresent(() => statSync(cwd))?.isDirectory()) return;
+  throw new SessionError(
+    "CWD_MISSING",
+    `The session works in ${cwd}, which is not there; go on elsewhere with switchSession(path, { cwd }).`,
+    { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
+  );
+}

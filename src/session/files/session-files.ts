@@ -1,0 +1,148 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join, sep } from "node:path";
+import { realFileSystem } from "../fs/file-system.ts";
+import { despiteReplacement, nameOfOldFile } from "../log/replace-file.ts";
+import {
+  absolutePath,
+  projectFolderIn,
+  projectKey,
+  type SessionPlaces,
+  sessionsRoot,
+} from "../log/session-paths.ts";
+import { type FileMark, markOf } from "./file-mark.ts";
+import { reportSkipped, type SkipReport, unlessRefused } from "./skipped-files.ts";
+import type { Pace } from "./time-slices.ts";
+import { importedRoot } from "./user-folders.ts";
+
+/** A set of sessions. */
+export interface CatalogScope {
+  /** Only sessions of this project. Default: all. */
+  readonly cwd?: string;
+  /** One flat folder. Default: the project's folder, or those of all projects. */
+  readonly sessionDir?: string;
+  /** Where sessions are kept, if not where pi keeps them. */
+  readonly places?: SessionPlaces;
+  /** Whether to include sessions imported from other programs, which have a folder of their own. Default false. */
+  readonly includeImported?: boolean;
+  /** Flat folders of programs that write this format, too. */
+  readonly otherDirs?: readonly string[];
+}
+
+/** A file that may be a session. */
+export interface SessionFile extends FileMark {
+  readonly path: string;
+  readonly folder: string;
+  readonly name: string;
+}
+
+const SUFFIX = ".jsonl";
+
+/** Yields the files of one folder that may be sessions; none are opened. The folder may be missing. */
+export function* sessionFilesIn(folder: string, report: SkipReport): Generator<SessionFile, void> {
+  // The same as joining each name, in a fraction of the time.
+  const front = join(folder, sep);
+  for (const name of sessionNames(namesIn(folder, report))) {
+    const file = name.endsWith(SUFFIX) ? fileAt(front + name, folder, name, report) : undefined;
+    if (file !== undefined) yield file;
+  }
+}
+
+/** Names in a folder, with those of sessions that are just being replaced, or whose replacement was killed. */
+function sessionNames(names: readonly string[]): readonly string[] {
+  const replaced = names.flatMap((name) => nameOfOldFile(name) ?? []).filter((name) => !names.includes(name));
+  return [...names, ...replaced];
+}
+
+function fileAt(path: string, folder: string, name: string, report: SkipReport): SessionFile | undefined {
+  try {
+    const stats = despiteReplacement(realFileSystem, path, () => statSync(path));
+    if (stats.isFile()) return { path, folder, name, ...markOf(stats) };
+    report({ path, reason: "not-a-file" });
+  } catch (error) {
+    reportSkipped(path, error, report);
+  }
+  return undefined;
+}
+
+/**
+ * Returns the folders of a scope and the files in them, most recently written first.
+ *
+ * Calls are synchronous, because each takes microseconds, and a promise would take longer.
+ */
+export async function findSessionFiles(
+  scope: CatalogScope,
+  report: SkipReport,
+  pace: Pace,
+): Promise<{ folders: string[]; files: SessionFile[] }> {
+  const folders = foldersOf(scope, report);
+  const files: SessionFile[] = [];
+  for (const folder of folders) {
+    for (const file of sessionFilesIn(folder, report)) {
+      if (scope.otherDirs?.includes(folder) && CHECKPOINT.test(file.name)) continue;
+      files.push(file);
+      if (pace.isDue) await pace.rest();
+    }
+  }
+  return { folders, files: files.sort(newestFirst) };
+}
+
+const CHECKPOINT = /\.checkpoint\.[^.]+\.jsonl$/;
+
+/** Orders files: most recently written first, then by path. */
+export function newestFirst(a: SessionFile, b: SessionFile): number {
+  return b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1);
+}
+
+/**
+ * Makes the function that tells whether a session belongs to a scope.
+ *
+ * The header names the project, since folder names are lossy; without one, the folder counts.
+ */
+export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: string) => boolean {
+  const { cwd } = scope;
+  if (cwd === undefined) return () => true;
+  const key = projectKeyOf(cwd);
+  const folderNames = new Set(
+    projectFolders(cwd, sessionsRoot(scope.places)).map((folder) => basename(folder)),
+  );
+  const keys = new Map<string, string>();
+  return (headerCwd, folder) => {
+    if (headerCwd === "") return folderNames.has(basename(folder));
+    const known = keys.get(headerCwd) ?? projectKeyOf(headerCwd);
+    keys.set(headerCwd, known);
+    return known === key;
+  };
+}
+
+/** Returns the folders of a scope; they may be missing. */
+export function foldersOf(scope: CatalogScope, report: SkipReport): string[] {
+  const { cwd, sessionDir, places, includeImported = false } = scope;
+  const roots = includeImported ? [importedRoot()] : [];
+  if (sessionDir === undefined) roots.unshift(sessionsRoot(places));
+  const folders = roots.flatMap((root) => {
+    if (cwd !== undefined) return projectFolders(cwd, root);
+    return namesIn(root, report).map((name) => join(root, name));
+  });
+  const others = [...folders, ...(scope.otherDirs ?? [])];
+  return sessionDir === undefined ? others : [absolutePath(sessionDir), ...others];
+}
+
+/** The folders of a project's sessions below a folder: for the given path, and for the real one. */
+function projectFolders(cwd: string, root: string): string[] {
+  return [...new Set([projectFolderIn(root, cwd), projectFolderIn(root, projectKeyOf(cwd))])];
+}
+
+/** Returns the text that identifies a project; a header may name a path that is invalid on this system. */
+export function projectKeyOf(cwd: string): string {
+  return unlessRefused(() => projectKey(cwd)) ?? cwd;
+}
+
+/** Returns the names in a folder; none if it is gone, or, reported, if the system refuses. */
+export function namesIn(folder: string, report: SkipReport): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    reportSkipped(folder, error, report);
+    return [];
+  }
+}

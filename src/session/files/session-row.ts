@@ -1,0 +1,54 @@
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
+
+/** A session as a list shows it, wherever it is kept. */
+export interface SessionRow {
+  /** Absolute path of its file; absent if it is kept elsewhere. */
+  readonly path?: string;
+  readonly id: string;
+  /** Working directory of the header; empty if it names none. */
+  readonly cwd: string;
+  /** Display name, if it has one. */
+  readonly name?: string;
+  /** What it was forked from, as its header says: a path, or an id. */
+  readonly parentSession?: string;
+  /** Time of the header, else of the file. */
+  readonly created: Date;
+  /** Time of the latest user or assistant message, else of the header, else of the file. */
+  readonly modified: Date;
+  /** Entries of type `message`, of any role. */
+  readonly messageCount: number;
+  /** Text of the first user message that has text, or how it begins; absent if there is none. */
+  readonly firstMessage?: string;
+  /** How many issues it has; absent if no line is damaged, repeated or out of place, or nobody looked. */
+  readonly issueCount?: number;
+}
+
+/** The row of a session that is kept in a file. */
+export interface FileRow extends SessionRow {
+  readonly path: string;
+}
+
+/** Makes the row of a session, wherever it is kept, with a time for one that has none itself. */
+export function sessionRow(
+  facts: SessionFacts,
+  fallbackMs = 0,
+): { -readonly [Key in keyof SessionRow]: SessionRow[Key] } {
+  const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage } = facts;
+  const row: ReturnType<typeof sessionRow> = {
+    id,
+    cwd,
+    created: new Date(createdMs ?? fallbackMs),
+    modified: new Date(lastMessageMs ?? createdMs ?? fallbackMs),
+    messageCount,
+  };
+  // Spreading what most rows lack into each of thousands takes as long as all the rest.
+  if (name !== null) row.name = name;
+  if (parentSession !== null) row.parentSession = parentSession;
+  if (firstMessage !== null) row.firstMessage = firstMessage;
+  return row;
+}
+
+/** Orders session files for a list: latest first, then by path. */
+export function compareRows(a: FileRow, b: FileRow): number {
+  return b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1);
+}

@@ -1,0 +1,88 @@
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { nodeCrypto, sha256 } from "./digest.ts";
+import { type FileSystem, ifPresent, keepsOpenFiles, removeQuietly, whileHeld } from "./file-system.ts";
+import { isStillRunning, startOf } from "./process-identity.ts";
+
+/** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
+const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
+
+/** How the names of folders begin that commands make in the folder for temporary files. */
+export const TEMPORARY_FOLDER_PREFIX = "sessiontree-";
+
+/** Machine, process and start time of a temporary file's owner, and a word for a file beside a database. */
+const NAME = /^\.([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{16}\.tmp(?:-\w+)?$/;
+
+let machineName: string | undefined;
+let ownStart: string | undefined;
+
+/** Files of this process that could not be removed. */
+const abandoned = new Set<string>();
+
+/**
+ * Returns a new path for a temporary file. Its name identifies the owner.
+ *
+ * @param folder - The folder of the final file.
+ */
+export function temporaryPath(folder: string): string {
+  ownStart ??= startOf(process.pid) ?? "";
+  // Short, because the final name may be as long as the system allows.
+  const unique = nodeCrypto().randomBytes(8).toString("hex");
+  return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
+}
+
+/** Removes a temporary file; if that fails, tries again before the next one is made. */
+export function removeTemporary(fs: FileSystem, path: string): void {
+  if (!removeQuietly(fs, path)) abandoned.add(path);
+}
+
+/**
+ * Removes a file, if it is there, so that its name is free at once.
+ *
+ * Windows keeps the name of a removed file until the last process closes it: the file gets another name first.
+ */
+export function removeFile(fs: FileSystem, path: string): void {
+  if (!keepsOpenFiles(fs)) {
+    ifPresent(() => fs.unlinkSync(path));
+    return;
+  }
+  const temporary = temporaryPath(dirname(path));
+  const isThere = ifPresent(() => {
+    whileHeld(fs, () => fs.renameSync(path, temporary));
+    return true;
+  });
+  if (isThere) removeTemporary(fs, temporary);
+}
+
+/**
+ * Removes the temporary files of killed processes, which may hold text that was redacted since.
+ *
+ * @remarks Cost: O(names in the folder).
+ */
+export function removeLeftovers(fs: FileSystem, folder: string): void {
+  for (const path of abandoned) if (removeQuietly(fs, path)) abandoned.delete(path);
+  for (const name of fs.readdirSync(folder)) {
+    const [, host, pid, startedAt = ""] = NAME.exec(name) ?? [];
+    if (host === undefined) continue;
+    const path = join(folder, name);
+    if (isLeft(fs, path, host, Number(pid), startedAt)) removeQuietly(fs, path);
+  }
+}
+
+/** Whether the owner of a temporary file is gone. Another process may have its number where systems do not tell its start. */
+function isLeft(fs: FileSystem, path: string, host: string, pid: number, startedAt: string): boolean {
+  if (host !== machine()) return isUnchanged(fs, path);
+  const isRunning = isStillRunning(pid, startedAt);
+  return isRunning === "unclear" ? pid !== process.pid && isUnchanged(fs, path) : !isRunning;
+}
+
+/** Returns eight characters that identify this machine. */
+function machine(): string {
+  machineName ??= sha256(hostname()).slice(0, 8);
+  return machineName;
+}
+
+function isUnchanged(fs: FileSystem, path: string): boolean {
+  const stats = ifPresent(() => fs.lstatSync(path));
+  return stats !== undefined && Date.now() - stats.ctimeMs > LEFT_OVER_AFTER_MS;
+}

@@ -1,0 +1,418 @@
+import { constants } from "node:fs";
+import { dirname } from "node:path";
+import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
+import {
+  type Descriptor,
+  keepForReading,
+  poolDescriptor,
+  releaseDescriptor,
+  touchDescriptor,
+} from "../fs/descriptors.ts";
+import { type FileIdentity, type FileState, isSameFile, stateOf, stateOfOpen } from "../fs/file-identity.ts";
+import {
+  closeQuietly,
+  FILE_MODE,
+  type FileSystem,
+  hasErrorCode,
+  ifPresent,
+  keepsOpenFiles,
+  makeFolder,
+  NotAPlainFileError,
+  openFile,
+  openForReading,
+  readRange,
+  removeQuietly,
+  setMode,
+  syncFolder,
+  writeSome,
+} from "../fs/file-system.ts";
+import { FileChangedError } from "./file-errors.ts";
+
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
+
+/** How a file is opened for appending: never through a link, and without waiting on a pipe. */
+const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+
+/** Attempts to write lines that other processes' writes keep splitting. */
+const MAX_ATTEMPTS = 3;
+
+const AT_PATH = { bigint: true, throwIfNoEntry: false } as const;
+
+/** An open file to read from. */
+export interface OpenToRead {
+  readonly fd: number;
+  close(): void;
+}
+
+/**
+ * A file that is only ever appended to, through a descriptor that is opened when needed and kept while in use.
+ *
+ * @remarks All calls are synchronous and fail with the system's error.
+ */
+export class AppendFile {
+  readonly path: string;
+  /** State of the file when it was first opened. */
+  opened: FileState | undefined;
+  readonly #fs: FileSystem;
+  readonly #keepsOpenFiles: boolean;
+  #identity: FileIdentity | undefined;
+  #descriptor: Descriptor | undefined;
+  /** Opened for reading only, while something is read. */
+  #reading: number | undefined;
+  /** Bytes that the current write has written so far. */
+  #written = 0;
+  /** What a failed `create` could not remove, with the most bytes that it has written to it. */
+  #leftover: FileState | undefined;
+
+  constructor(fs: FileSystem, path: string) {
+    this.#fs = fs;
+    this.path = path;
+    this.#keepsOpenFiles = keepsOpenFiles(fs);
+  }
+
+  /** Whether the file is open, so that it can be read even if its name is gone. */
+  get isHeld(): boolean {
+    return this.#fd !== undefined;
+  }
+
+  get #fd(): number | undefined {
+    return this.#descriptor?.fd ?? this.#reading;
+  }
+
+  /** Returns the state of the path; undefined if nothing is there. */
+  stateAtPath(): FileState | undefined {
+    const stats = this.#fs.statSync(this.path, AT_PATH);
+    return stats && stateOf(stats);
+  }
+
+  /** Whether a state is that of the file that this object has read or created. */
+  isSame(state: FileIdentity): boolean {
+    return isSameFile(this.#identity, state);
+  }
+
+  /** Whether two objects are of the same file. */
+  isSameAs(other: AppendFile): boolean {
+    return other.#identity !== undefined && this.isSame(other.#identity);
+  }
+
+  /** Whether the open file was replaced by a process that copied its lines. One that may only be read looks the same. */
+  get isRetired(): boolean {
+    const fd = this.#fd;
+    return fd !== undefined && looksRetired(this.#fs.fstatSync(fd));
+  }
+
+  /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
+  get isSuperseded(): boolean {
+    const fd = this.#descriptor?.fd ?? this.#reading;
+    if (fd === undefined) return false;
+    return (this.#keepsOpenFiles || looksRetired(this.#fs.fstatSync(fd))) && !this.#isAtPath(fd);
+  }
+
+  /** Returns the state of the open file, whatever its name is now. */
+  state(): FileState {
+    return this.read((fd) => stateOfOpen(this.#fs, fd));
+  }
+
+  /** Creates the file, and its folder, with its first bytes. At the path may be an empty file, and nothing else. */
+  create(bytes: Uint8Array, isSynced: boolean): void {
+    makeFolder(this.#fs, dirname(this.path));
+    this.#refuseLink();
+    const isThere = this.#mayBegin();
+    const flags = isThere ? APPENDING : APPENDING | O_CREAT | O_EXCL;
+    const fd = this.#fs.openSync(this.path, flags, FILE_MODE);
+    this.#written = 0;
+    let state: FileState | undefined;
+    try {
+      state = this.#plainState(fd);
+      if (this.#isLeftover(state)) this.#fs.ftruncateSync(fd, 0);
+      else if (state.size > 0) throw exists(this.path);
+      setMode(this.#fs, fd, FILE_MODE);
+      this.#writeRest(fd, bytes, bytes.length, 0);
+      if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw exists(this.path);
+      if (isSynced) this.#fs.fsyncSync(fd);
+      if (isSynced) syncFolder(this.#fs, dirname(this.path));
+    } catch (error) {
+      if (isThere) this.#cutUnlessReplaced(fd, 0, bytes);
+      else if (!this.#remove(fd, bytes.length)) this.#leftover = state && { ...state, size: bytes.length };
+      closeQuietly(this.#fs, fd);
+      throw error;
+    }
+    this.#leftover = undefined;
+    this.#identity = state;
+    this.#descriptor = poolDescriptor(this.#fs, fd, this);
+  }
+
+  /**
+   * Appends the first `length` bytes in one write, and checks that the file is still at the path.
+   *
+   * If the write fails part-way, what it wrote is truncated, unless another process has written after it. From a
+   * retired file nothing is truncated: others have read the lines, or are copying them.
+   *
+   * @param expectedEnd - The end of the file if nobody else wrote.
+   * @param isSynced - Whether to wait until the bytes survive a power cut.
+   * @returns The size of the file then; undefined if another file is at the path: the lines must go there.
+   */
+  append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): number | undefined {
+    const descriptor = this.#descriptor;
+    const fd = descriptor?.isFresh === true && descriptor.fd !== undefined ? descriptor.fd : this.#open();
+    if (fd === undefined) return undefined;
+    this.#written = 0;
+    try {
+      const count = this.#fs.writeSync(fd, bytes, 0, length);
+      this.#written = count;
+      if (count !== length) this.#writeRest(fd, bytes, length, expectedEnd);
+      if (isSynced) this.#fs.fsyncSync(fd);
+      const size = this.#findSize(fd);
+      if (size !== undefined) return size;
+    } catch (error) {
+      if (this.#cutUnlessReplaced(fd, expectedEnd, bytes.subarray(0, length))) throw error;
+      return undefined;
+    }
+    this.#cutUnlessReplaced(fd, expectedEnd, bytes.subarray(0, length));
+    return undefined;
+  }
+
+  /** Waits until written bytes survive a power cut. */
+  sync(): void {
+    const fd = this.#open();
+    if (fd === undefined) throw new FileChangedError(`${this.path} is another file now`);
+    this.#fs.fsyncSync(fd);
+  }
+
+  /** Calls `use` with a descriptor for reading. */
+  read<T>(use: (fd: number) => T): T {
+    const { fd, close } = this.openToRead();
+    try {
+      return use(fd);
+    } finally {
+      close();
+    }
+  }
+
+  readRange(offset: number, length: number): Uint8Array {
+    return this.read((fd) => readRange(this.#fs, fd, offset, length));
+  }
+
+  /**
+   * Opens the file for reading, whatever happens to its path until `close`; uses a descriptor that is open already.
+   *
+   * @throws {NotAPlainFileError} If a folder, pipe, socket or device is at the path.
+   * @throws {FileChangedError} If another file is there.
+   */
+  openToRead(): OpenToRead {
+    const held = this.#descriptor;
+    if (held?.fd !== undefined) return { fd: held.fd, close: keepForReading(held, held.fd) };
+    if (this.#reading !== undefined) return { fd: this.#reading, close: () => undefined };
+    const before = this.#fs.statSync(this.path);
+    if (!before.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
+    const fd = openForReading(this.#fs, this.path);
+    try {
+      if (!this.#isOfFile(fd)) throw new FileChangedError(`${this.path} is another file now`);
+    } catch (error) {
+      closeQuietly(this.#fs, fd);
+      throw error;
+    }
+    this.#reading = fd;
+    const close = () => {
+      this.#reading = undefined;
+      closeQuietly(this.#fs, fd);
+    };
+    return { fd, close };
+  }
+
+  /** Closes the descriptor; the next write opens it again. */
+  release(): void {
+    if (this.#descriptor !== undefined) releaseDescriptor(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  /** Opens the file for appending; undefined if another one is at the path. */
+  #open(): number | undefined {
+    const descriptor = this.#descriptor;
+    if (descriptor?.fd !== undefined) {
+      if (!descriptor.isFresh) touchDescriptor(descriptor);
+      return descriptor.fd;
+    }
+    this.#refuseLink();
+    // Nothing may be at the path while the file is replaced.
+    const fd = ifPresent(() => openFile(this.#fs, this.path, APPENDING));
+    if (fd === undefined) return undefined;
+    try {
+      if (!this.#isOfFile(fd)) {
+        closeQuietly(this.#fs, fd);
+        return undefined;
+      }
+    } catch (error) {
+      closeQuietly(this.#fs, fd);
+      throw error;
+    }
+    this.#descriptor = poolDescriptor(this.#fs, fd, this);
+    return fd;
+  }
+
+  /** Refuses a link where the system does not do so when the file is opened. */
+  #refuseLink(): void {
+    if (constants.O_NOFOLLOW !== undefined) return;
+    const isLink = this.#fs.lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink();
+    if (isLink) throw Object.assign(new Error(`${this.path} is a symbolic link`), { code: "ELOOP" });
+  }
+
+  /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */
+  #isOfFile(fd: number): boolean {
+    const state = this.#plainState(fd);
+    this.opened ??= state;
+    if (this.#identity !== undefined) return isSameFile(this.#identity, state);
+    this.#identity = state;
+    return true;
+  }
+
+  /**
+   * Returns the size of the open file, if what was just written will be found: by readers of the path, or by the process that
+   * replaces the file later.
+   *
+   * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the
+   * write, any later replacement copies what was written. Where an open file can neither be replaced nor loses its name, the
+   * old file has left the path by then.
+   */
+  #findSize(fd: number): number | undefined {
+    const stats = this.#fs.fstatSync(fd);
+    const isSafe = !this.#keepsOpenFiles && stats.nlink > 0 && !looksRetired(stats);
+    return isSafe || this.#isAtPath(fd) ? stats.size : undefined;
+  }
+
+  /**
+   * Tells whether the path leads to this file with a size; and, if the file is not open, with the time of a state that was seen.
+   */
+  isAtPathWith(size: number, seen: FileState | undefined): boolean {
+    const stats = this.#fs.statSync(this.path, AT_PATH);
+    if (stats === undefined || Number(stats.size) !== size || !isSameFile(this.#identity, stats))
+      return false;
+    const isHeld = (this.#descriptor?.fd ?? this.#reading) !== undefined;
+    return isHeld || (seen?.size === size && seen.mtimeNs === stats.mtimeNs);
+  }
+
+  /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */
+  #isAtPath(fd: number): boolean {
+    return isSameFile(this.stateAtPath(), stateOfOpen(this.#fs, fd));
+  }
+
+  #plainState(fd: number): FileState {
+    const stats = this.#fs.fstatSync(fd, { bigint: true });
+    if (!stats.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
+    return stateOf(stats);
+  }
+
+  /** Whether the file at the path may be used for a new session: an empty one, or the rest of a failed attempt. */
+  #mayBegin(): boolean {
+    const stats = this.#fs.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
+    return stats?.isFile() === true && (stats.size === 0n || this.#isLeftover(stateOf(stats)));
+  }
+
+  #isLeftover(state: FileState): boolean {
+    return isSameFile(this.#leftover, state) && state.size <= (this.#leftover?.size ?? 0);
+  }
+
+  /** Removes a new file after a failure, unless others have found it and appended to it; false if it may be there. */
+  #remove(fd: number, length: number): boolean {
+    try {
+      const state = stateOfOpen(this.#fs, fd);
+      const now = this.stateAtPath();
+      const isOwn = now !== undefined && isSameFile(state, now) && state.size <= length;
+      return !isOwn || removeQuietly(this.#fs, this.path);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return false;
+    }
+  }
+
+  /**
+   * Writes what is not written yet; writes all again as a whole if the system split it and others wrote in between.
+   *
+   * Writing a line twice is safe: readers ignore the repetition.
+   */
+  #writeRest(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
+    let start = expectedEnd;
+    let lines = bytes;
+    let end = length;
+    for (let attempt = 1; ; attempt++) {
+      let at = attempt === 1 ? this.#written : 0;
+      let parts = at > 0 ? 1 : 0;
+      for (; at < end; parts++) {
+        const count = writeSome(this.#fs, fd, lines, at, end);
+        at += count;
+        this.#written += count;
+      }
+      if (parts === 1) return;
+      const { size } = this.#fs.fstatSync(fd);
+      if (size === start + end) return;
+      if (attempt === MAX_ATTEMPTS) throw new Error("others' lines came between the parts of a write");
+      start = size;
+      lines = Buffer.concat([LINE_BREAK, bytes.subarray(0, length)]);
+      end = lines.length;
+    }
+  }
+
+  /** Cuts off what was written, if nobody else wrote; returns false if the file is retired, and another at its path. */
+  #cutUnlessReplaced(fd: number, expectedEnd: number, bytes: Uint8Array): boolean {
+    try {
+      const stats = this.#fs.fstatSync(fd);
+      const isSuspect = looksRetired(stats) || this.#keepsOpenFiles;
+      if (isSuspect && !this.#isAtPath(fd)) return false;
+      const count = stats.size - expectedEnd;
+      // Any other size normally means that another process also wrote, and then nothing may be cut.
+      const isOwn = this.#written > 0 && count === this.#written;
+      // The system may have written a part of the bytes and reported only the error.
+      if (isOwn || this.#holds(fd, expectedEnd, bytes.subarray(0, count), count)) {
+        this.#fs.ftruncateSync(fd, expectedEnd);
+      }
+    } catch (error) {
+      // Report the error of the write itself. What remains is a torn tail, which the next append isolates.
+      if (!(error instanceof Error)) throw error;
+    }
+    return true;
+  }
+
+  /** Whether the last `count` bytes of the file are these. */
+  #holds(fd: number, start: number, bytes: Uint8Array, count: number): boolean {
+    if (count <= 0 || bytes.length !== count) return false;
+    const there = Buffer.alloc(count);
+    return this.#fs.readSync(fd, there, 0, count, start) === count && there.equals(bytes);
+  }
+}
+
+function exists(path: string): Error {
+  return Object.assign(new Error(`${path} exists already`), { code: "EEXIST" });
+}
+
+/** Permissions of a replaced file. */
+const RETIRED_MODE = 0o400;
+
+const WRITE_BITS = 0o222;
+
+/** The time that a replaced file gets where permissions do not last: the first that every file system knows. */
+const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
+
+/** Times of files are rounded, and some are local. */
+const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
+
+/** Makes a replaced file read-only: its writers notice that after their next write, and switch to the new file. */
+export function retire(fs: FileSystem, fd: number): void {
+  // There the old file has left the path already, which its writers notice.
+  if (keepsOpenFiles(fs)) return;
+  try {
+    fs.fchmodSync(fd, RETIRED_MODE);
+  } catch (error) {
+    // Another user's file, or a file system without permissions: writers then notice that the file has no name.
+    if (!hasErrorCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL")) throw error;
+  }
+}
+
+/** Marks a replaced file whose lines were copied, for sessions that still hold it open: none brings lines of it back. */
+export function markCopied(fs: FileSystem, path: string): void {
+  if (keepsOpenFiles(fs)) ifPresent(() => fs.utimesSync(path, RETIRED_AT, RETIRED_AT));
+}
+
+/** Tells by its mode or time whether a file was retired. A file that is merely read-only looks the same. */
+function looksRetired({ mode, mtimeMs }: { readonly mode: number; readonly mtimeMs: number }): boolean {
+  return (mode & WRITE_BITS) === 0 || mtimeMs < RETIRED_BEFORE_MS;
+}

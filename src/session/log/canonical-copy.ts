@@ -1,0 +1,59 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import type { EntryHead } from "../../core/format/head.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { runsOf } from "../../core/jsonl/byte-runs.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { tooNew } from "./file-errors.ts";
+import type { LogLine } from "./session-log.ts";
+
+/** What a copy of a session holds. */
+export interface CopyPlan {
+  readonly header: SessionHeader;
+  /** Which entries, parents before children, except where the file itself has them the other way round. */
+  readonly ordinals: Iterable<number>;
+  /** The head that an entry gets in the copy; default: its own. */
+  readonly headOf?: (ordinal: number) => EntryHead;
+  readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
+  /** Alters the lines of the header and of each entry. */
+  readonly changeLine?: LineChange;
+  /** Returns lines to put behind all entries, once those are copied. */
+  readonly more?: () => readonly LogLine[];
+}
+
+/** Entries decoded at a time, so that a copy of any size takes little memory. */
+const BATCH = 256;
+
+/**
+ * Yields the lines of a copy: the header, then each entry as the current version writes it.
+ *
+ * The one routine behind upgrade, fork, branch and export. Lines that need no change are copied byte for byte.
+ *
+ * @throws {SessionError} `VERSION_TOO_NEW`: an unknown version is not copied under another one.
+ */
+export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
+  if (log.index.version > CURRENT_SESSION_VERSION) throw tooNew(undefined, log.index.version);
+  const header = encodeRecord(plan.header);
+  yield `${plan.changeLine?.(header) ?? header}\n`;
+  const { index } = log;
+  const headOf = plan.headOf ?? ((ordinal: number) => index.tree.headAt(ordinal));
+  for (const batch of runsOf(plan.ordinals, BATCH)) {
+    const lines: (string | Uint8Array)[] = [];
+    log.readLines(batch, (ordinal, bytes) => {
+      const head = headOf(ordinal);
+      const line = changedLine(currentLine(bytes, head, index, plan.change), head, plan.changeLine);
+      lines.push(typeof line === "string" ? line : new Uint8Array(line), "\n");
+    });
+    yield* lines;
+  }
+  for (const { text } of plan.more?.() ?? []) yield `${text}\n`;
+}
+
+/** Plans a copy of everything under the same header. */
+export function wholeCopy({ header, tree, spans }: SessionIndex): CopyPlan {
+  if (header === undefined) throw new TypeError("a session without a header cannot be copied");
+  return { header, ordinals: spans.inFileOrder(tree.ordinals()) };
+}

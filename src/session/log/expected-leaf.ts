@@ -1,0 +1,25 @@
+import { SessionError } from "../../core/format/errors.ts";
+import type { EntryTree } from "../../core/tree/entry-tree.ts";
+
+/** Types of entries that do not continue a conversation, and so never make an append stale. */
+export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usage"];
+
+/** The error for an append whose expected leaf is no longer the leaf. */
+export function staleLeaf(expectedLeafId: string | null, leafId: string | null): SessionError {
+  return new SessionError(
+    "STALE_LEAF",
+    `The leaf is ${leafId}, not ${expectedLeafId}; look at the session again and decide anew.`,
+    { details: { expectedLeafId, leafId } },
+  );
+}
+
+/** Checks that nobody has continued a conversation behind an entry, anywhere in the tree; null if no entry continues one. */
+export function assertLeafIn(tree: EntryTree, order: Int32Array, expectedLeafId: string | null): void {
+  for (let i = order.length - 1; i >= 0; i--) {
+    const ordinal = order[i] ?? 0;
+    const id = tree.idAt(ordinal);
+    if (id === expectedLeafId) return;
+    if (!COMMUTING_TYPES.includes(tree.typeAt(ordinal))) throw staleLeaf(expectedLeafId, id);
+  }
+  if (expectedLeafId !== null) throw staleLeaf(expectedLeafId, null);
+}

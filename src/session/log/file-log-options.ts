@@ -1,0 +1,50 @@
+import {
+  CALLBACK,
+  choice,
+  FLAG,
+  numberFrom,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+} from "../../core/format/options.ts";
+import type { FileSystem } from "../fs/file-system.ts";
+
+/** How a session file is used. */
+export interface FileLogOptions {
+  /** `read-only` never writes and holds no descriptor. Default `read-write`. */
+  readonly mode?: "read-write" | "read-only";
+  /** When an append counts as done. `os` (default): it survives the process. `fsync`: it survives a power cut. */
+  readonly durability?: "os" | "fsync";
+  /** Bytes; longer lines are an issue. Default 256 MiB. */
+  readonly maxLineBytes?: number;
+  /** What to do if another process holds the lease: nothing (default), throw, only read, or wait for it. */
+  readonly lease?: "none" | "fail" | "read-only" | "wait";
+  /** How long `lease: "wait"` waits, in milliseconds; blocks the thread. Default 10,000. */
+  readonly leaseWaitMs?: number;
+  /** Whether to create a new session's file at once instead of with the first message. */
+  readonly createAtOnce?: boolean;
+  /** For tests. */
+  readonly fs?: FileSystem;
+}
+
+/** What these options may be. */
+export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
+  mode: choice("read-write", "read-only"),
+  durability: choice("os", "fsync"),
+  maxLineBytes: numberFrom(1, "bytes"),
+  lease: choice("none", "fail", "read-only", "wait"),
+  leaseWaitMs: numberFrom(0, "milliseconds"),
+  createAtOnce: FLAG,
+  fs: OBJECT,
+};
+
+/** Options of an asynchronous open. */
+export interface LoadOptions {
+  /** Called from time to time with the bytes read and the bytes in all. */
+  readonly onProgress?: (loaded: number, total: number) => void;
+  /** Ends the loading with `ABORTED`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What these options may be. */
+export const LOAD_RULES: OptionRules<LoadOptions> = { onProgress: CALLBACK, signal: SIGNAL };

@@ -1,0 +1,490 @@
+import { dirname } from "node:path";
+import { refuseAborted } from "../../core/format/abort.ts";
+import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import type { LineChange } from "../../core/jsonl/entry-body.ts";
+import { DEFAULT_MAX_LINE_BYTES } from "../../core/jsonl/line-scanner.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import { monotonicMs, nextTurn } from "../fs/clock.ts";
+import { fileChanges } from "../fs/file-changes.ts";
+import {
+  type FileSystem,
+  hasErrorCode,
+  NOT_PERMITTED,
+  realFileSystem,
+  syncFolder,
+} from "../fs/file-system.ts";
+import { AppendFile } from "./append-file.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { CurrentFile } from "./current-file.ts";
+import { assertLeafIn } from "./expected-leaf.ts";
+import { assertAllRead, fileError, gone, ReplacedError } from "./file-errors.ts";
+import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
+import { findRefusal } from "./file-succession.ts";
+import { LeaseSlot } from "./lease-slot.ts";
+import { type OpenFile, readFile, readFileSteps } from "./open-file.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { exclusively, finishReplacement, isHalfReplaced, isThere, replaceFile } from "./replace-file.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
+import type { OldFile } from "./takeover.ts";
+import { UnwrittenSession } from "./unwritten-session.ts";
+import { upgradeFile } from "./upgrade-file.ts";
+import { assertWritable } from "./write-permission.ts";
+
+/** Bytes read at a time while loading: a millisecond or two of work. */
+const LOAD_STEP_BYTES = 256 * 1024;
+
+/** Milliseconds that a load works before it yields to the event loop. */
+const LOAD_TURN_MS = 4;
+
+/** How often the file's state is checked in a burst of appends. */
+const POLL_EVERY_MS = 1;
+
+/** Appends within that time that are no burst yet. */
+const BURST = 8;
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/**
+ * A session whose lines are in a file.
+ *
+ * An append asks whether the file at the path is the known one with the known length, writes its line, and asks the file
+ * what became of it. Whenever an answer is not the usual one, `CurrentFile.look` finds out: it also runs in `refresh`, `pull`,
+ * `changes`, `flush`, `upgrade` and `rewrite`. `readLines` never reads from a replaced file either, but callers do not see what it
+ * switches to, and their ordinals remain valid, until the next look.
+ *
+ * If a call fails, the state stays as it was, and the next call tries again.
+ *
+ * @remarks Source: docs/durability.md
+ */
+export class FileLog implements SessionLog {
+  onChange: ((change: LogChange) => void) | undefined;
+  onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  readonly path: string;
+  readonly isDegraded = false;
+  readonly #fs: FileSystem;
+  readonly #options: FileLogOptions;
+  readonly #lease: LeaseSlot | undefined;
+  readonly #isReader: boolean;
+  readonly #isSynced: boolean;
+  readonly #current: CurrentFile;
+  #isClosed = false;
+  /** Whether this session has written to the file. */
+  #hasAppended = false;
+  /** What `flush` still has to make durable. */
+  #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
+  #polledBeforeAt = NEVER;
+  #polledAfterAt = NEVER;
+  /** Appends since the last regular look. */
+  #burst = 0;
+
+  private constructor(
+    path: string,
+    options: FileLogOptions,
+    lease: LeaseSlot | undefined,
+    state: UnwrittenSession | OpenFile,
+  ) {
+    const { fs = realFileSystem, durability } = options;
+    this.path = path;
+    this.#fs = fs;
+    this.#options = options;
+    this.#lease = lease;
+    this.#isReader = options.mode === "read-only" || lease?.isDenied === true;
+    this.#isSynced = durability === "fsync";
+    if (lease !== undefined) lease.onLoss = (error) => this.onPersistence?.("degraded", error);
+    const write = (file: OpenFile, lines: readonly LogLine[]) =>
+      this.#current.translated("write", () => this.#writeTo(file, lines));
+    const onChange = (change: LogChange) => this.onChange?.(change);
+    this.#current = new CurrentFile({ fs, path, options, lease, write, onChange }, state);
+  }
+
+  /** Opens a session file; undefined if it is missing or empty. */
+  static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
+    const { fs = realFileSystem, lease: wish = "none" } = options;
+    if (!isThere(path, fs)) return undefined;
+    const lease = wish === "none" ? undefined : LeaseSlot.of(fs, path, options);
+    try {
+      finishKilled(fs, path, options, lease);
+      const file = readFile(fs, path, options, "read");
+      if (file.index.position > 0) return new FileLog(path, options, lease, file);
+      lease?.release();
+      return undefined;
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
+  }
+
+  /** Opens a session file like `open`, in steps of a few milliseconds, between which the event loop runs. */
+  static async load(
+    path: string,
+    options: FileLogOptions = {},
+    { onProgress, signal }: LoadOptions = {},
+  ): Promise<FileLog | undefined> {
+    if (!isThere(path, options.fs)) return undefined;
+    const { fs = realFileSystem } = options;
+    const lease = LeaseSlot.of(fs, path, options);
+    try {
+      finishKilled(fs, path, options, lease);
+      const read: { file?: OpenFile } = {};
+      const steps = function* () {
+        read.file = yield* readFileSteps(fs, path, options, "read", LOAD_STEP_BYTES);
+      };
+      let turnStart = monotonicMs();
+      // A loop that is left by an error closes the file.
+      for (const progress of steps()) {
+        onProgress?.(...progress);
+        const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
+        if (isDue) await nextTurn();
+        refuseAborted(signal, `Loading ${path} was aborted; load it again.`);
+        if (isDue) turnStart = monotonicMs();
+      }
+      const { file } = read;
+      if (file !== undefined && file.index.position > 0) return new FileLog(path, options, lease, file);
+      lease?.release();
+      return undefined;
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Begins a session whose file is created by the first lasting append.
+   *
+   * @param path - Path of the file, which must not exist, or be empty.
+   * @param start - The header, or the lines that the session begins with.
+   */
+  static create(
+    path: string,
+    start: SessionHeader | Iterable<string | Uint8Array>,
+    options: FileLogOptions = {},
+  ): FileLog {
+    const { fs = realFileSystem, maxLineBytes, createAtOnce } = options;
+    const lease = LeaseSlot.of(fs, path, options);
+    try {
+      const lines = "type" in start ? [`${encodeRecord(start)}\n`] : start;
+      const session = new UnwrittenSession(fs, new AppendFile(fs, path), lines, maxLineBytes);
+      const log = new FileLog(path, options, lease, session);
+      if (createAtOnce === true && lease?.isDenied !== true) {
+        log.#make(session, []);
+        log.#current.knownIndex = log.#current.state.index;
+      }
+      return log;
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
+  }
+
+  get index(): SessionIndex {
+    return this.#current.knownIndex;
+  }
+
+  get readOnlyReason(): ReadOnlyReason | undefined {
+    if (this.#isClosed) return "closed";
+    if (this.#isReader) return "mode";
+    const { knownIndex } = this.#current;
+    return knownIndex.isOrdinary ? this.#lease?.loss : findRefusal(knownIndex, this.#lease);
+  }
+
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
+    const current = this.#current;
+    if (!current.state.isWritten) {
+      current.state.readLines(ordinals, take);
+      return;
+    }
+    const { fd, close } = current.find(() => current.file.openToRead());
+    try {
+      const spans = current.spansForCallers();
+      current.translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
+    } finally {
+      close();
+    }
+  }
+
+  append(lines: readonly LogLine[], isLasting: boolean): number {
+    const { state } = this.#current;
+    const ordinal = state.index.tree.size;
+    if (lines.length === 0) return ordinal;
+    if (this.readOnlyReason !== undefined) assertWritable(this);
+    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    for (const line of lines) if (line.text.length * 3 > maxLineBytes) assertReadable(line, maxLineBytes);
+    if (!state.isWritten) {
+      if (isLasting) this.#make(state, lines);
+      else state.add(lines);
+      return ordinal;
+    }
+    const now = monotonicMs();
+    const isKnown = this.#isKnown(state, now);
+    if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
+    // In the middle of others' writes the place of the line is found by the next look.
+    if (!state.isAlone) this.#lookAfterWrite(now);
+    return state.index === this.#current.knownIndex ? ordinal : this.#findFirst(lines);
+  }
+
+  /**
+   * Tells whether an append may write: the file at the path is the known one with the known length, and callers know what it holds.
+   * In a burst, looks once a millisecond.
+   */
+  #isKnown(file: OpenFile, now: number): boolean {
+    const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
+    if (!this.#current.isKnown || !file.index.isReady) return false;
+    this.#burst = isDue ? 0 : this.#burst + 1;
+    if (this.#burst >= BURST) return true;
+    // What `look` cannot see either, it reports.
+    if (!this.#current.isUnchanged(file, "write")) {
+      this.#polledBeforeAt = NEVER;
+      return false;
+    }
+    if (isDue) this.#polledBeforeAt = now;
+    return true;
+  }
+
+  /** Writes lines at the end of the known file; returns false if another file is at the path: nothing was added. */
+  #write(file: OpenFile, lines: readonly LogLine[]): boolean {
+    try {
+      if (!this.#writeTo(file, lines)) return false;
+    } catch (error) {
+      // The rest of a failed write must be read before the next one.
+      this.#polledBeforeAt = NEVER;
+      throw fileError(this.path, "write", error);
+    }
+    this.#current.remember(lines);
+    return true;
+  }
+
+  #writeTo(file: OpenFile, lines: readonly LogLine[]): boolean {
+    if (!file.append(lines, this.#isSynced)) return false;
+    this.#hasAppended = true;
+    if (!this.#isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
+    return true;
+  }
+
+  /**
+   * Appends to a file about which something is unusual: looks, and looks again as long as another file takes the path.
+   *
+   * @param isMoved - Whether that has just happened.
+   */
+  #appendCarefully(lines: readonly LogLine[], now: number, isMoved: boolean): number {
+    try {
+      for (let isAgain = isMoved; ; isAgain = true) {
+        if (isAgain) this.#polledBeforeAt = NEVER;
+        this.#prepareFile(now);
+        // The process that replaced the file may have copied them.
+        if (isAgain && lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
+        if (this.#write(this.#current.file, lines)) break;
+      }
+    } catch (error) {
+      this.#polledBeforeAt = NEVER;
+      throw error;
+    }
+    this.#lookAfterWrite(now);
+    return this.#findFirst(lines);
+  }
+
+  #findFirst([first]: readonly LogLine[]): number {
+    return first === undefined ? NONE : this.index.tree.find(first.head.id);
+  }
+
+  isReplaced(): boolean {
+    const current = this.#current;
+    const { state } = current;
+    if (state.isWritten && state.index === current.knownIndex && current.isUnchanged(state, "read"))
+      return false;
+    return current.find(() => current.state.index !== current.knownIndex);
+  }
+
+  refresh(): LogChange | undefined {
+    return this.#current.look("read");
+  }
+
+  async pull(): Promise<void> {
+    this.refresh();
+  }
+
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null, isLasting: boolean): Promise<void> {
+    this.refresh();
+    const { tree, spans } = this.index;
+    assertLeafIn(tree, spans.allInFileOrder(tree.size), expectedLeafId);
+    this.append([line], isLasting);
+  }
+
+  async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
+    for await (const _ of fileChanges(this.path, signal)) {
+      this.refresh();
+      yield;
+    }
+  }
+
+  upgrade(): string | undefined {
+    if (!this.#current.state.isWritten || !this.index.needsUpgrade) return undefined;
+    return this.#replace((old) => {
+      // Another process may have done it meanwhile.
+      return this.index.needsUpgrade ? upgradeFile(old, this) : undefined;
+    });
+  }
+
+  rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
+    const current = this.#current;
+    if (!current.state.isWritten) {
+      current.state = current.state.rewritten(
+        copyLines(this, { ...wholeCopy(this.index), changeLine, more }),
+      );
+      current.report();
+      return;
+    }
+    this.#replace((old) => {
+      const pieces = copyLines(this, { ...wholeCopy(this.index), changeLine, more });
+      replaceFile({ old, pieces });
+      return this.path;
+    });
+  }
+
+  async flush(): Promise<void> {
+    if (!this.#isClosed) this.#flush();
+  }
+
+  async close(): Promise<void> {
+    this.release();
+  }
+
+  release(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    try {
+      this.#flush();
+    } catch (error) {
+      // A caller who removed the file and closes the session wants neither.
+      if (!isSessionError(error, "SESSION_NOT_FOUND") && !isRefused(error)) throw error;
+    } finally {
+      if (this.#current.state.isWritten) this.#current.state.release();
+      this.#lease?.release();
+    }
+  }
+
+  /** Makes the file of a session that is not written yet. */
+  #make(session: UnwrittenSession, lines: readonly LogLine[]): void {
+    const file = this.#current.translated("write", () => session.make(lines, this.#isSynced));
+    this.#hasAppended = true;
+    if (!this.#isSynced) this.#unsynced = "bytes and name";
+    this.#current.state = file;
+  }
+
+  /** Makes sure that the file can be appended to. */
+  #prepareFile(now: number): void {
+    this.#lookBeforeWrite(now);
+    // The look may have found a file of a newer version, or another program's.
+    assertWritable(this);
+    this.#endTorn();
+    if (this.index.needsUpgrade) this.upgrade();
+  }
+
+  /** Completes a torn last line if that makes it entries, and reads them: new entries may have them as parents. */
+  #endTorn(): void {
+    if (!this.index.isMidLine) return;
+    this.#current.lookAndCall("write", (file) => file.endTorn());
+    this.#current.look("write");
+  }
+
+  #flush(): void {
+    if (!this.#hasAppended) return;
+    this.#current.lookAndCall("flush", (file) => {
+      if (file.findAtPath() === "gone") throw gone(this.path);
+      if (this.#unsynced === "nothing") return;
+      file.sync();
+      if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
+      this.#unsynced = "nothing";
+    });
+  }
+
+  #lookBeforeWrite(now: number): void {
+    const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
+    this.#burst = isDue ? 0 : this.#burst + 1;
+    if (this.#burst < BURST) {
+      this.#current.look("write");
+      if (isDue) this.#polledBeforeAt = now;
+    } else this.#current.report();
+  }
+
+  /** Reads what others have written before or after what was just written; in a burst, once a millisecond. */
+  #lookAfterWrite(now: number): void {
+    if (now - this.#polledAfterAt < POLL_EVERY_MS) return;
+    this.#polledAfterAt = now;
+    const current = this.#current;
+    try {
+      if (!current.translated("flush", () => current.file.confirmPending())) current.look("flush");
+    } catch (error) {
+      // The lines are in the file. The next look will report what this one could not.
+      if (!isSessionError(error) || error instanceof ReplacedError) throw error;
+      this.#polledBeforeAt = NEVER;
+    }
+  }
+
+  /** Replaces the file; retries if it was cut or replaced meanwhile. */
+  #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
+    return exclusively(this.#fs, this.path, () => {
+      // Only an append makes a file that is gone anew.
+      const written = this.#current.lookAndCall("flush", (file) => {
+        if (file.findAtPath() === "gone") throw gone(this.path);
+        assertWritable(this);
+        assertAllRead(this.path, this.index);
+        return file.replace(write);
+      });
+      if (written !== undefined) this.#takeReplacement();
+      return written;
+    });
+  }
+
+  /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next poll reads it. */
+  #takeReplacement(): void {
+    // Where files have no numbers, the new one looks like the old one.
+    this.#current.file.markStale();
+    try {
+      this.#current.look("write");
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+      this.#polledBeforeAt = NEVER;
+    }
+  }
+}
+
+/** Takes over the lines that a killed process left in an old file. A living process does so itself. */
+function finishKilled(
+  fs: FileSystem,
+  path: string,
+  options: FileLogOptions,
+  lease: LeaseSlot | undefined,
+): void {
+  if (options.mode === "read-only" || lease?.isDenied === true) return;
+  try {
+    if (isHalfReplaced(fs, path)) finishReplacement(fs, path, 0);
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+/** Refuses a line over the bound, which readers would lose. */
+function assertReadable({ text, head }: LogLine, maxLineBytes: number): void {
+  if (Buffer.byteLength(text) <= maxLineBytes) return;
+  throw new SessionError(
+    "ENTRY_INVALID",
+    `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
+    { details: { entryId: head.id, maxLineBytes } },
+  );
+}
+
+let hasWarned = false;
+
+/** Whether this process is not allowed to flush files, which a host cannot change at run time: says so once. */
+function isRefused(error: unknown): boolean {
+  if (!isSessionError(error) || !hasErrorCode(error.cause, NOT_PERMITTED)) return false;
+  if (!hasWarned) process.emitWarning(NOT_FLUSHED, { code: "SESSIONTREE_NOT_FLUSHED" });
+  hasWarned = true;
+  return true;
+}
+
+const NOT_FLUSHED =
+  "This process may not flush files (node --permission): what sessions append survives the process, but not a power cut.";

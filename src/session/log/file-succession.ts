@@ -1,0 +1,121 @@
+import { dirname } from "node:path";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { type FileSystem, makeFolder } from "../fs/file-system.ts";
+import { copyOpenFile } from "../fs/write-whole.ts";
+import { FileChangedError, gone, type Intent, ReplacedError } from "./file-errors.ts";
+import type { FileLogOptions } from "./file-log-options.ts";
+import type { LeaseSlot } from "./lease-slot.ts";
+import { type OpenFile, readFile } from "./open-file.ts";
+import { missingFrom, readIndex } from "./read-session-file.ts";
+import type { RecentWrites } from "./recent-writes.ts";
+import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
+import type { LogLine, ReadOnlyReason } from "./session-log.ts";
+import { assertWritable } from "./write-permission.ts";
+
+/** How long to wait for another process that is replacing the file. */
+const REPLACEMENT_WAIT_MS = 2_000;
+
+/** What makes the files of a session known to each other. */
+interface FilesOfSession {
+  readonly fs: FileSystem;
+  readonly path: string;
+  readonly options: FileLogOptions;
+  readonly lease: LeaseSlot | undefined;
+  /** What this session has written last: a file that follows must have it. */
+  readonly recent: RecentWrites;
+  /** Appends lines to a file; returns false if another one is at the path. */
+  readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
+}
+
+/** Tells whether a session only reads: as its opener has asked, or because another process has the lease. */
+function isReader(options: FileLogOptions, lease: LeaseSlot | undefined): boolean {
+  return options.mode === "read-only" || lease?.isDenied === true;
+}
+
+/** Returns why nothing may be written to a file that has this index. */
+export function findRefusal(index: SessionIndex, lease: LeaseSlot | undefined): ReadOnlyReason | undefined {
+  if (index.version > CURRENT_SESSION_VERSION) return "version";
+  return index.isForeign ? "foreign" : lease?.loss;
+}
+
+/**
+ * The files that stand at a session's path one after the other: finds the one that goes on with a session whose file was
+ * replaced or removed.
+ *
+ * @remarks Source: docs/durability.md
+ */
+export class FileSuccession {
+  readonly #session: FilesOfSession;
+
+  constructor(session: FilesOfSession) {
+    this.#session = session;
+  }
+
+  /** Returns the file at the path, if it holds the same session, with what this session wrote last; releases the one before. */
+  after(before: OpenFile, intent: Intent): OpenFile {
+    // Must come first: while another process replaces the file, lines may still be missing in it.
+    const isCopied = this.isSettled();
+    before.markStale();
+    const { fs, path, options } = this.#session;
+    const file = readFile(fs, path, options, intent);
+    try {
+      if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(path);
+      const unaltered = file.read((fd) => this.#session.recent.unalteredIn(fs, fd, file.index));
+      const putBack = isCopied ? this.#putBack(file, before) : [];
+      this.#session.recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
+    } catch (error) {
+      file.release();
+      throw error;
+    }
+    before.release();
+    return file;
+  }
+
+  /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete. */
+  restored(file: OpenFile): OpenFile {
+    const { fs, path } = this.#session;
+    if (!file.isHeld || file.isRetired || !this.#holdsSession(file)) throw gone(path);
+    makeFolder(fs, dirname(path));
+    file.read((fd) => copyOpenFile(fs, fd, path));
+    return this.after(file, "write");
+  }
+
+  /** Whether an open file still holds the session: it may have been emptied before it was removed. */
+  #holdsSession(file: OpenFile): boolean {
+    const { fs, options } = this.#session;
+    const index = file.read((fd) => readIndex(fs, fd, { maxLineBytes: options.maxLineBytes }));
+    return index.header !== undefined && missingFrom(index, file.index).length === 0;
+  }
+
+  /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */
+  isSettled(): boolean {
+    const { fs, path, options, lease } = this.#session;
+    return isReader(options, lease)
+      ? !isHalfReplaced(fs, path)
+      : finishReplacement(fs, path, REPLACEMENT_WAIT_MS);
+  }
+
+  /**
+   * Appends again the recent lines of this session that a file lacks, if their parents are in it.
+   *
+   * Does nothing after a replacement that copied all lines: what is missing then was removed on purpose.
+   */
+  #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
+    const { path, write } = this.#session;
+    const isSame = file.isSameAs(before);
+    const wasRetired = !isSame && before.isRetired;
+    const newest = (isSame || wasRetired ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
+    const { own, isOwnStuck, areOthers } = this.#session.recent.missingFrom(file.index, before.index, newest);
+    const isOwnLost = own.length > 0 && !wasRetired;
+    // Only the old file can tell whether it was retired.
+    if (isOwnLost && !before.isHeld) throw new ReplacedError(path);
+    const { index } = file;
+    if (isOwnLost) assertWritable({ readOnlyReason: findRefusal(index, this.#session.lease), path, index });
+    if (isOwnLost && !write(file, own)) {
+      throw new FileChangedError("another file is at the path now");
+    }
+    if (areOthers || (isOwnStuck && !wasRetired)) throw new ReplacedError(path);
+    return wasRetired ? [] : own;
+  }
+}

@@ -1,0 +1,66 @@
+import { dirname } from "node:path";
+import { isSessionError, type SessionError } from "../../core/format/errors.ts";
+import { type FileSystem, makeFolder } from "../fs/file-system.ts";
+import { fileError } from "./file-errors.ts";
+import type { FileLogOptions } from "./file-log-options.ts";
+import { Lease, leaseTaken } from "./lease.ts";
+
+const DEFAULT_WAIT_MS = 10_000;
+
+/** The lease of one session file, if its options ask for one. */
+export class LeaseSlot {
+  readonly #fs: FileSystem;
+  readonly #path: string;
+  readonly #options: FileLogOptions;
+  /** Called when another process has taken the lease from this one. */
+  onLoss: ((error: SessionError) => void) | undefined;
+  #lease: Lease | undefined;
+  #isDenied = false;
+
+  constructor(fs: FileSystem, path: string, options: FileLogOptions) {
+    this.#fs = fs;
+    this.#path = path;
+    this.#options = options;
+  }
+
+  /** Takes the lease of a session file if the options ask for one. */
+  static of(fs: FileSystem, path: string, options: FileLogOptions): LeaseSlot | undefined {
+    const { lease = "none", mode } = options;
+    if (lease === "none" || mode === "read-only") return undefined;
+    const slot = new LeaseSlot(fs, path, options);
+    slot.take();
+    return slot;
+  }
+
+  /** Whether another process has the lease, so that the session may only be read. */
+  get isDenied(): boolean {
+    return this.#isDenied;
+  }
+
+  /** The error for a lease that another process has taken from this one; undefined if none has. */
+  get loss(): SessionError | undefined {
+    const taker = this.#lease?.taker;
+    return taker && leaseTaken(this.#path, taker);
+  }
+
+  /** @throws {SessionError} `LEASE_HELD`, unless the options ask for read-only then. */
+  take(): void {
+    const { lease = "none", leaseWaitMs = DEFAULT_WAIT_MS, mode } = this.#options;
+    if (lease === "none" || mode === "read-only") return;
+    try {
+      makeFolder(this.#fs, dirname(this.#path));
+      this.#lease = Lease.take(this.#fs, this.#path, lease === "wait" ? leaseWaitMs : 0, () => {
+        if (this.loss !== undefined) this.onLoss?.(this.loss);
+      });
+    } catch (error) {
+      if (!isSessionError(error)) throw fileError(this.#path, "write", error);
+      if (lease !== "read-only" || error.code !== "LEASE_HELD") throw error;
+      this.#isDenied = true;
+    }
+  }
+
+  /** Releases the lease. Idempotent. */
+  release(): void {
+    this.#lease?.release();
+  }
+}

@@ -1,0 +1,327 @@
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { SessionError } from "../../core/format/errors.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import { parseJson } from "../../core/jsonl/decode.ts";
+import { monotonicMs, sleep } from "../fs/clock.ts";
+import { nodeCrypto } from "../fs/digest.ts";
+import {
+  closeQuietly,
+  createFile,
+  type FileSystem,
+  hasErrorCode,
+  ifPresent,
+  NotAPlainFileError,
+  openForReading,
+  readRange,
+  removeQuietly,
+  writeFully,
+} from "../fs/file-system.ts";
+import { hasStartedSince, isStillRunning, startOf, thisThread } from "../fs/process-identity.ts";
+import { removeFile, removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { tryLink } from "../fs/write-whole.ts";
+
+/** Who holds a lease. */
+export interface LeaseOwner {
+  readonly pid: number;
+  /** The thread of the process: 0 for the main one, -1 where the system does not report threads. */
+  readonly thread: number;
+  readonly host: string;
+  /** When the thread started, in the system's units; separates it from a later one with the same number. */
+  readonly startedAt: string;
+  /** Unique for each lease. */
+  readonly token: string;
+}
+
+/** How often an owner renews its heartbeat. */
+const HEARTBEAT_MS = 5_000;
+
+/** After this long without a heartbeat, an owner on another machine counts as dead. */
+const DEAD_AFTER_MS = 30_000;
+
+/** After this long without one, an owner checks before it writes that it still holds the lease. */
+const UNSURE_AFTER_MS = 2 * HEARTBEAT_MS;
+
+const POLL_MS = 25;
+
+const MAX_LEASE_BYTES = 4096;
+
+const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Stands for the token of a lease that has none, because it was damaged or is no lease. */
+const NO_TOKEN = "unknown";
+
+/** The guard of a dead owner's lease, left behind by a process that is killed while removing that lease. */
+const GUARD = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.lease$/;
+
+/** Leases of this thread, released when it ends. */
+const held = new Set<Lease>();
+
+/** Tokens of leases that this process has released although their files could not be removed. */
+const givenUp = new Set<string>();
+
+/** Whether the owners of these leases are gone, although a process has their number. */
+const later = new Map<string, boolean>();
+
+/**
+ * The right of one process to write to a session, kept as a small file beside it.
+ *
+ * A lease is advisory: only processes that request it respect it. A dead owner is told from a slow one by its process,
+ * thread and their start on the same machine, and by its heartbeat from elsewhere. An owner so slow that another process
+ * took its lease notices at its next heartbeat or before it writes, whichever comes first.
+ */
+export class Lease {
+  readonly path: string;
+  readonly #fs: FileSystem;
+  readonly #owner: LeaseOwner;
+  readonly #heart: NodeJS.Timeout;
+  readonly #onTaken: () => void;
+  #taker: LeaseOwner | undefined;
+  #sureAt = Date.now();
+
+  private constructor(fs: FileSystem, path: string, owner: LeaseOwner, onTaken: () => void) {
+    this.#fs = fs;
+    this.path = path;
+    this.#owner = owner;
+    this.#onTaken = onTaken;
+    this.#heart = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+    if (held.size === 0) process.on("exit", releaseAll);
+    held.add(this);
+  }
+
+  /**
+   * Takes the lease of a session file.
+   *
+   * @param waitMs - How long to wait for another owner; 0 asks once. Blocks the thread meanwhile.
+   * @param onTaken - Called when another owner has taken it.
+   * @throws {SessionError} `LEASE_HELD`, with the owner in its details.
+   */
+  static take(fs: FileSystem, sessionPath: string, waitMs: number, onTaken: () => void): Lease {
+    const path = `${sessionPath}.lease`;
+    const deadline = monotonicMs() + waitMs;
+    for (;;) {
+      const owner = thisProcess();
+      const holder = tryTake(fs, path, owner);
+      if (holder === undefined) {
+        const lease = new Lease(fs, path, owner, onTaken);
+        sweep(fs, dirname(path), owner);
+        return lease;
+      }
+      if (monotonicMs() >= deadline) throw leaseHeld(sessionPath, holder);
+      sleep(POLL_MS);
+    }
+  }
+
+  /** Returns who has taken the lease from this owner; undefined while it is held. Checks the file if the last heartbeat is old. */
+  get taker(): LeaseOwner | undefined {
+    const isUnsure = Math.abs(Date.now() - this.#sureAt) >= UNSURE_AFTER_MS;
+    if (isUnsure && held.has(this)) this.#beat();
+    return this.#taker;
+  }
+
+  /** Releases the lease. Idempotent. */
+  release(): void {
+    if (this.#stop()) giveUp(this.#fs, this.path, this.#owner);
+  }
+
+  /** Ends the heartbeat; false if it had ended. */
+  #stop(): boolean {
+    if (!held.delete(this)) return false;
+    clearInterval(this.#heart);
+    if (held.size === 0) process.off("exit", releaseAll);
+    return true;
+  }
+
+  #beat(): void {
+    const now = new Date();
+    try {
+      const holder = ifPresent(() => readOwner(this.#fs, this.path));
+      if (holder?.token === this.#owner.token) this.#fs.utimesSync(this.path, now, now);
+      // A removed lease is restored: nobody else holds it.
+      else if (holder !== undefined || !tryCreate(this.#fs, this.path, this.#owner)) {
+        this.#taker = holder ?? readOwner(this.#fs, this.path);
+      }
+      this.#sureAt = now.getTime();
+    } catch (error) {
+      // On this machine, the running process proves that the owner lives; a failed heartbeat must not end it.
+      if (!(error instanceof Error)) throw error;
+    }
+    if (this.#taker === undefined) return;
+    this.#stop();
+    this.#onTaken();
+  }
+}
+
+function releaseAll(): void {
+  for (const lease of [...held]) lease.release();
+}
+
+function thisProcess(): LeaseOwner {
+  const { pid } = process;
+  const thread = thisThread();
+  return {
+    pid,
+    thread,
+    host: hostname(),
+    startedAt: startOf(pid, thread) ?? "",
+    token: nodeCrypto().randomUUID(),
+  };
+}
+
+/** Takes a lease; returns its owner instead if that one lives. */
+function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | undefined {
+  for (;;) {
+    if (tryCreate(fs, path, owner)) return undefined;
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder === undefined) continue;
+    if (isAlive(fs, path, holder)) return holder;
+    const other = removeDead(fs, path, holder, owner);
+    if (other !== undefined) return other;
+  }
+}
+
+/**
+ * Takes away the lease of a dead owner.
+ *
+ * Whoever does so takes a lease on the dead one first, so that nobody takes away what another has put in its place.
+ * That lease is one like any other: an owner of it that died is told in the same way.
+ *
+ * @returns Somebody else who is at it.
+ */
+function removeDead(
+  fs: FileSystem,
+  path: string,
+  dead: LeaseOwner,
+  owner: LeaseOwner,
+): LeaseOwner | undefined {
+  const guard = join(dirname(path), `.${dead.token}.lease`);
+  if (guard === path) {
+    removeQuietly(fs, path);
+    return undefined;
+  }
+  const other = tryTake(fs, guard, owner);
+  if (other !== undefined) return other;
+  try {
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder?.token === dead.token) removeFile(fs, path);
+    return undefined;
+  } finally {
+    giveUp(fs, guard, owner);
+  }
+}
+
+/** Removes a lease if it is still the owner's; one that cannot be removed counts as a dead owner's from then on. */
+function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
+  givenUp.add(token);
+  try {
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder?.token === token) removeFile(fs, path);
+    givenUp.delete(token);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+}
+
+function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, token }: LeaseOwner): boolean {
+  if (givenUp.has(token)) return false;
+  if (host === hostname() && pid > 0) {
+    const isRunning = isStillRunning(pid, startedAt, thread);
+    if (isRunning !== "unclear") return isRunning;
+  }
+  const beatAt = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (beatAt === undefined) return false;
+  // A heartbeat in the future comes from a wrong clock, and would count for ever.
+  if (Math.abs(Date.now() - beatAt) < DEAD_AFTER_MS) return true;
+  // Another process may have the owner's number. Where systems do not report threads, a running process proves nothing.
+  return host === hostname() && pid > 0 && thread !== -1 && !isLater(token, pid, beatAt);
+}
+
+/** Whether the process of an owner's number is a later one; asks once for each lease, since that takes long. */
+function isLater(token: string, pid: number, beatAt: number): boolean {
+  const known = later.get(token);
+  const answer = known ?? hasStartedSince(pid, beatAt);
+  later.set(token, answer);
+  return answer;
+}
+
+/** Removes leftovers of dead processes that were taking leases. Failures are harmless. */
+function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
+  try {
+    removeLeftovers(fs, folder);
+    for (const name of fs.readdirSync(folder)) {
+      if (!GUARD.test(name)) continue;
+      const path = join(folder, name);
+      const holder = ifPresent(() => readOwner(fs, path));
+      if (holder === undefined || isAlive(fs, path, holder)) continue;
+      removeDead(fs, path, holder, owner);
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+}
+
+function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
+  // Written under a temporary name and then linked, so that no reader sees a lease without its owner.
+  const own = temporaryPath(dirname(path));
+  try {
+    writeOwner(fs, own, owner);
+    // Without links a reader may see one: it counts as alive by the time of its file.
+    if (!tryLink(fs, own, path)) writeOwner(fs, path, owner);
+    return true;
+  } catch (error) {
+    if (hasErrorCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    removeTemporary(fs, own);
+  }
+}
+
+function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
+  const fd = createFile(fs, path);
+  try {
+    writeFully(fs, fd, Buffer.from(JSON.stringify(owner)));
+  } catch (error) {
+    removeQuietly(fs, path);
+    throw error;
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** Reads who holds a lease; an invalid lease counts as held by a dead owner. */
+function readOwner(fs: FileSystem, path: string): LeaseOwner {
+  if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  const fd = openForReading(fs, path);
+  try {
+    const text = readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)).toString();
+    const value = parseJson(text)?.value;
+    const { pid, thread, host, startedAt, token } = isJsonRecord(value) ? value : {};
+    return {
+      pid: typeof pid === "number" ? pid : 0,
+      thread: typeof thread === "number" ? thread : 0,
+      host: typeof host === "string" ? host : "",
+      startedAt: typeof startedAt === "string" ? startedAt : "",
+      // It becomes part of a file name.
+      token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
+    };
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** The error for a lease that another owner took from this one. */
+export function leaseTaken(path: string, { pid, host }: LeaseOwner): SessionError {
+  return new SessionError(
+    "LEASE_HELD",
+    `Process ${pid} on ${host} has taken the lease of ${path}, having heard nothing of this one for long. Open the session anew.`,
+    { details: { path, pid, host } },
+  );
+}
+
+function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {
+  return new SessionError(
+    "LEASE_HELD",
+    `Process ${pid} on ${host} has the lease of ${path}. Wait until it closes the session, or open it read-only.`,
+    { details: { path, pid, host } },
+  );
+}

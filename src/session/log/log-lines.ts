@@ -1,0 +1,69 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import type { LogLine } from "./session-log.ts";
+
+/** Lines as the bytes of one write. */
+export interface EncodedLines {
+  readonly lines: readonly LogLine[];
+  /** Whether a line break stands before them, to close a torn line. */
+  readonly hasBreak: boolean;
+  /** The bytes are at its front; valid until the next lines are encoded. */
+  readonly buffer: Uint8Array;
+  readonly length: number;
+}
+
+const LF = 0x0a;
+
+const SCRATCH_BYTES = 64 * 1024;
+
+/** Scratch space for encoding: a buffer per line, or a view of one, would cost more than the encoding. */
+let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+/** Makes the line of an entry that has its id, parent and time already. */
+export function logLineOf(entry: AnySessionEntry): LogLine {
+  const { type, id, parentId, timestamp } = entry;
+  const head = { type, id, parentId, timestampMs: Date.parse(timestamp) };
+  return { head, text: encodeRecord(entry) };
+}
+
+/** Encodes lines for one write, behind a line break if the bytes before do not end in one. */
+export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
+  // The memory of one large line is not kept for ever.
+  if (scratch.length > 16 * SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  let length = 0;
+  if (hasBreak) scratch[length++] = LF;
+  for (const { text } of lines) {
+    // Each unit of a text takes three bytes at most.
+    const needed = length + text.length * 3 + 1;
+    if (needed > scratch.length) reserve(length, needed);
+    length += scratch.write(text, length);
+    scratch[length++] = LF;
+  }
+  return { lines, hasBreak, buffer: scratch, length };
+}
+
+/** Returns the bytes of lines; valid until the next lines are encoded. */
+export function bytesOf({ buffer, length }: EncodedLines): Uint8Array {
+  return buffer.subarray(0, length);
+}
+
+/** Adds the entries of lines to the index, once their bytes stand behind all others; returns the first ordinal. */
+export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
+  const first = index.tree.size;
+  // A single line, as nearly all are, was measured when it was encoded.
+  const isAlone = lines.length === 1;
+  let isTorn = hasBreak;
+  for (const { head, text } of lines) {
+    const lineLength = isAlone ? length - (isTorn ? 1 : 0) : Buffer.byteLength(text) + 1;
+    index.addPending(head, lineLength, isTorn);
+    isTorn = false;
+  }
+  return first;
+}
+
+function reserve(used: number, needed: number): void {
+  const larger = Buffer.allocUnsafeSlow(needed * 2);
+  scratch.copy(larger, 0, 0, used);
+  scratch = larger;
+}

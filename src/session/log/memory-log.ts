@@ -1,0 +1,115 @@
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import type { LineChange } from "../../core/jsonl/entry-body.ts";
+import { makeIssue } from "../../core/jsonl/issue-log.ts";
+import { linesInMemory } from "../../core/jsonl/line-spans.ts";
+import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { Blocks } from "./blocks.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { assertLeafIn } from "./expected-leaf.ts";
+import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
+import { feedWhole } from "./read-session-file.ts";
+import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
+
+/**
+ * A session whose lines are in memory: the executable specification of a log.
+ *
+ * @remarks Cost: every call O(bytes concerned).
+ */
+export class MemoryLog implements SessionLog {
+  readonly path = undefined;
+  readonly isDegraded = false;
+  readonly keepsObjects = true;
+  onChange: ((change: LogChange) => void) | undefined;
+  onPersistence: undefined;
+  #blocks: Blocks;
+  #index: SessionIndex;
+  #isClosed = false;
+
+  /** @param content - Lines to begin with, the header first; bytes may come in pieces. */
+  constructor(content: string | Iterable<Uint8Array>) {
+    this.#blocks = Blocks.of(typeof content === "string" ? [content] : content);
+    this.#index = this.#newIndex();
+  }
+
+  get index(): SessionIndex {
+    return this.#index;
+  }
+
+  get readOnlyReason(): "version" | "closed" | undefined {
+    if (this.#isClosed) return "closed";
+    return this.#index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
+  }
+
+  /** All bytes, as a file would hold them. */
+  get bytes(): Uint8Array {
+    return this.#blocks.join();
+  }
+
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+    linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
+  }
+
+  isReplaced(): boolean {
+    return false;
+  }
+
+  append(lines: readonly LogLine[]): number {
+    const encoded = encodeLines(lines, this.index.isMidLine);
+    const first = addLines(this.index, encoded);
+    this.#blocks.add(bytesOf(encoded));
+    this.index.confirmPending();
+    for (const { head, replaced } of lines) {
+      if (replaced === undefined) continue;
+      const place = this.index.spans.at(this.index.tree.find(head.id));
+      this.index.report(makeIssue("VALUE_REPLACED", place, head.id, replaced));
+    }
+    return first;
+  }
+
+  rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
+    const before = this.#index;
+    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), changeLine, more }));
+    this.#index = this.#newIndex();
+    this.onChange?.({ kind: "reloaded", before });
+  }
+
+  refresh(): LogChange | undefined {
+    return undefined;
+  }
+
+  async pull(): Promise<void> {
+    // Nobody else writes here.
+  }
+
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
+    const { tree, spans } = this.index;
+    assertLeafIn(tree, spans.allInFileOrder(tree.size), expectedLeafId);
+    this.append([line]);
+  }
+
+  async *changes(): AsyncGenerator<void, void> {
+    // Nobody else writes here.
+  }
+
+  upgrade(): undefined {
+    return undefined;
+  }
+
+  async flush(): Promise<void> {
+    // Nothing here outlives the process, so there is nothing to wait for.
+  }
+
+  async close(): Promise<void> {
+    this.release();
+  }
+
+  release(): void {
+    this.#isClosed = true;
+  }
+
+  #newIndex(): SessionIndex {
+    const index = new SessionIndex({ readBytes: (offset, length) => this.#blocks.read(offset, length) });
+    feedWhole(index, this.#blocks.join());
+    return index;
+  }
+}

@@ -1,0 +1,108 @@
+import type { FileEntry } from "../../core/format/entry.ts";
+import type { SessionIndexOptions } from "../../core/jsonl/line-index.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { parseRecords } from "../../core/jsonl/parse-records.ts";
+import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import {
+  type FileSystem,
+  ifPresent,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+} from "../fs/file-system.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { absolutePath } from "./session-paths.ts";
+
+/** A session file that was read whole; its descriptor is still open to read lines. */
+interface ReadSession extends LineSource {
+  readonly fd: number;
+}
+
+/** Reads a session file once. The caller closes `fd`. */
+export function readSessionFile(fs: FileSystem, path: string): ReadSession {
+  const fd = openForReading(fs, path);
+  try {
+    const index = readIndex(fs, fd);
+    return { fd, index, readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take) };
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+/** Reads an open file into an index, to its end or up to an offset. */
+export function readIndex(
+  fs: FileSystem,
+  fd: number,
+  options: Omit<SessionIndexOptions, "readBytes"> = {},
+  end?: number,
+): SessionIndex {
+  const readBytes = (offset: number, length: number) => readRange(fs, fd, offset, length);
+  const index = new SessionIndex({ ...options, readBytes });
+  feedToEnd(fs, fd, index, end);
+  return index;
+}
+
+/** Feeds an index the next bytes that fit into the buffer; returns the file's size, which may be less than before. */
+export function feedSome(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  buffer: Buffer,
+  size: number,
+): number {
+  const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
+  const piece = count === buffer.length ? buffer : buffer.subarray(0, count);
+  index.feed(piece);
+  if (count === 0) return index.position;
+  return index.position < size ? size : fs.fstatSync(fd).size;
+}
+
+/** Feeds an index everything in a file that it has not read yet. Stops early if the file is not a session. */
+export function feedToEnd(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  end = fs.fstatSync(fd).size,
+): void {
+  for (const piece of readPieces(fs, fd, index.position, end)) {
+    index.feed(piece);
+    if (index.isRejected) return;
+  }
+  index.end();
+}
+
+/** Feeds an index all bytes of a session. */
+export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
+  index.feed(bytes);
+  index.end();
+}
+
+/** Returns the ordinals of earlier entries that the index lacks. */
+export function missingFrom(index: SessionIndex, before: SessionIndex): number[] {
+  const { tree } = before;
+  return Array.from(tree.ordinals()).filter((ordinal) => index.tree.find(tree.idAt(ordinal)) === NONE);
+}
+
+/**
+ * Parses the records of a session file as they stand, header and entries, without upgrading them.
+ *
+ * @returns Empty if there is no such file or it is no session.
+ * @remarks Cost: O(file). A `SessionManager` reads less and reports what is wrong.
+ */
+export function loadEntriesFromFile(path: string): FileEntry[] {
+  const fs = realFileSystem;
+  const absolute = absolutePath(path);
+  const stats = ifPresent(() => fs.statSync(absolute));
+  if (!stats?.isFile()) return [];
+  const fd = openForReading(fs, absolute);
+  try {
+    const records = parseRecords(readPieces(fs, fd, 0, stats.size));
+    const header = records.find((record) => record.type === "session");
+    return typeof header?.id === "string" ? records : [];
+  } finally {
+    fs.closeSync(fd);
+  }
+}

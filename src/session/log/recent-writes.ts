@@ -1,0 +1,139 @@
+import type { EntryHead } from "../../core/format/head.ts";
+import { decodeText } from "../../core/jsonl/decode.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { FileSystem } from "../fs/file-system.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { missingFrom } from "./read-session-file.ts";
+import type { LogLine } from "./session-log.ts";
+
+/** Bytes of lines that are kept at least: more than can be written between two checks of a file. */
+const KEPT_BYTES = 256 * 1024;
+
+/** Bytes that the first lines get. */
+const FIRST_BYTES = 16 * 1024;
+
+/** Lines of the previous file that a file lacks. */
+export interface MissingLines {
+  /** Recent lines of this session, in order. The parent of each is in the file, or among the lines before it. */
+  readonly own: readonly LogLine[];
+  /** Whether more recent lines of this session are missing, together with a parent. */
+  readonly isOwnStuck: boolean;
+  /** Whether other lines are missing: old ones, or those of others. */
+  readonly areOthers: boolean;
+}
+
+/** Lines as bytes, since texts that live for a while cost the garbage collector more than the rest of an append. */
+class LineBuffer {
+  readonly heads: EntryHead[] = [];
+  /** The end of each line in the bytes. */
+  readonly #ends: number[] = [];
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #length = 0;
+
+  /** Adds a line; false if it may not fit. */
+  add({ head, text }: LogLine): boolean {
+    // Each unit of a text takes three bytes at most.
+    const needed = this.#length + text.length * 3;
+    if (needed > this.#bytes.length && !this.#makeRoom(this.#length + Buffer.byteLength(text))) return false;
+    this.#length += this.#bytes.write(text, this.#length);
+    this.heads.push(head);
+    this.#ends.push(this.#length);
+    return true;
+  }
+
+  /** Returns the latest line of an entry. */
+  find(id: string): LogLine | undefined {
+    const at = this.heads.findLastIndex((head) => head.id === id);
+    const head = this.heads[at];
+    return head && { head, text: this.#bytes.toString("utf8", this.#ends[at - 1] ?? 0, this.#ends[at]) };
+  }
+
+  #makeRoom(needed: number): boolean {
+    if (needed <= this.#bytes.length) return true;
+    if (needed > KEPT_BYTES) return false;
+    const larger = Buffer.allocUnsafeSlow(Math.min(KEPT_BYTES, Math.max(needed, this.#bytes.length * 4)));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+    return true;
+  }
+}
+
+/**
+ * The latest appended lines, to append again if the file is cut or replaced by one that lacks them.
+ *
+ * This library copies all lines when it replaces a file. Other programs do not, such as an editor that saves.
+ *
+ * @remarks Cost: O(bytes) per added line, O(entries) for a look-up, which is rare.
+ */
+export class RecentWrites {
+  #lines = new LineBuffer();
+  /** The lines before those, of as many bytes; they are dropped together. */
+  #older: LineBuffer | undefined;
+
+  /** Adds a line, unless it would take all the room alone. */
+  add(line: LogLine): void {
+    if (this.#lines.add(line) || Buffer.byteLength(line.text) > KEPT_BYTES) return;
+    this.#older = this.#lines;
+    this.#lines = new LineBuffer();
+    this.#lines.add(line);
+  }
+
+  get ids(): string[] {
+    return [...(this.#older?.heads ?? []), ...this.#lines.heads].map(({ id }) => id);
+  }
+
+  find(id: string): LogLine | undefined {
+    return this.#lines.find(id) ?? this.#older?.find(id);
+  }
+
+  /** Returns the lines that are in a file exactly as written, because a redacted one must not come back. */
+  unalteredIn(fs: FileSystem, fd: number, { tree, spans }: SessionIndex): Set<string> {
+    const unaltered = new Set<string>();
+    const ordinals = this.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
+    readLinesOf(
+      fs,
+      fd,
+      spans,
+      ordinals.sort((a, b) => a - b),
+      (ordinal, bytes) => {
+        const id = tree.idAt(ordinal);
+        if (this.find(id)?.text === decodeText(bytes)) unaltered.add(id);
+      },
+    );
+    return unaltered;
+  }
+
+  /** Drops all lines but those of these entries. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    const kept = this.ids.filter((id) => ids.has(id)).map((id) => this.find(id));
+    this.#older = undefined;
+    this.#lines = new LineBuffer();
+    for (const line of kept) if (line !== undefined) this.add(line);
+  }
+
+  /**
+   * Finds what a file lacks after it was replaced or cut.
+   *
+   * @param newest - Ordinal from which on lines of others may be missing: a writer cuts off its line if the write
+   *   fails.
+   */
+  missingFrom(index: SessionIndex, before: SessionIndex, newest: number): MissingLines {
+    const own: LogLine[] = [];
+    const ids = new Set<string>();
+    let [isOwnStuck, areOthers] = [false, false];
+    for (const ordinal of missingFrom(index, before)) {
+      const line = this.find(before.tree.idAt(ordinal));
+      if (line === undefined) {
+        areOthers ||= ordinal < newest || !before.tree.isLeaf(ordinal);
+        continue;
+      }
+      const { id, parentId } = line.head;
+      if (parentId === null || ids.has(parentId) || index.tree.find(parentId) !== NONE) {
+        ids.add(id);
+        own.push(line);
+      } else isOwnStuck = true;
+    }
+    return { own, isOwnStuck, areOthers };
+  }
+}

@@ -1,0 +1,264 @@
+import { basename } from "node:path";
+import { isKnownEntryType } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import type { IssueCode, SessionIssue } from "../../core/format/issue.ts";
+import { assertOptions, FLAG, OBJECT } from "../../core/format/options.ts";
+import { isoTime } from "../../core/format/timestamps.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { decodeEntry } from "../../core/jsonl/entry-body.ts";
+import { makeIssue } from "../../core/jsonl/issue-log.ts";
+import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { type FileState, isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
+import {
+  closeQuietly,
+  createFile,
+  type FileSystem,
+  NotAPlainFileError,
+  openForReading,
+  readRange,
+  realFileSystem,
+  removeQuietly,
+  writeFully,
+} from "../fs/file-system.ts";
+import { underFreeName } from "../fs/write-whole.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { fileError, foreignFile, untilUnchanged } from "./file-errors.ts";
+import { sourceOfFile } from "./foreign-file.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { readIndex } from "./read-session-file.ts";
+import { awaitFile, exclusively, replaceFile } from "./replace-file.ts";
+import { absolutePath } from "./session-paths.ts";
+import { assertEqual } from "./upgrade-file.ts";
+
+/** What was done, or would be done, about one kind of damage. */
+export interface RepairAction {
+  readonly issue: SessionIssue;
+  /** In words. */
+  readonly action: string;
+}
+
+/** What a repair found and did. */
+export interface RepairReport {
+  readonly path: string;
+  /** Empty if the file is healthy: then nothing was written. */
+  readonly actions: readonly RepairAction[];
+  /** Path of the original; undefined if nothing was written. */
+  readonly backup?: string;
+  /** Path of the bytes that belong to no entry; undefined if there are none, or nothing was written. */
+  readonly sideFile?: string;
+}
+
+/** How each kind of issue is repaired. Kinds that are missing here do not concern lines. */
+const ACTIONS: { readonly [code in IssueCode]?: string } = {
+  RECORD_BEFORE_HEADER: "moved to the side file",
+  HEADER_REPEATED: "moved to the side file",
+  HEADER_MISSING: "rebuilt from the file's name and its first entry",
+  VERSION_UNCLEAR: "set to 3",
+  LINE_UNREADABLE: "moved to the side file",
+  LINE_TOO_LONG: "moved to the side file",
+  NOT_AN_ENTRY: "moved to the side file",
+  TAIL_TORN: "moved to the side file",
+  NUL_BYTES: "moved to the side file",
+  RECORDS_GLUED: "split; incomplete records moved to the side file",
+  BODY_DAMAGED: "kept as text in a custom entry at its place",
+  ID_INVENTED: "written down",
+  ID_DUPLICATE: "rewritten with the id that the reader gave it",
+  ENTRY_REPEATED: "moved to the side file",
+  PARENT_MISSING: "rewritten as a root",
+  PARENT_BRIDGED: "rewritten with the previous entry as its parent",
+  PARENT_CYCLE: "rewritten as a root",
+};
+
+/**
+ * Repairs a damaged session file: writes a clean file of what a reader finds in it.
+ *
+ * Tree, ids and contexts are the same as when the damaged file is read. The original stays beside the repaired file
+ * as `<name>.bak`. Bytes that belong to no entry go to `<name>.damaged`. A healthy file is not touched.
+ *
+ * @param options - `isDryRun` only reports what would be done.
+ * @throws {SessionError} `NOT_A_SESSION` if the file is another program's or holds no entry, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
+ *   `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
+ * @remarks Cost: O(file).
+ */
+export function repairSession(
+  path: string,
+  options: { isDryRun?: boolean; fs?: FileSystem } = {},
+): RepairReport {
+  assertOptions(options, { isDryRun: FLAG, fs: OBJECT });
+  const { fs = realFileSystem, isDryRun = false } = options;
+  const absolute = absolutePath(path);
+  try {
+    assertRepairable(fs, absolute);
+    const repairOpen = () => {
+      const fd = openForReading(fs, absolute);
+      try {
+        return repair({ fs, fd, path: absolute, state: stateOfOpen(fs, fd) }, isDryRun);
+      } finally {
+        closeQuietly(fs, fd);
+      }
+    };
+    return isDryRun ? repairOpen() : exclusively(fs, absolute, () => untilUnchanged(repairOpen));
+  } catch (error) {
+    throw fileError(absolute, isDryRun ? "read" : "write", error);
+  }
+}
+
+/** A file that is open for repair. */
+interface DamagedFile {
+  readonly fs: FileSystem;
+  readonly fd: number;
+  readonly path: string;
+  /** As it was when the repair began. */
+  readonly state: FileState;
+}
+
+function assertRepairable(fs: FileSystem, path: string): void {
+  awaitFile(fs, path);
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile()) return;
+  // A link must not be replaced: its target would stay damaged.
+  if (stats?.isSymbolicLink()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  throw new SessionError("SESSION_NOT_FOUND", `There is no file at ${path}. Check the path.`, {
+    details: { path },
+  });
+}
+
+function repair(file: DamagedFile, isDryRun: boolean): RepairReport {
+  const { path } = file;
+  const source = readSource(file);
+  const actions = actionsFor(source.index);
+  if (actions.length === 0 || isDryRun) return { path, actions };
+  return { path, actions, ...writeRepaired(file, source) };
+}
+
+/** Reads the file with all bodies, and rebuilds the header if it has none. */
+function readSource(file: DamagedFile): LineSource {
+  const { fs, fd, path } = file;
+  const own = readIndex(fs, fd, {}, file.state.size);
+  const index = own.header === undefined ? readHeaderless(file) : own;
+  if (index.version > CURRENT_SESSION_VERSION) {
+    throw new SessionError(
+      "VERSION_TOO_NEW",
+      `${path} is of a newer version; update sessiontree to repair it.`,
+      {
+        details: { path, version: index.version },
+      },
+    );
+  }
+  if (index.isForeign) throw foreignFile(path);
+  const source: LineSource = {
+    index,
+    readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take),
+  };
+  reportDamagedBodies(source);
+  return source;
+}
+
+/** Reads a file that has lost its header; one of another program, or without an entry of a known type, is none. */
+function readHeaderless(file: DamagedFile): SessionIndex {
+  const { fs, fd, path, state } = file;
+  const source = sourceOfFile(fs, fd, state.size);
+  if (source !== undefined) throw notASession(path, { path }, source);
+  const index = readIndex(fs, fd, { header: headerFromName(path) }, state.size);
+  const { tree } = index;
+  if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
+  throw new SessionError(
+    "NOT_A_SESSION",
+    `${path} holds no entry of a session; there is nothing to repair.`,
+    { details: { path } },
+  );
+}
+
+/** Makes a header with the id in the file's name. Nothing tells the working directory. */
+function headerFromName(path: string): SessionHeader {
+  const id =
+    /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
+  return { type: "session", version: CURRENT_SESSION_VERSION, id, timestamp: "", cwd: "" };
+}
+
+function reportDamagedBodies({ index, readLines }: LineSource): void {
+  const { tree, spans } = index;
+  readLines(tree.ordinals(), (ordinal, bytes) => {
+    const head = tree.headAt(ordinal);
+    if (decodeEntry(bytes, head, index) === undefined) {
+      index.report(makeIssue("BODY_DAMAGED", spans.at(ordinal), head.id));
+    }
+  });
+}
+
+function actionsFor(index: SessionIndex): RepairAction[] {
+  return index.issues.flatMap((issue) => {
+    const action = ACTIONS[issue.code];
+    return action === undefined ? [] : [{ issue, action }];
+  });
+}
+
+function writeRepaired(file: DamagedFile, source: LineSource): { backup: string; sideFile?: string } {
+  const { fs, fd, path, state } = file;
+  const plan = wholeCopy(source.index);
+  const timestamp = plan.header.timestamp || timeOfFirst(source.index);
+  const leftovers = unclaimedBytes(file, source.index);
+  const sideFile = leftovers.length > 0 ? writeSideFile(fs, `${path}.damaged`, leftovers) : undefined;
+  try {
+    const backup = replaceFile({
+      old: { fs, path, fd, copied: state.size },
+      pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
+      backup: `${basename(path)}.bak`,
+      verify: (temporary) => assertEqual(fs, source, temporary),
+    });
+    return { backup: backup ?? path, ...(sideFile !== undefined && { sideFile }) };
+  } catch (error) {
+    if (sideFile !== undefined && isStillThere(file)) removeQuietly(fs, sideFile);
+    throw error;
+  }
+}
+
+/** Returns the time of the first entry, for a session whose header is missing; the epoch if it has none. */
+function timeOfFirst({ tree }: SessionIndex): string {
+  return isoTime(tree.size > 0 ? tree.timeAt(0) : Number.NaN);
+}
+
+/** Whether the opened file is still at its path. */
+function isStillThere({ fs, path, state }: DamagedFile): boolean {
+  return isSameFile(state, stateAt(fs, path));
+}
+
+/** Writes bytes to a new file, numbered if the name is taken. */
+function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array[]): string {
+  return underFreeName(path, (free) => {
+    const fd = createFile(fs, free);
+    try {
+      for (const piece of pieces) writeFully(fs, fd, piece);
+      fs.fsyncSync(fd);
+    } catch (error) {
+      removeQuietly(fs, free);
+      throw error;
+    } finally {
+      closeQuietly(fs, fd);
+    }
+  });
+}
+
+/** Yields the bytes of a file that belong neither to its header nor to an entry, a line for each run, without blank ones. */
+function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
+  const { tree, spans, headerSpan } = index;
+  const claimed = Array.from(tree.ordinals(), (ordinal) => spans.at(ordinal));
+  if (headerSpan !== undefined) claimed.push(headerSpan);
+  claimed.sort((a, b) => a.offset - b.offset);
+  claimed.push({ offset: state.size, length: 0, line: 0 });
+  const unclaimed: Uint8Array[] = [];
+  let at = 0;
+  for (const { offset, length } of claimed) {
+    const bytes = offset > at ? readRange(fs, fd, at, offset - at) : Buffer.alloc(0);
+    if (bytes.some((byte) => !BLANK_BYTES.has(byte))) unclaimed.push(bytes, LINE_BREAK);
+    at = Math.max(at, offset + length);
+  }
+  return unclaimed;
+}
+
+/** LF, CR, space, tab, and those of a byte order mark. */
+const BLANK_BYTES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20, 0x09, 0xef, 0xbb, 0xbf]);

@@ -1,0 +1,388 @@
+import { basename, dirname, join } from "node:path";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { monotonicMs, sleep } from "../fs/clock.ts";
+import { sha256 } from "../fs/digest.ts";
+import { isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
+import {
+  closeQuietly,
+  type FileSystem,
+  hasErrorCode,
+  ifPresent,
+  keepsOpenFiles,
+  modeOfPlainFile,
+  openForReading,
+  readPieces,
+  realFileSystem,
+  syncFolder,
+  whileHeld,
+} from "../fs/file-system.ts";
+import { removeFile, removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
+import {
+  type Content,
+  linkOrCopy,
+  moveIfFree,
+  tryLink,
+  underFreeName,
+  writeTemporary,
+} from "../fs/write-whole.ts";
+import { markCopied } from "./append-file.ts";
+import { FileChangedError, fileError } from "./file-errors.ts";
+import { Lease } from "./lease.ts";
+import { MAX_NAME_BYTES } from "./session-paths.ts";
+import { hasHeader, type OldFile, takeOver } from "./takeover.ts";
+
+/** What replaces an old file. */
+export interface Replacement extends Omit<Content, "fs" | "path" | "mode"> {
+  readonly old: OldFile;
+  /** Name in the same folder for a copy of the old bytes, closed to other users. */
+  readonly backup?: string;
+}
+
+/** How long to wait for another process that is replacing the file. */
+const WAIT_MS = 10_000;
+
+const POLL_MS = 1;
+
+/** Attempts to finish a replacement after the rename. */
+const SETTLE_ATTEMPTS = 2;
+
+/** Files that are set aside in one replacement at most. */
+const MAX_STRAYS = 9;
+
+/** Bytes of a name that leave room for a dot before it and `.lease` or `.old.9` behind it, as file systems count. */
+const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
+
+/** Names of the locks of files that this thread is replacing or deleting. */
+const here = new Set<string>();
+
+/**
+ * Replaces a session file while others continue to append to it; its permissions stay.
+ *
+ * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that
+ * finds that name copies the lines. Must be called inside `exclusively`.
+ *
+ * What fails after the new file is at the path becomes a process warning: the replacement has taken effect, and the next
+ * writer finishes it.
+ *
+ * @returns Path of the backup, if one was requested.
+ * @throws {FileChangedError} If the file was cut, or another one is at the path; nothing changed.
+ * @remarks Source: docs/durability.md#while-a-file-is-replaced
+ */
+export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
+  const { fs, path } = old;
+  const made = [writeTemporary({ ...content, fs, path, mode: modeOfPlainFile(fs, path) })];
+  const [temporary = ""] = made;
+  let backupPath: string | undefined;
+  try {
+    if (backup !== undefined) {
+      backupPath = keepCopy(old, join(dirname(path), backup));
+      made.push(backupPath);
+    }
+    if (!keepsOpenFiles(fs) && tryLink(fs, path, hiddenName(path))) renameOver(old, temporary);
+    else exchange(old, temporary);
+  } catch (error) {
+    for (const name of made) removeTemporary(fs, name);
+    throw error;
+  }
+  settle(old);
+  return backupPath;
+}
+
+/** Moves the new file over the old one, which has its hidden name already. */
+function renameOver(old: OldFile, temporary: string): void {
+  const { fs, path } = old;
+  try {
+    syncFolder(fs, dirname(path));
+    assertReplaceable(old, path);
+    fs.renameSync(temporary, path);
+  } catch (error) {
+    removeTemporary(fs, hiddenName(path));
+    throw error;
+  }
+}
+
+/** Renames the old file, then the new one to its path: where open files cannot be replaced, or have no second name. */
+function exchange(old: OldFile, temporary: string): void {
+  const { fs, path } = old;
+  assertReplaceable(old, path);
+  whileHeld(fs, () => fs.renameSync(path, hiddenName(path)));
+  try {
+    assertReplaceable(old, hiddenName(path));
+    syncFolder(fs, dirname(path));
+    moveIn(fs, temporary, path);
+    removeTemporary(fs, temporary);
+  } catch (error) {
+    putBack(fs, path);
+    throw error;
+  }
+}
+
+/** Moves a file to a path at which none is. What a program that knows nothing of this makes there meanwhile is set aside. */
+function moveIn(fs: FileSystem, from: string, path: string): void {
+  while (!moveIfFree(fs, from, path)) {
+    if (!fs.lstatSync(path).isFile()) throw new FileChangedError(`${path} is not a plain file`);
+    whileHeld(fs, () => fs.renameSync(path, freeStrayName(fs, path)));
+  }
+}
+
+/** Undoes the first half of an exchange. If that fails, the next process that needs the file does it. */
+function putBack(fs: FileSystem, path: string): void {
+  try {
+    finishInterrupted(fs, path);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+}
+
+/** Copies the last lines of the old file, and removes its hidden name; tries again once. */
+function settle(old: OldFile): void {
+  const { fs, path } = old;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      takeOver(old);
+      for (const stray of strayNames(fs, path)) takeOverFile(fs, stray, path);
+      syncFolder(fs, dirname(path));
+      markCopied(fs, hiddenName(path));
+      removeOldFile(fs, path);
+      // Again, for writers that open the file by its path and know nothing of this.
+      takeOver(old);
+      return;
+    } catch (error) {
+      if (attempt < SETTLE_ATTEMPTS) continue;
+      warnUnsettled(path, error);
+      return;
+    }
+  }
+}
+
+function warnUnsettled(path: string, error: unknown): void {
+  const warning = `${path} has been replaced, but the work behind that failed: ${messageOf(error)}. Until the next append or refresh, the old content may still be in ${hiddenName(path)}, and a power cut may bring it back.`;
+  process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
+}
+
+/**
+ * Replaces a session file while no other process does so. First finishes a replacement that was interrupted.
+ *
+ * @param waitMs - How long to wait for another process; blocks the thread.
+ * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, is replacing the file.
+ */
+export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, waitMs = WAIT_MS): T {
+  const release = reserve(fs, path, waitMs);
+  try {
+    finishInterrupted(fs, path);
+    return replace();
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Keeps others from replacing or deleting a session file.
+ *
+ * @returns Ends that.
+ * @throws {SessionError} `WRITE_FAILED`, as `exclusively` does.
+ */
+export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
+  const lock = lockName(path);
+  if (here.has(lock)) throw busy(path);
+  here.add(lock);
+  try {
+    const lease = takeLock(fs, path, lock, waitMs);
+    return () => {
+      try {
+        lease.release();
+      } finally {
+        here.delete(lock);
+      }
+    };
+  } catch (error) {
+    here.delete(lock);
+    throw error;
+  }
+}
+
+/**
+ * Finishes a replacement that a killed process left unfinished, or waits until a running one is done.
+ *
+ * @returns Whether all lines of the old file are in the new one now.
+ * @remarks Cost: one look-up of a name if nothing is to be done.
+ */
+export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
+  if (!isHalfReplaced(fs, path)) return true;
+  const deadline = monotonicMs() + waitMs;
+  do {
+    if (here.has(lockName(path))) {
+      if (!isAnythingAt(fs, path)) throw busy(path);
+      // The call further up the stack then finds its work done.
+      takeOverHidden(fs, path);
+      return true;
+    }
+    try {
+      exclusively(fs, path, () => undefined, 0);
+      return true;
+    } catch (error) {
+      if (!isSessionError(error) || !isSessionError(error.cause, "LEASE_HELD")) throw error;
+      if (monotonicMs() >= deadline) return false;
+      sleep(POLL_MS);
+    }
+  } while (isHalfReplaced(fs, path));
+  return true;
+}
+
+/** Tells whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
+export function isHalfReplaced(fs: FileSystem, path: string): boolean {
+  return isAnythingAt(fs, hiddenName(path));
+}
+
+function isAnythingAt(fs: FileSystem, path: string): boolean {
+  return ifPresent(() => fs.lstatSync(path, { throwIfNoEntry: false })) !== undefined;
+}
+
+/**
+ * Waits for a file that is being replaced, if that leaves nothing at its path for a moment, or for longer if its process was
+ * killed: then the old file is put back.
+ *
+ * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, takes too long.
+ */
+export function awaitFile(fs: FileSystem, path: string): void {
+  if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw busy(path);
+}
+
+/** Tells whether anything is at a path, after such a wait if nothing is. */
+export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
+  try {
+    if (fs.statSync(path, { throwIfNoEntry: false }) !== undefined) return true;
+    awaitFile(fs, path);
+    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw fileError(path, "read", error);
+  }
+}
+
+/** Calls once more after such a wait, if there was no file. */
+export function despiteReplacement<T>(fs: FileSystem, path: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (!hasErrorCode(error, "ENOENT")) throw error;
+    awaitFile(fs, path);
+    return call();
+  }
+}
+
+/** Returns the name of the session whose old file has this hidden name; undefined if it is no such name. */
+export function nameOfOldFile(hidden: string): string | undefined {
+  return /^\.(.+\.jsonl)\.old$/.exec(hidden)?.[1];
+}
+
+/** Removes what an interrupted replacement left of a session that is being deleted. */
+export function removeOldFile(fs: FileSystem, path: string): void {
+  for (const stray of strayNames(fs, path).reverse()) removeFile(fs, stray);
+  // Last, since it shows that there may be others.
+  removeFile(fs, hiddenName(path));
+}
+
+/** Removes what killed processes left, after copying lines that are nowhere else. Must be called while the file is reserved. */
+export function finishInterrupted(fs: FileSystem, path: string): void {
+  try {
+    removeLeftovers(fs, dirname(path));
+    if (!isHalfReplaced(fs, path)) return;
+    const hidden = hiddenName(path);
+    if (isExchangeHalfDone(fs, hidden, path)) moveIn(fs, hidden, path);
+    takeOverHidden(fs, path);
+    removeOldFile(fs, path);
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+/** Whether the new file is not at the path yet: nothing is, or what another program appended to a path without a file. */
+function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {
+  const now = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (now === undefined) return true;
+  return now.isFile() && !isSameFile(stateAt(fs, hidden), stateAt(fs, path)) && !hasHeader(fs, path);
+}
+
+/** Copies the lines of an old file that has only its hidden name, and of files that were set aside. */
+function takeOverHidden(fs: FileSystem, path: string): void {
+  for (const name of [hiddenName(path), ...strayNames(fs, path)]) takeOverFile(fs, name, path);
+}
+
+function takeOverFile(fs: FileSystem, from: string, path: string): void {
+  const [left, now] = [from, path].map((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
+  const isReplaced = left?.isFile() && now?.isFile() && !isSameFile(stateAt(fs, from), stateAt(fs, path));
+  if (!isReplaced) return;
+  const fd = openForReading(fs, from);
+  try {
+    const isTaken = takeOver({ fs, path, fd, copied: 0 });
+    if (isTaken) markCopied(fs, from);
+    // Another session is at the path. The lines belong to the old one, and are nowhere else.
+    else underFreeName(`${path}.bak`, (free) => linkOrCopy(fs, from, free));
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** Makes a copy rather than a second name: the backup must not get lines that others append to the old file. */
+function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
+  const temporary = writeTemporary({ fs, path, pieces: readPieces(fs, fd, 0, copied) });
+  try {
+    return underFreeName(wanted, (free) => linkOrCopy(fs, temporary, free));
+  } finally {
+    removeTemporary(fs, temporary);
+  }
+}
+
+/** Checks that only appends have changed the old file: those are copied later, anything else needs a new copy. */
+function assertReplaceable({ fs, fd, copied }: OldFile, name: string): void {
+  const open = stateOfOpen(fs, fd);
+  if (isSameFile(stateAt(fs, name), open) && open.size >= copied) return;
+  throw new FileChangedError("another process changed the file meanwhile");
+}
+
+function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): Lease {
+  try {
+    return Lease.take(fs, lock, waitMs, () => undefined);
+  } catch (error) {
+    throw isSessionError(error, "LEASE_HELD") ? busy(path, error) : fileError(path, "write", error);
+  }
+}
+
+function busy(path: string, cause?: unknown): SessionError {
+  return new SessionError("WRITE_FAILED", `${path} is being replaced or deleted. Try again.`, {
+    details: { path },
+    cause,
+  });
+}
+
+function lockName(path: string): string {
+  return join(dirname(path), `.${keyOf(path)}`);
+}
+
+/** The hidden name of an old file while its last lines are copied. */
+function hiddenName(path: string): string {
+  return join(dirname(path), `.${keyOf(path)}.old`);
+}
+
+/** The names of files that other programs made at the path while no file was there. */
+function strayNames(fs: FileSystem, path: string): string[] {
+  const names: string[] = [];
+  for (let number = 1; number <= MAX_STRAYS; number++) {
+    const name = `${hiddenName(path)}.${number}`;
+    if (!isAnythingAt(fs, name)) break;
+    names.push(name);
+  }
+  return names;
+}
+
+function freeStrayName(fs: FileSystem, path: string): string {
+  const number = strayNames(fs, path).length + 1;
+  if (number > MAX_STRAYS) throw new FileChangedError(`another program makes ${path} again and again`);
+  return `${hiddenName(path)}.${number}`;
+}
+
+/** A file's name, or its digest where the name leaves no room for what is put around it. */
+function keyOf(path: string): string {
+  const name = basename(path);
+  return Buffer.byteLength(name) <= MAX_KEY_BYTES ? name : sha256(name).slice(0, 16);
+}

@@ -1,0 +1,166 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve, win32 } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SessionError } from "../../core/format/errors.ts";
+import { assertValidSessionId } from "../../core/format/ids.ts";
+import { type OptionRules, TEXT } from "../../core/format/options.ts";
+import { sha256 } from "../fs/digest.ts";
+import { ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
+
+/** Where sessions live, for programs that keep them elsewhere than pi does. */
+export interface SessionPlaces {
+  /** Folder above `sessions/`. Default: the variable named by `agentDirVariable`, else `~/.pi/agent`. */
+  readonly agentDir?: string;
+  /** Name of the environment variable for the agent's folder. Default `PI_CODING_AGENT_DIR`. */
+  readonly agentDirVariable?: string;
+  /**
+   * Name of the environment variable that sets the sessions root. Default `PI_SESSIONS_DIR`, which pi's Rust port
+   * reads and pi does not.
+   */
+  readonly sessionsDirVariable?: string;
+}
+
+/** What these options may be. */
+export const PLACES_RULES: OptionRules<SessionPlaces> = {
+  agentDir: TEXT,
+  agentDirVariable: TEXT,
+  sessionsDirVariable: TEXT,
+};
+
+/**
+ * Makes a path absolute. `~` is the home folder, `file://` URLs become paths, and relative paths start at the
+ * process's folder.
+ */
+export function absolutePath(path: string): string {
+  if (path.startsWith("file://")) return fileURLToPath(path);
+  if (path === "~") return homedir();
+  return resolve(path.startsWith("~/") || path.startsWith("~\\") ? join(homedir(), path.slice(2)) : path);
+}
+
+/** Returns the folder in which each project has a folder. */
+export function sessionsRoot(places: SessionPlaces = {}): string {
+  if (places.agentDir !== undefined) return join(absolutePath(places.agentDir), "sessions");
+  const sessionsDir = process.env[places.sessionsDirVariable ?? "PI_SESSIONS_DIR"];
+  if (sessionsDir) return absolutePath(sessionsDir);
+  const agentDir = process.env[places.agentDirVariable ?? "PI_CODING_AGENT_DIR"];
+  return join(absolutePath(agentDir || "~/.pi/agent"), "sessions");
+}
+
+/** Bytes of the longest name that file systems allow. */
+export const MAX_NAME_BYTES = 255;
+
+/** Bytes of a long project path that stay readable in its folder's name; a digest makes the name unique. */
+const BEGINNING_BYTES = 180;
+
+const DIGEST_CHARACTERS = 32;
+
+/** Characters of the longest session id in a file name, so that names of backups still fit. */
+const MAX_ID_LENGTH = 200;
+
+/**
+ * Returns the folder of a project's sessions without creating it.
+ *
+ * Different projects can share a folder, because the encoding does not preserve separators. A name that is too long
+ * is cut and gets a digest.
+ */
+export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
+  return projectFolderIn(sessionsRoot(places), cwd);
+}
+
+/** Returns the folder of a project's sessions below a folder, as `projectFolder` does. */
+export function projectFolderIn(root: string, cwd: string): string {
+  const absolute = absolutePath(withoutLongPrefix(cwd));
+  const name = `--${absolute.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
+  return join(root, Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortened(name, absolute));
+}
+
+function shortened(name: string, cwd: string): string {
+  const digest = sha256(cwd).slice(0, DIGEST_CHARACTERS);
+  // The rest of a cut character would be an invalid character.
+  const beginning = Buffer.from(name)
+    .subarray(0, BEGINNING_BYTES)
+    .toString()
+    .replace(/\ufffd+$/, "");
+  return `${beginning}-${digest}--`;
+}
+
+/**
+ * Returns the default folder of a project's sessions, and creates it.
+ *
+ * @param cwd - The project's working directory.
+ * @param agentDir - Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+ */
+export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
+  const folder = projectFolder(cwd, agentDir === undefined ? {} : { agentDir });
+  makeFolder(realFileSystem, folder);
+  return folder;
+}
+
+/** Returns the name for the file of a new session; throws if the id is malformed, or too long for a name. */
+export function sessionFileName(timestamp: string, id: string): string {
+  assertValidSessionId(id);
+  if (id.length > MAX_ID_LENGTH) {
+    const message = `A session id of ${id.length} characters is too long for a file; use at most ${MAX_ID_LENGTH}.`;
+    throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
+  }
+  return `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
+}
+
+/**
+ * Returns the key of a project: its real path, or its resolved path if it is missing or on another machine. Ignores the
+ * case of a drive letter and `\\?\`.
+ */
+export function projectKey(cwd: string): string {
+  const path = absolutePath(withoutLongPrefix(cwd));
+  const real = (isRemotePath(path) ? undefined : ifPresent(() => realpathSync(path))) ?? path;
+  return real.replace(/^[a-z]:/, (drive) => drive.toUpperCase());
+}
+
+/**
+ * Tells whether Windows connects to another machine as soon as it looks at a path, and tells that one who the user is: a
+ * path that a session names must not do that.
+ */
+export function isRemotePath(path: string, platform: string = process.platform): boolean {
+  return platform === "win32" && /^[/\\]{2}(?![?.][/\\][a-z]:)/i.test(path);
+}
+
+/**
+ * Returns the path of a session that another one names, for a look at it: a relative one starts at the folder of the one that
+ * names it.
+ *
+ * @param name - As the session has it: a path, a `file://` URL, or anything else.
+ * @param from - Path of the session that names it; undefined if it has no file.
+ * @returns Undefined if it is no path, or leads to a machine from which the session itself does not come.
+ */
+export function namedSessionPath(
+  name: string,
+  from: string | undefined,
+  platform: string = process.platform,
+): string | undefined {
+  const folder = from === undefined ? "" : dirname(from);
+  const path = pathIn(name, folder || "/");
+  if (path === undefined || path.includes("\0")) return undefined;
+  const remote = [path, name].find((one) => isRemotePath(one, platform));
+  return remote === undefined || shareOf(remote) === shareOf(folder) ? path : undefined;
+}
+
+function pathIn(name: string, folder: string): string | undefined {
+  try {
+    return /^(?:~(?:[/\\]|$)|file:\/\/)/.test(name) ? absolutePath(name) : resolve(folder, name);
+  } catch (error) {
+    // A URL that names no file.
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+/** The drive, or the machine and its share, of a path of Windows. */
+function shareOf(path: string): string {
+  return win32.parse(win32.normalize(path)).root.toLowerCase();
+}
+
+/** Removes what Windows puts before paths that are long: it is no part of a project's name. */
+function withoutLongPrefix(path: string): string {
+  return path.replace(/^\\\\\?\\(UNC\\)?/i, (_prefix, unc?: string) => (unc === undefined ? "" : "\\\\"));
+}

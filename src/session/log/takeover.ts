@@ -1,0 +1,78 @@
+import type { SessionHeader } from "../../core/format/header.ts";
+import { currentLine } from "../../core/jsonl/entry-body.ts";
+import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
+import { AppendFile, retire } from "./append-file.ts";
+import { FileChangedError, untilUnchanged } from "./file-errors.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { missingFrom, readIndex } from "./read-session-file.ts";
+
+/** An open session file that is being replaced. */
+export interface OldFile {
+  readonly fs: FileSystem;
+  readonly path: string;
+  readonly fd: number;
+  /** How many of its bytes are in the new file. */
+  readonly copied: number;
+}
+
+/**
+ * Retires the old file, then appends the lines that only it holds to the file at the path.
+ *
+ * Begins anew if a writer cuts its failed line off the old file meanwhile, or another file takes the path.
+ *
+ * @returns False if another session is at the path.
+ */
+export function takeOver(old: OldFile): boolean {
+  return untilUnchanged(() => takeOverOnce(old));
+}
+
+/** Tells whether a file begins a session, and does not merely hold entries that belong to one. */
+export function hasHeader(fs: FileSystem, path: string): boolean {
+  const fd = openForReading(fs, path);
+  try {
+    return indexOf(fs, fd).header !== undefined;
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
+  retire(fs, fd);
+  if (fs.fstatSync(fd).size === copied) return true;
+  const file = new AppendFile(fs, path);
+  try {
+    const now = file.read((newFd) => indexOf(fs, newFd));
+    const before = indexOf(fs, fd, now.header);
+    if (now.header === undefined || before.header?.id !== now.header.id) return false;
+    const { spans } = before;
+    const isBehindCopy = (ordinal: number) => spans.offsetAt(ordinal) + spans.lengthAt(ordinal) >= copied;
+    const missing = missingFrom(now, before).filter(isBehindCopy);
+    if (missing.length === 0) return true;
+    const bytes = Buffer.concat([
+      ...(now.isMidLine ? [LINE_BREAK] : []),
+      ...linesOf(fs, fd, before, missing),
+    ]);
+    if (file.append(bytes, bytes.length, now.position, true) !== undefined) return true;
+    throw new FileChangedError(`${path} is another file now`);
+  } finally {
+    file.release();
+  }
+}
+
+function indexOf(fs: FileSystem, fd: number, header?: SessionHeader): SessionIndex {
+  const index = readIndex(fs, fd);
+  // A repair may have given the new file a header that the old one had lost.
+  return index.header === undefined && header !== undefined ? readIndex(fs, fd, { header }) : index;
+}
+
+/** Yields lines as the current version writes them. */
+function linesOf(fs: FileSystem, fd: number, index: SessionIndex, ordinals: readonly number[]): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  readLinesOf(fs, fd, index.spans, ordinals, (ordinal, bytes) => {
+    const line = currentLine(bytes, index.tree.headAt(ordinal), index);
+    lines.push(typeof line === "string" ? Buffer.from(line) : Buffer.from(line), LINE_BREAK);
+  });
+  return lines;
+}

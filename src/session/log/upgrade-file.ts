@@ -1,0 +1,74 @@
+import { basename } from "node:path";
+import { SessionError } from "../../core/format/errors.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { decodeEntry } from "../../core/jsonl/entry-body.ts";
+import { entryFrom, type LineSource, lineOf } from "../../core/jsonl/line-source.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { FileSystem } from "../fs/file-system.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { readSessionFile } from "./read-session-file.ts";
+import { replaceFile } from "./replace-file.ts";
+import type { OldFile } from "./takeover.ts";
+
+/**
+ * Rewrites a session file in the current version and keeps a backup.
+ *
+ * Writes, flushes and compares the copy with the original, entry by entry, before it renames the copy.
+ *
+ * @param log - Must have read the whole file.
+ * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that name is taken.
+ * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
+ */
+export function upgradeFile(old: OldFile, log: LineSource): string {
+  const { fs, path } = old;
+  const { version } = log.index;
+  try {
+    const backup = replaceFile({
+      old,
+      pieces: copyLines(log, wholeCopy(log.index)),
+      backup: `${basename(path)}.v${version}.bak`,
+      verify: (temporary) => assertEqual(fs, log, temporary),
+    });
+    return backup ?? path;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SessionError(
+      "UPGRADE_FAILED",
+      `Cannot upgrade ${path} to version 3: ${reason}. The session is whole; try again when the cause is gone.`,
+      { details: { path }, cause: error },
+    );
+  }
+}
+
+/** Checks that a copy has the same entries in the same places of the tree. */
+export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
+  const copy = readSessionFile(fs, path);
+  try {
+    const difference = findDifference(log, copy);
+    if (difference !== undefined) throw new Error(`the copy differs: ${difference}`);
+  } finally {
+    fs.closeSync(copy.fd);
+  }
+}
+
+function findDifference(log: LineSource, copy: LineSource): string | undefined {
+  const { tree } = log.index;
+  const copied = copy.index.tree;
+  if (copied.size !== tree.size) return `${copied.size} entries instead of ${tree.size}`;
+  let difference: string | undefined;
+  log.readLines(tree.ordinals(), (ordinal, bytes) => {
+    const head = tree.headAt(ordinal);
+    const there = copied.find(head.id);
+    if (there === NONE) difference ??= `entry ${head.id} is missing`;
+    if (difference !== undefined) return;
+    const headThere = copied.headAt(there);
+    const body = decodeEntry(bytes, head, log.index);
+    const isSame =
+      head.id === headThere.id &&
+      head.parentId === headThere.parentId &&
+      (body === undefined ||
+        encodeRecord(body) === encodeRecord(entryFrom(copy, there, lineOf(copy, there)) ?? {}));
+    if (!isSame) difference ??= `entry ${head.id}`;
+  });
+  return difference;
+}

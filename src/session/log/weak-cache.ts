@@ -1,0 +1,54 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+
+/** How many entries each addition checks, to drop those that were collected. */
+const LOOKS_PER_ADD = 2;
+
+interface Released {
+  readonly entry: WeakRef<AnySessionEntry>;
+  readonly message: WeakRef<JsonRecord> | undefined;
+}
+
+/**
+ * Entries that left the strong cache. They or their messages are found for as long as somebody else holds them.
+ *
+ * @remarks Cost: O(1) per call; memory for at most twice as many entries as are held.
+ */
+export class WeakCache {
+  readonly #released = new Map<number, Released>();
+  #looks = this.#released.entries();
+
+  add(ordinal: number, entry: AnySessionEntry): void {
+    const message = "message" in entry ? entry.message : undefined;
+    this.#released.set(ordinal, {
+      entry: new WeakRef(entry),
+      message: isJsonRecord(message) ? new WeakRef(message) : undefined,
+    });
+    for (let i = 0; i < LOOKS_PER_ADD; i++) this.#dropNextIfGone();
+  }
+
+  /** Returns an entry if somebody holds it. */
+  entryAt(ordinal: number): AnySessionEntry | undefined {
+    return this.#released.get(ordinal)?.entry.deref();
+  }
+
+  /** Returns the message of an entry if somebody holds the message, even without the entry. */
+  messageAt(ordinal: number): JsonRecord | undefined {
+    return this.#released.get(ordinal)?.message?.deref();
+  }
+
+  /** Returns the ordinals of all entries, including some that were collected. */
+  ordinals(): number[] {
+    return [...this.#released.keys()];
+  }
+
+  #dropNextIfGone(): void {
+    const { value, done } = this.#looks.next();
+    if (done === true || value === undefined) {
+      this.#looks = this.#released.entries();
+      return;
+    }
+    const [ordinal, { entry, message }] = value;
+    if (entry.deref() === undefined && message?.deref() === undefined) this.#released.delete(ordinal);
+  }
+}

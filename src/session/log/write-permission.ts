@@ -1,0 +1,29 @@
+import { SessionError } from "../../core/format/errors.ts";
+import { foreignFile, tooNew } from "./file-errors.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/**
+ * Refuses to change a session that may only be read: the one gate for everything that an open session writes. What replaces
+ * files that are not open here, a repair or a merge, has the same checks of what it finds in the file.
+ */
+export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" | "index">): void {
+  const { readOnlyReason: reason, path } = log;
+  if (reason === undefined) return;
+  if (typeof reason !== "string") throw reason;
+  switch (reason) {
+    case "closed":
+      throw new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
+        details: { path },
+      });
+    case "mode":
+      throw new SessionError(
+        "READ_ONLY",
+        "The session was opened read-only; open it without that mode to append.",
+        { details: { path } },
+      );
+    case "foreign":
+      throw foreignFile(path);
+    case "version":
+      throw tooNew(path, log.index.version);
+  }
+}

@@ -1,0 +1,46 @@
+import { onAbort } from "../../core/format/abort.ts";
+
+/**
+ * Makes an iteration that ends as soon as its reader leaves, also while it waits for the next value.
+ *
+ * A generator alone would not: its `return()` takes effect only once it stops waiting.
+ *
+ * @param run - Yields the values until its signal aborts; started by the first `next()`.
+ * @param signal - Also ends the iteration.
+ */
+export function endable<T>(
+  run: (end: AbortSignal) => AsyncIterable<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void> {
+  const end = new AbortController();
+  const values = linked(run, end, signal);
+  const iteration: AsyncGenerator<T, void> = {
+    next: () => values.next(),
+    return: (value) => {
+      end.abort();
+      return values.return(value);
+    },
+    throw: (error) => {
+      end.abort();
+      return values.throw(error);
+    },
+    [Symbol.asyncIterator]: () => iteration,
+    [Symbol.asyncDispose]: async () => {
+      await iteration.return();
+    },
+  };
+  return iteration;
+}
+
+async function* linked<T>(
+  run: (end: AbortSignal) => AsyncIterable<T>,
+  end: AbortController,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void> {
+  const forget = onAbort(signal, () => end.abort(signal?.reason));
+  try {
+    yield* run(end.signal);
+  } finally {
+    forget();
+  }
+}

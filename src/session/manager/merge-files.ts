@@ -1,0 +1,163 @@
+import { basename } from "node:path";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import {
+  type MergeOptions,
+  type MergePlan,
+  type MergeReport,
+  planMerge,
+} from "../../core/merge/merge-plan.ts";
+import { forgetSession } from "../files/forget-session.ts";
+import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
+import { fileError, foreignFile, untilUnchanged } from "../log/file-errors.ts";
+import { sourceOfFile } from "../log/foreign-file.ts";
+import { assertFree, writeNewFile } from "../log/new-file.ts";
+import { readSessionFile } from "../log/read-session-file.ts";
+import { despiteReplacement, exclusively, isThere, replaceFile } from "../log/replace-file.ts";
+import { absolutePath } from "../log/session-paths.ts";
+
+/** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
+export type MergeFilesOptions = MergeOptions &
+  ({ readonly to: string } | { readonly inPlace: true }) & { readonly fs?: FileSystem };
+
+/** The result of a merge of two files. */
+export interface MergeFilesResult extends MergeReport {
+  /** Path of the merged session. */
+  readonly path: string;
+  /** Path of the first copy's backup, if the merged session replaced it and redacts nothing that was in it. */
+  readonly backup?: string;
+}
+
+/** A copy: the lines of one that has no file, or a file as it was when the merge began. */
+type OpenCopy = FileCopy | { readonly path?: undefined; readonly source: LineSource };
+
+interface FileCopy {
+  readonly path: string;
+  readonly fd: number;
+  readonly source: LineSource;
+}
+
+/**
+ * Merges two diverged copies of a session: all entries of both, shared ones once.
+ *
+ * The result does not depend on which copy is the first, nor on the order in which several are merged. The copies do
+ * not change, except that with `inPlace` the merged session replaces the first, whose old bytes stay as `<name>.bak`
+ * unless they hold what the second has redacted; if the second copy has nothing new, nothing is written.
+ *
+ * @param pathA - One copy.
+ * @param pathB - The other.
+ * @throws {TypeError} If the target is missing or ambiguous.
+ * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if something is at
+ *   the target path, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing changed.
+ * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held together. Source: docs/merge.md
+ */
+export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
+  return mergeCopies(pathA, pathB, options);
+}
+
+/** Does the same with copies that may have no file; one that is replaced has one. */
+export function mergeCopies(
+  copyA: string | LineSource,
+  copyB: string | LineSource,
+  options: MergeFilesOptions,
+): MergeFilesResult {
+  const { fs = realFileSystem } = options;
+  const path = "to" in options && options.to !== undefined ? absolutePath(options.to) : undefined;
+  if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {
+    throw new TypeError(
+      "Say where the merged session goes: { to: PATH } or { inPlace: true }, and not both.",
+    );
+  }
+  if (path !== undefined) assertFree(path, fs);
+  const merge = () => mergeInto(fs, path, copyA, copyB, options);
+  const replaced = path === undefined && typeof copyA === "string" ? absolutePath(copyA) : undefined;
+  // A missing file may have no folder for the lock.
+  const isReplaced = replaced !== undefined && isThere(replaced, fs);
+  return isReplaced ? exclusively(fs, replaced, () => untilUnchanged(merge)) : merge();
+}
+
+function mergeInto(
+  fs: FileSystem,
+  path: string | undefined,
+  copyA: string | LineSource,
+  copyB: string | LineSource,
+  options: MergeOptions,
+): MergeFilesResult {
+  const a = openCopy(fs, copyA);
+  try {
+    const b = openCopy(fs, copyB);
+    try {
+      const plan = planOf(a, b, options);
+      if (path !== undefined) return writeNew(fs, path, plan);
+      if (a.path === undefined) throw new TypeError("Only a file is replaced: name one, or { to: PATH }.");
+      return plan.changesA() ? replace(fs, a, plan) : { path: a.path, ...plan.report() };
+    } finally {
+      closeCopy(fs, b);
+    }
+  } finally {
+    closeCopy(fs, a);
+  }
+}
+
+function closeCopy(fs: FileSystem, copy: OpenCopy): void {
+  if (copy.path !== undefined) closeQuietly(fs, copy.fd);
+}
+
+function planOf(a: OpenCopy, b: OpenCopy, options: MergeOptions): MergePlan {
+  try {
+    return planMerge(a.source, b.source, options);
+  } catch (error) {
+    throw fileError([a, b].flatMap(({ path }) => path ?? []).join(" or "), "read", error);
+  }
+}
+
+function openCopy(fs: FileSystem, copy: string | LineSource): OpenCopy {
+  if (typeof copy !== "string") return { source: copy };
+  const path = absolutePath(copy);
+  try {
+    const source = despiteReplacement(fs, path, () => readSessionFile(fs, path));
+    const { fd, index } = source;
+    if (index.header === undefined || index.isRejected) {
+      const foreign = sourceOfFile(fs, fd);
+      closeQuietly(fs, fd);
+      throw notASession(path, { path }, foreign);
+    }
+    return { path, fd, source };
+  } catch (error) {
+    throw fileError(path, "read", error);
+  }
+}
+
+function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResult {
+  writeNewFile({ fs, path, pieces: plan.lines(), verify: (temporary) => assertSound(fs, temporary, plan) });
+  return { path, ...plan.report() };
+}
+
+function replace(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesResult {
+  const { path } = copy;
+  if (copy.source.index.isForeign) throw foreignFile(path);
+  try {
+    const { unredacted } = plan.report();
+    const backup = replaceFile({
+      old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
+      pieces: plan.lines(),
+      // A backup would keep what was redacted.
+      ...(unredacted.a.length === 0 && { backup: `${basename(path)}.bak` }),
+      verify: (temporary) => assertSound(fs, temporary, plan),
+    });
+    forgetSession(path);
+    return { path, ...(backup !== undefined && { backup }), ...plan.report() };
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+/** Checks what was written: as many entries as planned, without issues. */
+function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
+  const { fd, index } = readSessionFile(fs, path);
+  closeQuietly(fs, fd);
+  const { entries } = plan.report();
+  const [issue] = index.issues;
+  if (issue !== undefined) throw new Error(`the merged session is not sound: ${issue.message}`);
+  if (index.tree.size !== entries) throw new Error(`${index.tree.size} entries instead of ${entries}`);
+}

@@ -1,0 +1,71 @@
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { traceOf } from "../../core/format/errors.ts";
+
+/** Events of a session, by name. */
+export interface SessionEventMap {
+  /** This object appended an entry. */
+  entry_appended: { readonly entry: AnySessionEntry };
+  /** Another process appended entries; the leaf of this object stays. */
+  foreign_entries: { readonly entries: readonly AnySessionEntry[] };
+  /** The store had lost entries that were stored, as after a failover; this object has appended them again. */
+  entries_restored: { readonly entries: readonly AnySessionEntry[] };
+  /** The leaf moved. */
+  leaf_changed: { readonly leafId: string | null; readonly previousLeafId: string | null };
+  /** Writing started to fail, or works again. */
+  persistence_state: { readonly state: "ok" | "degraded"; readonly error?: Error };
+  /** The session was closed. */
+  closed: Record<string, never>;
+}
+
+/** Listens to one kind of session event. If it is asynchronous, nobody waits for it; a rejection becomes a warning. */
+export type SessionListener<Name extends keyof SessionEventMap> = (event: SessionEventMap[Name]) => void;
+
+type Listeners = { [Name in keyof SessionEventMap]: Set<SessionListener<Name>> };
+
+/** Calls listeners in order of registration. One that throws or rejects affects neither the others nor the session. */
+export class SessionEvents {
+  readonly #listeners: Listeners = {
+    entry_appended: new Set(),
+    foreign_entries: new Set(),
+    entries_restored: new Set(),
+    leaf_changed: new Set(),
+    persistence_state: new Set(),
+    closed: new Set(),
+  };
+
+  /** @returns A function that removes the listener. */
+  on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
+    const listeners: Set<SessionListener<Name>> = this.#listeners[name];
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+    };
+  }
+
+  /** Tells whether an event has listeners, so that unneeded events are not made. */
+  has(name: keyof SessionEventMap): boolean {
+    return this.#listeners[name].size > 0;
+  }
+
+  emit<Name extends keyof SessionEventMap>(name: Name, event: SessionEventMap[Name]): void {
+    const listeners: Set<SessionListener<Name>> = this.#listeners[name];
+    for (const listener of [...listeners]) {
+      try {
+        const given: unknown = listener(event);
+        if (given !== undefined) onRejection(given, (error) => warn(name, error));
+      } catch (error) {
+        warn(name, error);
+      }
+    }
+  }
+}
+
+/** Handles the rejection of a callback's result, if it is a promise. An unhandled rejection ends the program. */
+export function onRejection(given: unknown, onError: (error: unknown) => void): void {
+  new Promise((resolve) => resolve(given)).catch(onError);
+}
+
+/** Reports a listener's error as a warning. */
+function warn(name: keyof SessionEventMap, error: unknown): void {
+  process.emitWarning(`A listener of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_LISTENER" });
+}

@@ -1,0 +1,946 @@
+import { dirname } from "node:path";
+import type { SessionContext, SessionProjection } from "../../core/context/session-context.ts";
+import { foldSystemMessages } from "../../core/context/system-message.ts";
+import type { ImageContent, TextContent, Usage } from "../../core/format/content.ts";
+import {
+  type AnySessionEntry,
+  asSessionEntries,
+  asSessionEntry,
+  type ContextEditableContent,
+  LEAF_CUSTOM_TYPE,
+  type SessionEntry,
+  type UsageEntry,
+} from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import type { SessionIssue } from "../../core/format/issue.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import { findRecentSession, findSessionById } from "../files/find-session.ts";
+import { forgetSession } from "../files/forget-session.ts";
+import { staleLeaf } from "../log/expected-leaf.ts";
+import type { FileLog } from "../log/file-log.ts";
+import type { LoadOptions } from "../log/file-log-options.ts";
+import type { SessionLog } from "../log/session-log.ts";
+import { projectFolder } from "../log/session-paths.ts";
+import {
+  assertDraft,
+  assertEditable,
+  assertMessage,
+  assertReplacement,
+  editableContent,
+} from "./append-checks.ts";
+import { endable } from "./endable.ts";
+import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionRecord } from "./entry-draft.ts";
+import { exportCopy } from "./fork.ts";
+import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
+import type { SessionEventMap, SessionListener } from "./session-events.ts";
+import type { SessionInfo, SessionListProgress } from "./session-info.ts";
+import {
+  assertCwd,
+  type DerivedSessions,
+  type LogSessionOptions,
+  type NewSessionOptions,
+  newHeader,
+  opening,
+  type SessionOptions,
+  sessionFolder,
+  sessionOptions,
+  sessionScope,
+} from "./session-options.ts";
+import { SessionState } from "./session-state.ts";
+import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
+import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.ts";
+
+/** Options of an append. */
+export interface AppendOptions {
+  /** The parent; null for a new root. Default: the leaf. */
+  readonly parentId?: string | null;
+  /** The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. */
+  readonly expectedLeafId?: string | null;
+}
+
+/** Makes a session that has no folder: the constructor, for this file alone. */
+let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionManager;
+
+/**
+ * Opens a session over a log, for stores that do not use files.
+ *
+ * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
+ */
+export function sessionOverLog(log: SessionLog, options: LogSessionOptions): SessionManager {
+  return make(log, options.cwd ?? (log.index.header?.cwd || process.cwd()), options);
+}
+
+/**
+ * A session: its tree, its leaf (the parent of the next entry), and its file.
+ *
+ * An append writes the entry to the file, then adds it to the tree as a child of the leaf and makes it the leaf. If
+ * it fails with `WRITE_FAILED`, nothing changed. Entries are never changed or removed. Looking up an unknown id does
+ * not throw; it returns undefined or an empty array. Entries are shared objects: do not change them. Calls are
+ * synchronous unless they return a promise.
+ *
+ * @remarks Source: docs/guide.md
+ */
+export class SessionManager {
+  readonly #state: SessionState;
+  readonly #options: LogSessionOptions;
+  #cwd: string;
+  #sessionDir: string;
+
+  static {
+    make = (log, cwd, options) => new SessionManager(log, cwd, "", options);
+  }
+
+  private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
+    if (typeof log !== "object" || !("readLines" in log)) {
+      throw new TypeError(
+        "Sessions are not made with new. Use SessionManager.create(cwd), open(path) or inMemory().",
+      );
+    }
+    this.#state = new SessionState(log, options);
+    this.#cwd = cwd;
+    this.#sessionDir = sessionDir;
+    this.#options = options;
+  }
+
+  /**
+   * Begins a session for a working directory. Its file appears with the first user or assistant message.
+   *
+   * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
+   * @throws {SessionError} `INVALID_SESSION_ID`
+   */
+  static create(
+    cwd: string,
+    sessionDir?: string | SessionOptions,
+    options: NewSessionOptions = {},
+  ): SessionManager {
+    assertCwd(cwd, "create");
+    const given = sessionOptions(sessionDir);
+    return new SessionManager(createLog(cwd, given, options), cwd, sessionFolder(cwd, given), given);
+  }
+
+  /**
+   * Opens a session file, even a damaged one. A missing or empty file becomes a new session.
+   *
+   * @param path - May be relative, start with `~`, or be a `file://` URL.
+   * @param sessionDir - Folder for sessions derived from this one, or options. Default: the file's folder.
+   * @param cwdOverride - Working directory, instead of the header's.
+   * @throws {SessionError} `NOT_A_SESSION`; the file is not changed.
+   */
+  static open(path: string, sessionDir?: string | SessionOptions, cwdOverride?: string): SessionManager {
+    const given = opening(sessionDir, cwdOverride);
+    return SessionManager.#over(openLog(path, given), given);
+  }
+
+  /**
+   * Opens a session file like `open`, without blocking the event loop for more than a few milliseconds at a time.
+   *
+   * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` if the signal aborts
+   */
+  static async load(
+    path: string,
+    sessionDir?: string | (SessionOptions & LoadOptions),
+    cwdOverride?: string,
+  ): Promise<SessionManager> {
+    const given: SessionOptions & LoadOptions = opening(sessionDir, cwdOverride);
+    // The signal must not abort sessions derived from this one.
+    const { onProgress: _onProgress, signal: _signal, ...options } = given;
+    return SessionManager.#over(await loadLog(path, options, given), options);
+  }
+
+  static #over(log: FileLog, options: SessionOptions): SessionManager {
+    const folder = options.sessionDir === undefined ? dirname(log.path) : sessionFolder("", options);
+    const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
+    return new SessionManager(log, cwd, folder, options);
+  }
+
+  /** Opens the project's session whose file was modified last, or begins one. */
+  static continueRecent(cwd: string, sessionDir?: string | SessionOptions): SessionManager {
+    assertCwd(cwd, "continueRecent");
+    const given = sessionOptions(sessionDir);
+    const recent = findRecentSession(sessionScope(cwd, given));
+    if (recent === undefined) return SessionManager.create(cwd, given);
+    return new SessionManager(openLog(recent, { ...given, cwd }), cwd, dirname(recent), given);
+  }
+
+  /**
+   * Begins a session in memory.
+   *
+   * @param entries - Its first entries. A header among them overrides `options.id`.
+   */
+  static inMemory(
+    cwd: string = process.cwd(),
+    options: NewSessionOptions & Pick<SessionOptions, "now" | "beforePersist"> = {},
+    entries?: readonly (SessionEntry | SessionHeader)[],
+  ): SessionManager {
+    return new SessionManager(memoryLog(cwd, options, options, entries), cwd, "", options);
+  }
+
+  /**
+   * Copies a session, usually of another project, into a new one with its own id.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
+   * @remarks Cost: O(source).
+   */
+  static forkFrom(
+    sourcePath: string,
+    targetCwd: string,
+    sessionDir?: string | SessionOptions,
+    options: NewSessionOptions = {},
+  ): SessionManager {
+    assertCwd(targetCwd, "forkFrom");
+    const given = sessionOptions(sessionDir);
+    const log = forkLog(sourcePath, targetCwd, given, options);
+    return new SessionManager(log, targetCwd, sessionFolder(targetCwd, given), given);
+  }
+
+  /** Returns the path of the project's session with exactly this id; undefined if there is none. */
+  static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
+    assertCwd(cwd, "findById");
+    return findSessionById(sessionScope(cwd, sessionOptions(sessionDir)), id);
+  }
+
+  /**
+   * Lists the project's sessions, latest first.
+   *
+   * @param onProgress - Called with the number of loaded files and their total.
+   */
+  static async list(
+    cwd: string,
+    sessionDir?: string | SessionOptions,
+    onProgress?: SessionListProgress,
+    signal?: AbortSignal,
+  ): Promise<SessionInfo[]> {
+    assertCwd(cwd, "list");
+    // Loaded on demand: a process that opens one session needs no catalog.
+    const { listInfos } = await import("./session-info.ts");
+    const scope = sessionScope(cwd, sessionOptions(sessionDir));
+    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
+  }
+
+  /**
+   * Lists all sessions of all projects, latest first.
+   *
+   * With a `sessionDir`, those of that flat folder; other options set other locations.
+   */
+  static listAll(onProgress?: SessionListProgress, signal?: AbortSignal): Promise<SessionInfo[]>;
+  static listAll(
+    sessionDir?: string | SessionOptions,
+    onProgress?: SessionListProgress,
+    signal?: AbortSignal,
+  ): Promise<SessionInfo[]>;
+  static async listAll(
+    first?: string | SessionOptions | SessionListProgress,
+    second?: SessionListProgress | AbortSignal,
+    third?: AbortSignal,
+  ): Promise<SessionInfo[]> {
+    const places = sessionOptions(typeof first === "function" ? undefined : first);
+    const { sessionDir } = places;
+    const onProgress = [first, second].find((one) => typeof one === "function");
+    const signal = [second, third].find((one) => typeof one === "object");
+    const { listInfos } = await import("./session-info.ts");
+    const scope = { places, ...(sessionDir !== undefined && { sessionDir }) };
+    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
+  }
+
+  /** The issues found in the session's data so far, as a copy. Reading bodies may find more. */
+  get issues(): SessionIssue[] {
+    return this.#state.log.index.issues;
+  }
+
+  /**
+   * Adds an issue about the session's data, such as stored state that does not fit its schema.
+   *
+   * Adds line and offset if it names an entry and no line.
+   */
+  reportIssue(issue: SessionIssue): void {
+    const { index } = this.#state.log;
+    const ordinal = issue.line === 0 && issue.entryId !== undefined ? index.tree.find(issue.entryId) : NONE;
+    index.report(ordinal === NONE ? issue : { ...issue, ...index.spans.at(ordinal) });
+  }
+
+  /** Returns the session's id. */
+  getSessionId(): string {
+    return this.getHeader()?.id ?? "";
+  }
+
+  /** Returns the path of the session's file, which may not exist yet; undefined in memory. */
+  getSessionFile(): string | undefined {
+    return this.#state.log.path;
+  }
+
+  /** Tells whether the session has a file. */
+  isPersisted(): boolean {
+    return this.#state.log.path !== undefined;
+  }
+
+  /** Returns the header in the current version; null if there is none. */
+  getHeader(): SessionHeader | null {
+    return this.#state.log.index.header ?? null;
+  }
+
+  /** Returns the display name; undefined if none was set, or it was cleared. */
+  getSessionName(): string | undefined {
+    return this.#state.labelsAndName.name();
+  }
+
+  /** Returns the number of entries. */
+  getEntryCount(): number {
+    return this.#state.tree.size;
+  }
+
+  /** Returns the id of the leaf, the parent of the next entry; null before the first entry. */
+  getLeafId(): string | null {
+    return this.#state.leafId;
+  }
+
+  /** Returns the leaf; undefined before the first entry. */
+  getLeafEntry(): SessionEntry | undefined {
+    const { leaf } = this.#state;
+    return leaf === NONE ? undefined : this.#entryAt(leaf);
+  }
+
+  /** Returns an entry by id. */
+  getEntry(id: string): SessionEntry | undefined {
+    const ordinal = this.#state.tree.find(id);
+    return ordinal === NONE ? undefined : this.#entryAt(ordinal);
+  }
+
+  /**
+   * Returns the children of an entry, in file order.
+   *
+   * @param parentId - Null returns the roots.
+   * @remarks Cost: O(answer).
+   */
+  getChildren(parentId: string | null): SessionEntry[] {
+    const { tree } = this.#state;
+    const parent = parentId === null ? NONE : tree.find(parentId);
+    if (parent === NONE && parentId !== null) return [];
+    return this.#entriesAt(this.#state.fileOrder(tree.children(parent)));
+  }
+
+  /** Returns the label in force on an entry. */
+  getLabel(id: string): string | undefined {
+    return this.#state.labelsAndName.labels().get(id)?.label;
+  }
+
+  /**
+   * Returns the path root → entry.
+   *
+   * @param fromId - Default: the leaf.
+   * @remarks Cost: O(answer).
+   */
+  getBranch(fromId?: string): SessionEntry[] {
+    return this.#entriesAt(this.#path(fromId));
+  }
+
+  /**
+   * Yields the entries from the leaf to the root.
+   *
+   * @param options - `type`: yields only entries of this type, and reads only their bodies. `fromId`: starts there
+   *   instead of at the leaf.
+   * @remarks Cost: O(path) in heads at worst; less if you stop early.
+   */
+  *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
+    const { tree, leaf } = this.#state;
+    const { type, fromId } = options;
+    let at = fromId === undefined ? leaf : tree.find(fromId);
+    for (; at !== NONE; at = tree.parentAt(at)) {
+      if (type === undefined || tree.typeAt(at) === type) yield this.#entryAt(at);
+    }
+  }
+
+  /** Returns the ids of the path root → entry, without reading bodies. */
+  getPathIds(fromId?: string): string[] {
+    return Array.from(this.#path(fromId), (ordinal) => this.#state.tree.idAt(ordinal));
+  }
+
+  /**
+   * Returns all entries in file order, without the header, as a new array.
+   *
+   * @remarks Cost: O(file), the first time.
+   */
+  getEntries(): SessionEntry[] {
+    return this.#entriesAt(this.#state.fileOrder());
+  }
+
+  /**
+   * Returns the roots with their descendants; children are sorted by time.
+   *
+   * @remarks Cost: O(file), the first time.
+   */
+  getTree(): SessionTreeNode[] {
+    const { tree, labelsAndName } = this.#state;
+    const fileOrder = this.#state.fileOrder();
+    return buildTree(tree, this.#entriesAt(fileOrder), labelsAndName.labels(), fileOrder);
+  }
+
+  /** Returns the entries that have no children, in file order. */
+  getLeaves(): SessionEntry[] {
+    return this.#entriesAt(this.#state.fileOrder(this.#state.tree.leaves()));
+  }
+
+  /**
+   * Yields an entry and its descendants, parents before children.
+   *
+   * @param fromId - Default: all roots.
+   * @remarks Cost: O(1) memory per step, without recursion.
+   */
+  *walk(fromId?: string): Generator<SessionEntry, void> {
+    const { tree } = this.#state;
+    const start = fromId === undefined ? NONE : tree.find(fromId);
+    if (fromId !== undefined && start === NONE) return;
+    const childrenOf = (ordinal: number) => this.#state.fileOrder(tree.children(ordinal));
+    for (const ordinal of walkTree(start, childrenOf)) yield this.#entryAt(ordinal);
+  }
+
+  /** Returns the id of the deepest common ancestor of two entries; null if there is none, or an id is unknown. */
+  commonAncestor(a: string, b: string): string | null {
+    const { tree } = this.#state;
+    return this.#state.idOf(tree.commonAncestor(tree.find(a), tree.find(b)));
+  }
+
+  /**
+   * Returns the entries that make up the context at the leaf.
+   *
+   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   */
+  buildContextEntries(): SessionEntry[] {
+    return this.#state.context().contextEntries();
+  }
+
+  /**
+   * Returns what the model sees at the leaf, and the entry of each message.
+   *
+   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   */
+  buildSessionProjection(): SessionProjection {
+    return this.#state.context().projection(this.#state.fallback);
+  }
+
+  /**
+   * Returns what the model sees at the leaf: messages, thinking level and model.
+   *
+   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   */
+  buildSessionContext(): SessionContext {
+    return this.#state.context().context(this.#state.fallback);
+  }
+
+  /**
+   * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `pull`.
+   *
+   * @returns Their entries, in file order.
+   * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks others' entries; `VERSION_TOO_NEW`
+   * and the like if it lacks own ones and may not be written to.
+   * @remarks Cost: one check of the file, plus the new bytes.
+   */
+  refresh(): SessionEntry[] {
+    return asSessionEntries(this.#state.refresh());
+  }
+
+  /**
+   * Reads what others appended since, in a file or a store. The leaf of this object stays.
+   *
+   * Unlike `refresh`, asks a store, which takes a promise. In a store, also waits until everything appended here is durable.
+   *
+   * @returns The others' entries, in the order of their arrival.
+   * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
+   */
+  async pull(): Promise<SessionEntry[]> {
+    const { entries, end } = this.#state.collectForeign();
+    try {
+      await this.#state.log.pull();
+    } finally {
+      end();
+    }
+    return asSessionEntries(entries);
+  }
+
+  /**
+   * Yields entries as other processes append them, until the signal aborts.
+   *
+   * `return()` also ends it, even while `next()` waits.
+   *
+   * @remarks Relies on file system events, and checks once a second where there are none.
+   */
+  watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
+    return endable((end) => this.#watched(end), options.signal);
+  }
+
+  async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
+    const foreign = this.#state.collectForeign();
+    try {
+      for await (const _ of this.#state.log.changes(end)) {
+        this.#state.emitForeign();
+        yield* asSessionEntries(foreign.entries.splice(0));
+      }
+    } finally {
+      foreign.end();
+    }
+  }
+
+  /**
+   * Calls a listener on every event of a name.
+   *
+   * @returns A function that removes the listener.
+   */
+  on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
+    return this.#state.events.on(name, listener);
+  }
+
+  /**
+   * Appends a message. Without `timestamp`, it gets the time of its entry.
+   *
+   * @returns Id of the new entry.
+   * @throws {TypeError} If it is not a message of this format, or has a role that only contexts have. The error names
+   *   the fields, and the function of `sessiontree/convert` that helps.
+   * @throws {SessionError} `WRITE_FAILED`; nothing changed.
+   */
+  appendMessage(message: AppendableMessage): string {
+    assertMessage(message);
+    return this.#state.appendMessage(message).id;
+  }
+
+  /** Appends the thinking level for what follows. */
+  appendThinkingLevelChange(thinkingLevel: string): string {
+    return this.#state.append({ type: "thinking_level_change", thinkingLevel }).id;
+  }
+
+  /** Appends the model for what follows. */
+  appendModelChange(provider: string, modelId: string): string {
+    return this.#state.append({ type: "model_change", provider, modelId }).id;
+  }
+
+  /** Appends tokens spent outside the conversation, and returns the entry. */
+  appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
+    const entry = this.#state.append({ type: "usage", kind, provider, model, usage, ...optional({ note }) });
+    if (!isUsageEntry(entry))
+      throw new TypeError("beforePersist removed the usage of a usage entry; keep that field");
+    return entry;
+  }
+
+  /**
+   * Appends a compaction: in contexts, its summary replaces what is before the first kept entry.
+   *
+   * @param firstKeptEntryId - Null keeps nothing.
+   * @param tokensBefore - Size of the context before, in tokens.
+   */
+  appendCompaction<T = unknown>(
+    summary: string,
+    firstKeptEntryId: string | null,
+    tokensBefore: number,
+    details?: T,
+    fromHook?: boolean,
+    usage?: Usage,
+  ): string {
+    const { messages } = this.buildSessionContext();
+    return this.#state.append((id, timestampMs) => ({
+      type: "compaction",
+      summary,
+      firstKeptEntryId: firstKeptEntryId ?? id,
+      tokensBefore,
+      ...optional({ details, usage, fromHook, systemMessage: foldSystemMessages(messages, timestampMs) }),
+    })).id;
+  }
+
+  /** Appends state of an extension, which is never part of the context. */
+  appendCustomEntry(customType: string, data?: unknown): string {
+    return this.#state.append({ type: "custom", customType, ...optional({ data }) }).id;
+  }
+
+  /** Appends a message of an extension, which is part of the context. */
+  appendCustomMessageEntry<T = unknown>(
+    customType: string,
+    content: string | (TextContent | ImageContent)[],
+    display: boolean,
+    details?: T,
+  ): string {
+    return this.#state.append({
+      type: "custom_message",
+      customType,
+      content,
+      display,
+      ...optional({ details }),
+    }).id;
+  }
+
+  /** Sets the display name; an empty one clears it. Line breaks become spaces. */
+  appendSessionInfo(name: string): string {
+    return this.#state.append({ type: "session_info", name: name.replace(/[\r\n]+/g, " ").trim() }).id;
+  }
+
+  /**
+   * Sets the label of an entry; empty or undefined clears it.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  appendLabelChange(targetId: string, label: string | undefined): string {
+    this.#state.require(targetId);
+    return this.#state.append({ type: "label", targetId, ...optional({ label: label || undefined }) }).id;
+  }
+
+  /**
+   * Changes what an entry of the active branch contributes to later contexts.
+   *
+   * @param replacement - Null removes its messages.
+   * @throws {TypeError} If it is neither null nor has content.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, or `ENTRY_INVALID` if the entry cannot be edited.
+   */
+  appendContextEdit(targetId: string, replacement: null | { content: ContextEditableContent }): string {
+    assertReplacement(replacement);
+    const target = asSessionEntry(this.#state.cache.entryAt(this.#state.require(targetId)));
+    assertEditable(target, this.#state.isOnPath(targetId));
+    const edit = replacement === null ? null : { content: editableContent(target, replacement.content) };
+    return this.#state.append({ type: "context_edit", targetId, replacement: edit }).id;
+  }
+
+  /**
+   * Appends an entry of any type, under any parent, optionally only if the leaf has not moved.
+   *
+   * @param draft - Its fields. Ignores id, parent and time among them; the options choose the parent.
+   * @throws {TypeError} If it is not a draft of an entry.
+   * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`; nothing was written.
+   */
+  append(draft: EntryDraft, options: AppendOptions = {}): string {
+    assertDraft(draft);
+    return this.#state.append(draft, this.#parentFor(options)).id;
+  }
+
+  /**
+   * Appends several entries in one write, all or none, each the parent of the next.
+   *
+   * @param drafts - As for `append`. A function gets the id and time (Unix milliseconds) of its entry.
+   * @returns Ids of the new entries; empty, and nothing written, without drafts.
+   * @throws {TypeError} If one of them is not a draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`; nothing was written.
+   */
+  appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
+    for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
+    const parent = this.#parentFor(options);
+    return drafts.length === 0 ? [] : this.#state.appendAll(drafts, parent).map(({ id }) => id);
+  }
+
+  /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
+  #parentFor({ expectedLeafId, parentId }: AppendOptions): number {
+    if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
+      throw staleLeaf(expectedLeafId, this.getLeafId());
+    }
+    if (parentId === undefined) return this.#state.leaf;
+    return parentId === null ? NONE : this.#state.require(parentId);
+  }
+
+  /**
+   * Appends an entry under the leaf if nobody else has continued the session either: a compare-and-swap where the
+   * session is stored.
+   *
+   * Waits until all earlier entries and this one are written. Ignores labels, names and usage of others. In a file,
+   * comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
+   *
+   * @param expectedLeafId - The leaf that you last saw; null for a session without a conversation. Default: the
+   *   current leaf.
+   * @returns Id of the new entry.
+   * @throws {TypeError} If it is not a draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
+   */
+  async appendIfLeaf(draft: EntryDraft, expectedLeafId?: string | null): Promise<string> {
+    assertDraft(draft);
+    const expected = expectedLeafId === undefined ? this.getLeafId() : expectedLeafId;
+    return (await this.#state.appendIfLeaf(draft, expected)).id;
+  }
+
+  /**
+   * Throws what an append would throw, so that you know before doing work.
+   *
+   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has
+   *   taken the lease from this one.
+   */
+  assertWritable(): void {
+    this.#state.assertWritable();
+  }
+
+  /**
+   * Moves the leaf to an entry: the next append begins a branch there.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  branch(branchFromId: string): void {
+    this.#state.moveLeaf(this.#state.require(branchFromId));
+  }
+
+  /** Moves the leaf before the first entry: the next append begins a new root. */
+  resetLeaf(): void {
+    this.#state.moveLeaf(NONE);
+  }
+
+  /**
+   * Moves the leaf, and appends a summary of the branch that it left.
+   *
+   * @param branchFromId - Null moves it before the first entry.
+   * @returns Id of the summary.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  branchWithSummary(
+    branchFromId: string | null,
+    summary: string,
+    details?: unknown,
+    fromHook?: boolean,
+    usage?: Usage,
+  ): string {
+    const place = branchFromId === null ? NONE : this.#state.require(branchFromId);
+    const fromId = this.getLeafId() ?? "root";
+    return this.#state.append(
+      { type: "branch_summary", fromId, summary, ...optional({ details, usage, fromHook }) },
+      place,
+    ).id;
+  }
+
+  /** Records the leaf for the next open, as an entry that every reader of the format understands. */
+  persistLeaf(): string {
+    return this.appendCustomEntry(LEAF_CUSTOM_TYPE);
+  }
+
+  /** Whether the session is in a store, which opens sessions by id instead of path. */
+  get isInStore(): boolean {
+    return this.#options.derivedSessions !== undefined;
+  }
+
+  /** Returns the working directory. */
+  getCwd(): string {
+    return this.#cwd;
+  }
+
+  /** Returns the folder for sessions derived from this one; empty in memory. */
+  getSessionDir(): string {
+    return this.#sessionDir;
+  }
+
+  /** Tells whether `getSessionDir` is the project's default folder. */
+  usesDefaultSessionDir(): boolean {
+    return this.isPersisted() && this.#sessionDir === projectFolder(this.#cwd, this.#options);
+  }
+
+  /**
+   * Begins a new session in this object; `createSibling` returns another object instead.
+   *
+   * @returns Path of its file; undefined in memory.
+   */
+  newSession(options: NewSessionOptions = {}): string | undefined {
+    this.#state.assertNotPreparing();
+    const log = this.#newLog(options);
+    this.#state.replaceLog(log);
+    return log.path;
+  }
+
+  /**
+   * Begins another session with this one's working directory, folder and options, and returns it. This one does not change,
+   * unlike with `newSession`.
+   */
+  createSibling(options: NewSessionOptions = {}): SessionManager {
+    return this.#sibling(this.#newLog(options));
+  }
+
+  /** Opens another file (in a store: another id) like `load`, with this one's options. This one does not change. */
+  async loadSibling(
+    path: string,
+    load: LoadOptions & { readonly cwd?: string } = {},
+  ): Promise<SessionManager> {
+    const { cwd: _cwd, ...options } = this.#options;
+    if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
+    return sessionOverLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
+  }
+
+  /** Makes a session of the path root → `leafId` and returns it. This one does not change, unlike with `createBranchedSession`. */
+  forkSibling(leafId: string): SessionManager {
+    return this.#sibling(this.#branchedLog(leafId));
+  }
+
+  /** Switches this object to another file and keeps the working directory. */
+  setSessionFile(path: string): void {
+    this.#state.assertNotPreparing();
+    const log = openLog(path, { ...this.#options, cwd: this.#cwd });
+    this.#sessionDir = this.#options.sessionDir === undefined ? dirname(log.path) : this.#sessionDir;
+    this.#state.replaceLog(log);
+  }
+
+  /**
+   * Makes a session of the path root → `leafId`, and switches this object to it; `forkSibling` returns another object.
+   *
+   * Omits label entries, and appends the labels in force on the path. Without a user or assistant message on the
+   * path, the file appears with the first one.
+   *
+   * @returns Path of the new file; undefined in memory.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  createBranchedSession(leafId: string): string | undefined {
+    this.#state.assertNotPreparing();
+    const log = this.#branchedLog(leafId);
+    this.#state.replaceLog(log, true);
+    return log.path;
+  }
+
+  /**
+   * Writes the path root → leaf, like `createBranchedSession`, to a new file with this session's header.
+   *
+   * @returns Its absolute path.
+   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing changed.
+   * @remarks Cost: O(path).
+   */
+  exportBranch(path: string): string {
+    this.#state.dropReplaced();
+    const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
+    return exportCopy(this.#state, path, header, this.#options);
+  }
+
+  /**
+   * Rewrites a file of an older version in the current one. The first append does so by itself.
+   *
+   * @returns Path of the backup; undefined if nothing was to be done.
+   * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
+   */
+  upgrade(): string | undefined {
+    this.#state.assertWritable();
+    return this.#state.log.upgrade();
+  }
+
+  /**
+   * Removes the content of an entry from the session for good, and appends a record of that.
+   *
+   * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of
+   * the tree stay. Drops lines that hold no entry. Does not touch backups of earlier upgrades.
+   *
+   * @param replacement - Text instead of the content. Default `[redacted]`.
+   * @returns Id of the record.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only holds settings, or `WRITE_FAILED`;
+   *   the file is unchanged.
+   * @remarks Cost: O(file).
+   */
+  redact(entryId: string, replacement: string = REDACTED_TEXT): string {
+    this.#state.assertWritable();
+    const entry = this.getEntry(entryId);
+    if (entry !== undefined) assertRedactable(entry);
+    this.#state.require(entryId);
+    const change: LineChange = (line, head) =>
+      head?.id === entryId ? encodeRecord(redactEntry(entryInLine(line, head), replacement)) : line;
+    const data = { targetId: entryId };
+    const { record } = this.#state.rewrite(change, () => redactionRecord(data), true);
+    if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
+    return record?.id ?? entryId;
+  }
+
+  /**
+   * Removes a text from the session for good, wherever it stands, and appends a record of the entries that held it.
+   *
+   * Replaces what matches in every decoded string and name of a field, in JSON inside of strings, and in the header. Keeps ids,
+   * types, times and the working directory, which the result names if they match. Signatures go from what changes. Like
+   * `redact`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactText` of
+   * `sessiontree/stores` does that in many sessions, and beside their files.
+   *
+   * @param matching - A text, or an expression.
+   * @throws {TypeError} If it matches the empty text or the replacement, or takes exponential time; nothing changed.
+   * @throws {SessionError} `WRITE_FAILED`; the file is unchanged.
+   * @remarks Cost: O(file).
+   */
+  async redactText(
+    matching: string | RegExp,
+    options: RedactTextOptions = {},
+  ): Promise<SessionTextRedaction> {
+    // Loaded only now: opening and appending need none of it.
+    const { redactTextOfSession } = await import("./text-redaction.ts");
+    return redactTextOfSession(this.#state, matching, options);
+  }
+
+  /** Resolves when everything appended so far is durable: it survives a power cut. */
+  async flush(): Promise<void> {
+    await this.#state.log.flush();
+  }
+
+  /**
+   * Flushes and releases the file. Idempotent; later appends throw `SESSION_CLOSED`.
+   *
+   * @throws {TypeError} At once, if `beforePersist` calls it.
+   */
+  close(): Promise<void> {
+    this.#state.assertNotPreparing();
+    return this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const { log, leaf, events } = this.#state;
+    if (log.readOnlyReason === "closed") return;
+    const isElsewhere = leaf !== (this.#state.fileOrder().at(-1) ?? NONE);
+    try {
+      if (this.#options.persistLeafOnClose && isElsewhere && log.readOnlyReason === undefined)
+        this.persistLeaf();
+    } finally {
+      await log.close();
+    }
+    events.emit("closed", {});
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #sibling(log: SessionLog): SessionManager {
+    return new SessionManager(log, this.#cwd, this.#sessionDir, this.#options);
+  }
+
+  #newLog(options: NewSessionOptions): SessionLog {
+    return newLog(this.#place, this.#cwd, this.#options, options);
+  }
+
+  #branchedLog(leafId: string): SessionLog {
+    return branchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
+  }
+
+  /** Where derived sessions go: a store, a folder, or, if undefined, memory. */
+  get #place(): DerivedSessions | string | undefined {
+    return this.#options.derivedSessions ?? (this.isPersisted() ? this.#sessionDir : undefined);
+  }
+
+  #path(fromId: string | undefined): Int32Array {
+    const { tree, leaf } = this.#state;
+    return tree.path(fromId === undefined ? leaf : tree.find(fromId));
+  }
+
+  #entryAt(ordinal: number): SessionEntry {
+    return asSessionEntry(this.#state.cache.entryAt(ordinal));
+  }
+
+  #entriesAt(ordinals: ArrayLike<number>): SessionEntry[] {
+    return asSessionEntries(this.#state.cache.entriesAt(ordinals));
+  }
+}
+
+/** Returns the fields that are not undefined. */
+function optional(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function isUsageEntry(entry: AnySessionEntry): entry is UsageEntry {
+  return entry.type === "usage" && "usage" in entry && isJsonRecord(entry.usage);
+}
+
+/** The methods of a session that only read; for code that must not change it. */
+export type ReadonlySessionManager = Pick<
+  SessionManager,
+  | "getCwd"
+  | "getSessionDir"
+  | "getSessionId"
+  | "getSessionFile"
+  | "getLeafId"
+  | "getLeafEntry"
+  | "getEntry"
+  | "getLabel"
+  | "getBranch"
+  | "buildContextEntries"
+  | "buildSessionProjection"
+  | "getHeader"
+  | "getEntries"
+  | "getTree"
+  | "getSessionName"
+>;

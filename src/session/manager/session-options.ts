@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { createSessionId } from "../../core/format/ids.ts";
+import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../../core/format/options.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { fileError } from "../log/file-errors.ts";
+import { FILE_LOG_RULES, type FileLogOptions, type LoadOptions } from "../log/file-log-options.ts";
+import type { SessionLog } from "../log/session-log.ts";
+import {
+  absolutePath,
+  PLACES_RULES,
+  projectFolder,
+  type SessionPlaces,
+  sessionFileName,
+} from "../log/session-paths.ts";
+
+/** Options to open or create a session, wherever pi takes the string `sessionDir`. */
+export interface SessionOptions extends SessionPlaces, FileLogOptions {
+  /** One flat folder for the sessions of all projects. Default: a folder for each project below the agent's. */
+  readonly sessionDir?: string;
+  /** Working directory, instead of the header's. */
+  readonly cwd?: string;
+  /** Whether `close` records the current leaf for the next open, if it is not the last entry. Default false. */
+  readonly persistLeafOnClose?: boolean;
+  /** May redact an entry before it is stored. Must not change its id, parent or type, nor the session. */
+  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
+  /** Returns Unix milliseconds, for tests. Default: the clock. */
+  readonly now?: () => number;
+}
+
+/** Options of a new session. */
+export interface NewSessionOptions {
+  /** Session id. Default: a UUIDv7. */
+  id?: string;
+  /** Path of the session that this one is forked from. */
+  parentSession?: string;
+}
+
+/** Makes and opens the sessions derived from another one, if they are neither in files nor in memory. */
+export interface DerivedSessions {
+  begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
+  load(id: string, load: LoadOptions): Promise<SessionLog>;
+}
+
+/** Options of a session whose derived sessions are in a store. */
+export interface LogSessionOptions extends SessionOptions {
+  readonly derivedSessions?: DerivedSessions;
+}
+
+/** What these options may be. */
+export const SESSION_RULES: OptionRules<SessionOptions> = {
+  ...PLACES_RULES,
+  ...FILE_LOG_RULES,
+  sessionDir: TEXT,
+  cwd: TEXT,
+  persistLeafOnClose: FLAG,
+  beforePersist: CALLBACK,
+  now: CALLBACK,
+};
+
+/** Rules for these options; the id has its own check and error. */
+export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
+
+/** Converts pi's string, or undefined, to options, and checks them. */
+export function sessionOptions(given: string | SessionOptions | undefined): SessionOptions {
+  if (given === undefined) return {};
+  if (typeof given === "string") return { sessionDir: given };
+  assertOptions(given, SESSION_RULES);
+  return given;
+}
+
+/**
+ * Refuses a working directory that is no text, such as that of an environment variable that is not set.
+ *
+ * @param name - The method that was called.
+ * @throws {TypeError}
+ */
+export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
+  if (typeof cwd === "string") return;
+  throw new TypeError(
+    `SessionManager.${name} needs cwd, the working directory of the project, as a text, such as process.cwd(); it is ${cwd === null ? "null" : `of type ${typeof cwd}`}.`,
+  );
+}
+
+/** Returns the scope of a project's sessions under these options. */
+export function sessionScope(
+  cwd: string,
+  { sessionDir, ...places }: SessionOptions,
+): { cwd: string; sessionDir?: string; places: SessionPlaces } {
+  return { cwd, places, ...(sessionDir !== undefined && { sessionDir }) };
+}
+
+/** Returns the folder of a project's sessions without creating it. */
+export function sessionFolder(cwd: string, options: SessionOptions): string {
+  return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
+}
+
+/** Creates a folder for sessions if it is missing. */
+export function ensureFolder(folder: string): void {
+  try {
+    makeFolder(realFileSystem, folder);
+  } catch (error) {
+    throw fileError(folder, "write", error);
+  }
+}
+
+/** Makes the header of a new session, and checks the options. */
+export function newHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
+  assertOptions<Omit<NewSessionOptions, "id">>(options, NEW_SESSION_RULES);
+  return {
+    type: "session",
+    version: CURRENT_SESSION_VERSION,
+    id: options.id ?? createSessionId(),
+    timestamp: new Date(now).toISOString(),
+    cwd,
+    ...(options.parentSession !== undefined && { parentSession: options.parentSession }),
+  };
+}
+
+/** Returns the path of a new session's file. */
+export function newSessionPath(folder: string, header: SessionHeader): string {
+  return join(folder, sessionFileName(header.timestamp, header.id));
+}
+
+/** Returns the options to open a session, checked, with a working directory that overrides theirs. */
+export function opening<Options extends SessionOptions>(
+  given: string | Options | undefined,
+  cwdOverride: string | undefined,
+): SessionOptions | Options {
+  if (given === undefined && cwdOverride === undefined) return {};
+  const options = typeof given === "object" ? given : sessionOptions(given);
+  assertOptions<SessionOptions>(options, SESSION_RULES);
+  return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
+}

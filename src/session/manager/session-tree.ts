@@ -1,0 +1,67 @@
+import type { SessionEntry } from "../../core/format/entry.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+import type { LabelMark } from "../../core/tree/labels-and-name.ts";
+
+/** An entry with its descendants. */
+export interface SessionTreeNode {
+  entry: SessionEntry;
+  /** By time. */
+  children: SessionTreeNode[];
+  /** The label in force on the entry. */
+  label?: string;
+  /** When the label was set, ISO 8601. */
+  labelTimestamp?: string;
+}
+
+/**
+ * Makes the tree of all entries.
+ *
+ * @param entries - All entries, in file order.
+ * @param fileOrder - Their ordinals.
+ * @returns The roots in file order.
+ */
+export function buildTree(
+  tree: EntryTree,
+  entries: readonly SessionEntry[],
+  labels: ReadonlyMap<string, LabelMark>,
+  fileOrder: Int32Array,
+): SessionTreeNode[] {
+  const roots: SessionTreeNode[] = [];
+  const nodes = entries.map((entry): SessionTreeNode => ({ entry, children: [] }));
+  const placeOf = new Int32Array(fileOrder.length);
+  for (const [place, ordinal] of fileOrder.entries()) placeOf[ordinal] = place;
+  for (const [place, node] of nodes.entries()) {
+    const parent = nodes[placeOf[tree.parentAt(fileOrder[place] ?? NONE)] ?? NONE];
+    if (parent === undefined) roots.push(node);
+    // Pushing to an array reserves room for 17 elements, and most nodes have one child.
+    else if (parent.children.length === 0) parent.children = [node];
+    else parent.children.push(node);
+  }
+  for (const node of nodes) {
+    if (node.children.length > 1) sortByTime(tree, node.children);
+  }
+  for (const [id, mark] of labels) {
+    const node = nodes[placeOf[tree.find(id)] ?? NONE];
+    if (node !== undefined) Object.assign(node, { label: mark.label, labelTimestamp: mark.timestamp });
+  }
+  return roots;
+}
+
+/** Sorts siblings by time; those without a time come first, and equals stay in file order. */
+function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
+  const timeOf = (node: SessionTreeNode) => tree.timeAt(tree.find(node.entry.id)) || 0;
+  siblings.sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+/** Yields an entry (or, for NONE, all roots) and its descendants, parents first. */
+export function* walkTree(
+  start: number,
+  childrenOf: (ordinal: number) => Int32Array,
+): Generator<number, void> {
+  const open = start === NONE ? [...childrenOf(NONE).reverse()] : [start];
+  for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
+    yield ordinal;
+    // One by one: a million arguments of one call would overflow the stack.
+    for (const child of childrenOf(ordinal).reverse()) open.push(child);
+  }
+}

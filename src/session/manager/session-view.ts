@@ -1,0 +1,236 @@
+import { basename } from "node:path";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import type { SessionIssue } from "../../core/format/issue.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
+import { runsOf } from "../../core/jsonl/byte-runs.ts";
+import { decodeRecord, parseRecord } from "../../core/jsonl/decode.ts";
+import { entryAt } from "../../core/jsonl/entry-body.ts";
+import { foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
+import { makeIssue } from "../../core/jsonl/issue-log.ts";
+import type { LineSpans } from "../../core/jsonl/line-spans.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+import { type LabelMark, LabelsAndName } from "../../core/tree/labels-and-name.ts";
+import { MemoryLog } from "../log/memory-log.ts";
+import type { SessionLog } from "../log/session-log.ts";
+import { openLog } from "./open-session.ts";
+
+/** Stands for the leaf where an entry is named. */
+const LEAF_NAME = "@leaf";
+
+/** Entries after which reading can stop. */
+const SLICE = 1024;
+
+/** How many candidates an error names. */
+const MOST_NAMED = 3;
+
+/**
+ * A session that is only looked at: its tree of heads, and bodies one after the other.
+ *
+ * Unlike a `SessionManager` it keeps no body, so that a file of any size can be drawn or checked in little memory.
+ */
+export class SessionView {
+  readonly log: SessionLog;
+  /** Name of its file, or of one that is made of it. */
+  readonly fileName: string;
+  readonly #labelsAndName: LabelsAndName;
+  /** Of a small file, the entries that opening it has parsed, by ordinal. */
+  #parsed: readonly (AnySessionEntry | undefined)[] | undefined;
+
+  private constructor(log: SessionLog, fileName: string) {
+    this.log = log;
+    this.fileName = fileName;
+    const title = log.index.header?.title;
+    this.#labelsAndName = new LabelsAndName(this, (ordinal) => this.entryAt(ordinal), undefined, title);
+  }
+
+  /** Opens a session file. */
+  static at(path: string): SessionView {
+    const log = openLog(path, { mode: "read-only" });
+    return new SessionView(log, basename(log.path));
+  }
+
+  /**
+   * Reads the bytes of a session that has no file.
+   *
+   * @param subject - What it is called where it turns out to be none.
+   * @param fileName - Name of a file made of it.
+   */
+  static async inMemory(
+    bytes: AsyncIterable<Uint8Array>,
+    subject: string,
+    fileName: string,
+  ): Promise<SessionView> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of bytes) pieces.push(piece.slice());
+    const log = new MemoryLog(pieces);
+    const { header, isRejected } = log.index;
+    if (header === undefined || isRejected)
+      throw notASession(
+        subject,
+        {},
+        foreignSourceIn(() => pieces),
+      );
+    return new SessionView(log, fileName);
+  }
+
+  /** Path of the file; undefined if there is none. */
+  get path(): string | undefined {
+    return this.log.path;
+  }
+
+  /** The bytes of a session that has no file. */
+  get bytes(): Uint8Array | undefined {
+    return this.log instanceof MemoryLog ? this.log.bytes : undefined;
+  }
+
+  get tree(): EntryTree {
+    return this.log.index.tree;
+  }
+
+  /** Where the lines of the entries stand. */
+  get places(): LineSpans {
+    return this.log.index.spans;
+  }
+
+  /** The header in today's version. */
+  get header(): SessionHeader | undefined {
+    return this.log.index.header;
+  }
+
+  /** Version of the file itself. */
+  get version(): number {
+    return this.log.index.version;
+  }
+
+  /** Bytes of the file. */
+  get size(): number {
+    return this.log.index.position;
+  }
+
+  /** Ordinal of the leaf, or NONE before the first entry. */
+  get leaf(): number {
+    return this.log.index.storedLeaf;
+  }
+
+  /** What is odd in what was read so far. */
+  get issues(): SessionIssue[] {
+    return this.log.index.issues;
+  }
+
+  /** The labels in force, by the id of the entry that each stands on. */
+  get labels(): ReadonlyMap<string, LabelMark> {
+    return this.#labelsAndName.labels();
+  }
+
+  /** Yields the ordinals of the entries that have a label. */
+  *labelled(): Generator<number, void> {
+    for (const id of this.labels.keys()) {
+      const ordinal = this.tree.find(id);
+      if (ordinal !== NONE) yield ordinal;
+    }
+  }
+
+  /** The display name, if there is one. */
+  get name(): string | undefined {
+    return this.#labelsAndName.name();
+  }
+
+  /**
+   * Finds the entry that a person means: by id, by its label, by the beginning of an id, or `@leaf`.
+   *
+   * @returns Its id.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, also if several entries go by the name.
+   * @remarks Cost: O(1) for an id, else O(entries).
+   */
+  findEntry(name: string): string {
+    const { tree, leaf } = this;
+    const exact = name === LEAF_NAME ? leaf : tree.find(name);
+    if (exact !== NONE) return tree.idAt(exact);
+    const labelled = [...this.labels].flatMap(([id, { label }]) => (label === name ? id : []));
+    const candidates = labelled.length > 0 ? labelled : idsFrom(tree, name);
+    const [found] = candidates;
+    if (found !== undefined && candidates.length === 1) return found;
+    throw entryNotFound(name, candidates);
+  }
+
+  /** Returns the end of the path to an entry, or to NONE: at most so many ordinals, the entry itself last. */
+  pathTo(ordinal: number, most: number): number[] {
+    const path: number[] = [];
+    for (let at = ordinal; at !== NONE && path.length < most; at = this.tree.parentAt(at)) path.push(at);
+    return path.reverse();
+  }
+
+  /** Returns one entry, or undefined if its body is damaged. */
+  entryAt(ordinal: number): AnySessionEntry | undefined {
+    let found: AnySessionEntry | undefined;
+    this.readEntries([ordinal], (_, entry) => {
+      found = entry;
+    });
+    return found;
+  }
+
+  /**
+   * Reads entries, upgraded to the current version; a damaged body becomes an issue.
+   *
+   * @param ordinals - Which, best in ascending order.
+   * @param take - Called for each in the order given; undefined stands for a damaged body.
+   * @remarks Cost: O(bytes of their lines); the memory of one entry and a few megabytes.
+   */
+  readEntries(
+    ordinals: Iterable<number>,
+    take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
+  ): void {
+    const { index } = this.log;
+    this.#parsed ??= this.log.isReplaced() ? [] : index.takeParsed();
+    for (const slice of runsOf(ordinals, SLICE)) {
+      const known = slice.map((ordinal) => this.#parsed?.[ordinal]);
+      if (!known.includes(undefined)) {
+        for (const [i, ordinal] of slice.entries()) take(ordinal, known[i]);
+        continue;
+      }
+      const failures: unknown[] = [];
+      const give = (ordinal: number, record: JsonRecord | undefined) => {
+        if (failures.length > 0) return;
+        // What `take` throws is no trouble with the file, for which the log would take it.
+        try {
+          const entry = record && entryAt(record, index.tree, ordinal, index);
+          if (entry === undefined) this.report("BODY_DAMAGED", ordinal);
+          take(ordinal, entry);
+        } catch (error) {
+          failures.push(error);
+        }
+      };
+      this.log.readLines(
+        slice,
+        (ordinal, bytes) => give(ordinal, decodeRecord(bytes)),
+        (ordinal, text) => give(ordinal, parseRecord(text)),
+      );
+      if (failures.length > 0) throw failures[0];
+    }
+  }
+
+  report(
+    code: "BODY_DAMAGED" | "KEPT_ENTRY_MISSING" | "MESSAGE_FOREIGN" | "IMAGE_MISSING",
+    ordinal: number,
+    about?: string,
+  ): void {
+    this.log.index.report(makeIssue(code, this.places.at(ordinal), this.tree.idAt(ordinal), about));
+  }
+}
+
+function idsFrom(tree: EntryTree, beginning: string): string[] {
+  return Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)).filter((id) =>
+    id.startsWith(beginning),
+  );
+}
+
+function entryNotFound(name: string, candidates: readonly string[]): SessionError {
+  const message =
+    candidates.length === 0
+      ? `Entry ${name} not found in this session. "sessiontree tree SESSION --all" shows the ids of all entries.`
+      : `${candidates.length} entries go by ${name}, such as ${candidates.slice(0, MOST_NAMED).join(", ")}. Give more of the id.`;
+  return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: name } });
+}

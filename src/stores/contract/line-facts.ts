@@ -1,0 +1,87 @@
+import { encodeUsage } from "../../catalog/list/session-calls.ts";
+import { searchedText } from "../../catalog/query/search-text.ts";
+import {
+  type EntryFacts,
+  factsAdded,
+  factsOfHeader,
+  type SessionFacts,
+} from "../../core/facts/session-facts.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import { recordTime } from "../../core/format/timestamps.ts";
+
+/** The most UTF-16 units of a first message. */
+const MAX_FIRST_MESSAGE = 200;
+
+const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);
+const ALL_UNSTORABLE = new RegExp(UNSTORABLE.source, "g");
+
+/** Reads the facts that an entry's line can be queried by; undefined if it holds no entry with an id. */
+export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts | undefined {
+  const record = parse(text);
+  if (record === undefined) return undefined;
+  const { id, type, parentId } = record;
+  if (!isStorable(id) || typeof type !== "string" || type === "" || type === "session") return undefined;
+  const timestampMs = recordTime(record);
+  const { sessionName, messageMs, userText } = factsAdded(type, record, timestampMs);
+  const usage = encodeUsage(record, id, timestampMs ?? null);
+  return {
+    id,
+    parentId: isStorable(parentId) ? parentId : null,
+    type: storable(type),
+    timestampMs: timestampMs ?? null,
+    ...(sessionName !== undefined && { sessionName: storableName(sessionName) }),
+    ...(messageMs !== undefined && { messageMs }),
+    ...(userText !== undefined && { userText: beginningOf(userText) }),
+    ...(usage !== undefined && { usage }),
+    ...(withSearchText && searchTextIn(record, type)),
+  };
+}
+
+/** Returns the facts of a session that only has its header, as a backend receives them. */
+export function storableFacts(header: SessionHeader): SessionFacts {
+  const { cwd, name, parentSession, createdMs, ...facts } = factsOfHeader(header);
+  return {
+    ...facts,
+    cwd: storable(cwd),
+    name: storableName(name),
+    parentSession: parentSession === null ? null : storable(parentSession),
+    createdMs: createdMs ?? 0,
+  };
+}
+
+/** Returns the beginning of a first message, as lists of stores show it. */
+export function beginningOf(text: string): string {
+  return storable(text.slice(0, MAX_FIRST_MESSAGE));
+}
+
+/** Returns a text without U+0000 and halves of surrogate pairs, which not every database can store. */
+export function storable(text: string): string {
+  return text.replace(ALL_UNSTORABLE, "\ufffd");
+}
+
+function parse(text: string): JsonRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonRecord(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function isStorable(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && !UNSTORABLE.test(value);
+}
+
+function storableName(name: string | null): string | null {
+  return storable(name ?? "") || null;
+}
+
+function searchTextIn(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {
+  const entry: AnySessionEntry = { id: "", parentId: null, timestamp: "", ...record, type };
+  const texts = searchedText(entry)?.parts.map(({ text }) => text) ?? [];
+  return texts.length === 0 ? {} : { searchText: storable(texts.join("\n")) };
+}

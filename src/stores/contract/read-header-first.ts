@@ -1,0 +1,76 @@
+import { refuseAborted } from "../../core/format/abort.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { assertValidSessionId } from "../../core/format/ids.ts";
+import { foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import { SessionIndex } from "../../core/jsonl/session-index.ts";
+
+/** A header stands at the very front: bytes beyond this are not searched. */
+const MAX_HEADER_BYTES = 16 * 1024 * 1024;
+
+/** Bytes whose header is known before the rest is read. */
+export interface HeadedBytes {
+  readonly header: SessionHeader;
+  /** All pieces, including those that were read already. */
+  readonly pieces: AsyncGenerator<Uint8Array, void>;
+  /** Closes the source, whether pieces were read or not. */
+  close(): Promise<void>;
+}
+
+/** Reads pieces until the header is known. */
+export async function readHeaderFirst(
+  pieces: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<HeadedBytes> {
+  const index = new SessionIndex({ readBytes: () => new Uint8Array(0) });
+  const front: Uint8Array[] = [];
+  const iterator = pieces[Symbol.asyncIterator]();
+  const close = async () => {
+    await iterator.return?.();
+  };
+  const isDone = () => index.header !== undefined || index.isRejected || index.position > MAX_HEADER_BYTES;
+  try {
+    while (!isDone()) {
+      refuseAborted(signal);
+      const { value, done } = await iterator.next();
+      if (done) break;
+      front.push(value.slice());
+      index.feed(value);
+    }
+    if (!isDone()) index.end();
+    const { header } = index;
+    if (header === undefined) throw noHeader(front);
+    assertValidSessionId(header.id);
+    return { header, pieces: joined(front, iterator, signal), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The bytes that were read tell whose they are, if they are another program's. */
+function noHeader(front: readonly Uint8Array[]): SessionError {
+  const source = foreignSourceIn(() => front);
+  if (source !== undefined) return notASession("This", {}, source);
+  return new SessionError(
+    "NOT_A_SESSION",
+    "The bytes are no session: there is no session header among the first records. Check where they come from.",
+  );
+}
+
+async function* joined(
+  front: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* front;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      refuseAborted(signal);
+      yield next.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}

@@ -1,0 +1,33 @@
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import type { BackendListQuery, ListPosition } from "./session-backend.ts";
+
+/** Orders sessions as lists do: most recently modified first, then by id, ascending by code unit. */
+export function compareSessions(a: ListPosition, b: ListPosition): number {
+  return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+/** Returns where a list has a session. */
+export function positionOf({ id, lastMessageMs, createdMs }: SessionFacts): ListPosition {
+  return { id, modifiedMs: lastMessageMs ?? createdMs ?? 0 };
+}
+
+/** Tells whether a text contains another, ignoring case. */
+export function holdsText(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}
+
+/**
+ * Answers a list query from the facts of all sessions, for backends that hold them in memory.
+ *
+ * @remarks Cost: O(n log n).
+ */
+export function selectSessions(all: Iterable<SessionFacts>, query: BackendListQuery): SessionFacts[] {
+  const { cwd, name, idPrefix = "", limit, after } = query;
+  return [...all]
+    .filter((one) => cwd === undefined || one.cwd === cwd)
+    .filter((one) => name === undefined || holdsText(one.name ?? "", name))
+    .filter((one) => one.id.startsWith(idPrefix))
+    .filter((one) => after === undefined || compareSessions(positionOf(one), after) > 0)
+    .sort((a, b) => compareSessions(positionOf(a), positionOf(b)))
+    .slice(0, limit);
+}

@@ -1,0 +1,229 @@
+import type { EntryFacts, SessionFacts } from "../../core/facts/session-facts.ts";
+
+/** Optional abilities of a backend. */
+export interface BackendSupport {
+  /** `amend`: lines can be replaced and removed, as redaction and the upgrade of old versions require. */
+  readonly rewrite: boolean;
+  /** `search`: lines are found by their words. Without it, a search reads all lines. */
+  readonly search: boolean;
+  /** `subscribe`: others' appends are reported. Without it, the store polls. */
+  readonly watch: boolean;
+  /** `append` compares `expectedLeafId` in the same step in which it adds the lines. */
+  readonly conditionalAppend: boolean;
+}
+
+/**
+ * A line on its way to a backend.
+ *
+ * A line is whatever stands between two bytes 0x0A: an entry, the header, damage, or nothing at all. A carriage return at
+ * its end and a byte order mark at its start belong to it. So the bytes of a session are its lines, each followed by 0x0A,
+ * except for a last line with `isUnterminated`.
+ */
+export interface NewLine {
+  /** The line without line break: well-formed Unicode without U+0000 and without U+000A, stored as it is. */
+  readonly text: string;
+  /** `base64` if `text` encodes bytes that are no UTF-8 or hold a zero byte. Absent: `text` is the line. */
+  readonly encoding?: "base64";
+  /** Set on a last line without line break. Meaningless once another line follows. */
+  readonly isUnterminated?: true;
+  /** Facts to query the line by, if it is an entry with an id. */
+  readonly entry?: EntryFacts;
+}
+
+/** A line with an entry: the only kind that is appended. */
+export interface NewEntryLine extends NewLine {
+  readonly encoding?: never;
+  readonly isUnterminated?: never;
+  readonly entry: EntryFacts;
+}
+
+/** A line that a backend holds. */
+export interface StoredLine {
+  /** Position in the session: a whole number above 0, ascending, with gaps allowed. */
+  readonly seq: number;
+  readonly text: string;
+  readonly encoding?: "base64" | undefined;
+  readonly isUnterminated?: boolean | undefined;
+}
+
+/** A piece of a session's lines. */
+export interface LinePage {
+  /** In order of `seq`: at most `limit`, and at least one if there is one. */
+  readonly lines: readonly StoredLine[];
+  /** Whether they were the last lines when they were read. */
+  readonly isEnd: boolean;
+  /**
+   * Greater after each change of stored lines. Readers of another revision must read all lines anew. A session that is
+   * created under the id of a deleted one begins with a greater revision than that one had.
+   */
+  readonly revision: number;
+}
+
+/** A condition for an append. */
+export interface AppendCondition {
+  /**
+   * The entry that must be the leaf: it exists, and no entry behind it continues the conversation. Null: no entry does.
+   * Entries of types `label`, `session_info` and `usage` do not, and are ignored.
+   */
+  readonly expectedLeafId?: string | null;
+  /**
+   * A line that must be stored, the last one that the caller knows. None of the appended lines is stored up to there,
+   * so only lines behind it can repeat them.
+   */
+  readonly afterSeq?: number;
+  /** The id of the entry that line `afterSeq` must hold. Absent: any line. */
+  readonly afterEntryId?: string;
+}
+
+/** Positions of appended lines. */
+export interface AppendReceipt {
+  /** `seq` of the line before the first appended one, 0 if there is none. If others wrote, the caller does not know that line. */
+  readonly precedingSeq: number;
+  /** `seq` of the last appended line. */
+  readonly lastSeq: number;
+  /** See `LinePage`. */
+  readonly revision: number;
+}
+
+/** A change of stored lines. */
+export interface Amendment {
+  /** The revision that the change is based on. */
+  readonly expectedRevision: number;
+  readonly replace: readonly { readonly seq: number; readonly line: NewLine }[];
+  /** Lines to remove; missing ones are ignored. */
+  readonly remove: readonly number[];
+  /** Lines to append in the same step, as `append` does. */
+  readonly append: readonly NewEntryLine[];
+  /** New facts for those that came from replaced lines. */
+  readonly facts: Partial<Pick<SessionFacts, "name" | "firstMessage">>;
+}
+
+/** Where a page of a list continues: behind this session. */
+export interface ListPosition {
+  /** Time of the session's latest message, else of its header. */
+  readonly modifiedMs: number;
+  readonly id: string;
+}
+
+/** Which sessions are listed. */
+export interface BackendListQuery {
+  /** Exactly this working directory. */
+  readonly cwd?: string;
+  /** Prefix of the id. */
+  readonly idPrefix?: string;
+  /** Part of the name, ignoring case. Sessions without a name do not match. */
+  readonly name?: string;
+  /** At most this many. */
+  readonly limit: number;
+  readonly after?: ListPosition;
+}
+
+/** A session, and what its lines tell of the usage of models. */
+export interface FactsWithUsage {
+  readonly session: SessionFacts;
+  /** The `usage` of its entries, in the order of the lines. */
+  readonly usage: readonly string[];
+  /** How many of its lines came without an entry; the header is one. Of a session with others, the store reads the lines. */
+  readonly linesWithoutEntry: number;
+}
+
+/** What is searched for. */
+export interface BackendSearchQuery {
+  /** Words that one entry's text must all contain, ignoring case. */
+  readonly words: readonly string[];
+  /** Only sessions of this working directory. */
+  readonly cwd?: string;
+  /** At most this many lines. */
+  readonly limit: number;
+  /** The end of the previous page. */
+  readonly after?: { readonly sessionId: string; readonly seq: number };
+}
+
+/** A line that holds the words. */
+export interface FoundLine {
+  readonly session: SessionFacts;
+  readonly line: StoredLine;
+}
+
+/**
+ * An asynchronous place for many sessions, usually a database: all that a store needs of it.
+ *
+ * It stores and returns lines without having to understand them. Every call is all or nothing. A thrown `SessionError` is
+ * a final answer, such as that a session does not exist. Any other error, such as a lost connection, leaves open whether the
+ * call took effect, and the store repeats it with the same arguments.
+ *
+ * @remarks Every backend passes `sessionStoreSuite` of `sessiontree/testing`. Source: docs/stores.md
+ */
+export interface SessionBackend {
+  readonly supports: BackendSupport;
+
+  /**
+   * Creates a session of its lines, the header among them.
+   *
+   * The lines come in batches, so that a session of any size can be copied; the session becomes visible with the last one.
+   * All lines are stored, even repeated ones.
+   *
+   * @param session - The facts of the header; those that change with lines are derived with `factsAfter`.
+   * @throws {SessionError} `SESSION_EXISTS`, and then nothing has changed.
+   */
+  create(session: SessionFacts, lines: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt>;
+
+  /**
+   * Reads lines in order.
+   *
+   * @param afterSeq - Only lines behind it; 0 for all.
+   * @param limit - At most this many.
+   * @param afterEntryId - The id of the entry that line `afterSeq` must hold.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, or `WRITES_LOST` if there is no such line.
+   */
+  read(id: string, afterSeq: number, limit: number, afterEntryId?: string): Promise<LinePage>;
+
+  /**
+   * Appends lines behind all others, without others in between.
+   *
+   * A line with a stored entry id and text is not added again, and keeps its position. If all lines are stored, the condition
+   * is ignored: the call repeats an append whose answer was lost.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STALE_LEAF` if the leaf is another one, or `WRITES_LOST` if line
+   *   `afterSeq` is not stored; the latter also if the whole session is gone and was not deleted.
+   */
+  append(id: string, lines: readonly NewEntryLine[], condition?: AppendCondition): Promise<AppendReceipt>;
+
+  /**
+   * Replaces and removes lines, and increments the revision.
+   *
+   * @returns Undefined, with nothing changed, if the revision is not the expected one.
+   * @throws {SessionError} `SESSION_NOT_FOUND`
+   */
+  amend?(id: string, change: Amendment): Promise<AppendReceipt | undefined>;
+
+  /** Returns sessions: the greatest `lastMessageMs ?? createdMs` first, then by id, ascending by code unit. */
+  list(query: BackendListQuery): Promise<readonly SessionFacts[]>;
+
+  /** Returns sessions as `list` does, with what their lines tell of usage. Without it, sums of usage read all lines. */
+  listUsage?(query: BackendListQuery): Promise<readonly FactsWithUsage[]>;
+
+  /**
+   * Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`.
+   *
+   * @param signal - Aborts when nobody waits for the answer any longer; what still runs then may end.
+   */
+  search?(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]>;
+
+  /** Removes a session for good; false if there is none. */
+  delete(id: string): Promise<boolean>;
+
+  /**
+   * Calls `onMore` whenever a session may have changed, from when the promise resolves until the signal aborts.
+   *
+   * Extra calls are harmless. Call it also when a lost connection is back.
+   */
+  subscribe?(id: string, onMore: () => void, signal: AbortSignal): Promise<void>;
+
+  /**
+   * Releases what the backend itself has opened. Idempotent.
+   *
+   * With `discard` it does not wait for the answers to running calls.
+   */
+  close(options?: { readonly discard?: boolean }): Promise<void>;
+}

@@ -1,0 +1,59 @@
+import { HIT_RULES } from "../../catalog/search/search.ts";
+import {
+  CALLBACK,
+  COUNT,
+  choice,
+  FLAG,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+} from "../../core/format/options.ts";
+import { NEW_SESSION_RULES, SESSION_RULES } from "../../session/manager/session-options.ts";
+import type {
+  CreateInStoreOptions,
+  ListInStoreOptions,
+  OpenInStoreOptions,
+  SearchInStoreOptions,
+  StoreSessionOptions,
+} from "./session-store.ts";
+
+const STORE_SESSION_RULES: OptionRules<StoreSessionOptions> = {
+  now: SESSION_RULES.now,
+  beforePersist: SESSION_RULES.beforePersist,
+  persistLeafOnClose: SESSION_RULES.persistLeafOnClose,
+};
+
+/** What these options may be, in every store. */
+export const CREATE_RULES: OptionRules<Omit<CreateInStoreOptions, "id">> = {
+  ...STORE_SESSION_RULES,
+  ...NEW_SESSION_RULES,
+  cwd: TEXT,
+  createAtOnce: FLAG,
+};
+
+/** What these options may be, in every store. */
+export const OPEN_RULES: OptionRules<OpenInStoreOptions> = {
+  ...STORE_SESSION_RULES,
+  mode: choice("read-write", "read-only"),
+  cwd: TEXT,
+  signal: SIGNAL,
+};
+
+/** What these options may be, in every store. */
+export const LIST_RULES: OptionRules<ListInStoreOptions> = {
+  cwd: TEXT,
+  name: TEXT,
+  idPrefix: TEXT,
+  limit: COUNT,
+  after: OBJECT,
+  signal: SIGNAL,
+};
+
+/** What these options may be, in every store. */
+export const SEARCH_RULES: OptionRules<SearchInStoreOptions> = {
+  ...HIT_RULES,
+  cwd: TEXT,
+  onSkipped: CALLBACK,
+  signal: SIGNAL,
+};

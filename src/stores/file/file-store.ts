@@ -1,0 +1,283 @@
+import { createReadStream } from "node:fs";
+import { listSessions } from "../../catalog/list/list-sessions.ts";
+import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
+import { deleteSession } from "../../catalog/trash/trash.ts";
+import { factsOfHeader } from "../../core/facts/session-facts.ts";
+import { refuseAborted } from "../../core/format/abort.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { assertValidSessionId } from "../../core/format/ids.ts";
+import { assertOptions, FLAG } from "../../core/format/options.ts";
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import { openToScan } from "../../session/files/file-mark.ts";
+import { findSessionById } from "../../session/files/find-session.ts";
+import type { CatalogScope } from "../../session/files/session-files.ts";
+import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
+import { createFile, realFileSystem, writeFully } from "../../session/fs/file-system.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
+import { putAtFreePath } from "../../session/fs/write-whole.ts";
+import { fileError } from "../../session/log/file-errors.ts";
+import { FileLog } from "../../session/log/file-log.ts";
+import { logLineOf } from "../../session/log/log-lines.ts";
+import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
+import { SessionManager } from "../../session/manager/session-manager.ts";
+import {
+  ensureFolder,
+  newSessionPath,
+  SESSION_RULES,
+  type SessionOptions,
+  sessionFolder,
+} from "../../session/manager/session-options.ts";
+import { beginningOf } from "../contract/line-facts.ts";
+import { type HeadedBytes, readHeaderFirst } from "../contract/read-header-first.ts";
+import { compareSessions, holdsText } from "../contract/select-sessions.ts";
+import type { ListPosition } from "../contract/session-backend.ts";
+import type {
+  CreateInStoreOptions,
+  ImportIntoStoreOptions,
+  ListInStoreOptions,
+  OpenInStoreOptions,
+  SearchInStoreOptions,
+  SessionStore,
+} from "../contract/session-store.ts";
+import { sessionExists, sessionNotFound } from "../contract/store-errors.ts";
+import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/store-options.ts";
+
+/** Where a store keeps its files, and how they are written. */
+export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
+  /** Whether `delete` removes files for good instead of moving them to the system's trash. Default false. */
+  readonly deletesForGood?: boolean;
+}
+
+/**
+ * Makes a store of the session files of a folder, or of all projects' folders.
+ *
+ * These are the files that `SessionManager.create` makes and `SessionManager.list` finds. Sessions have a path.
+ *
+ * @param options - `sessionDir`: one flat folder. Default: a folder for each project below the agent's.
+ */
+export function fileStore(options: FileStoreOptions = {}): SessionStore {
+  assertOptions<FileStoreOptions>(options, { ...SESSION_RULES, deletesForGood: FLAG });
+  return new FileStore(options);
+}
+
+/** The store that `fileStore` makes. */
+export class FileStore implements SessionStore {
+  readonly supports = {
+    durable: true,
+    queued: false,
+    conditionalAppend: false,
+    rewrite: true,
+    indexedSearch: false,
+    watch: true,
+  };
+  readonly #options: SessionOptions;
+  readonly #deletesForGood: boolean;
+
+  /** The flat folder of all sessions, absolute; undefined if each project has one. */
+  get folder(): string | undefined {
+    const { sessionDir } = this.#options;
+    return sessionDir === undefined ? undefined : absolutePath(sessionDir);
+  }
+
+  /** The folder in which each project has one. */
+  get root(): string {
+    return sessionsRoot(this.#options);
+  }
+
+  constructor({ deletesForGood = false, ...options }: FileStoreOptions) {
+    this.#options = options;
+    this.#deletesForGood = deletesForGood;
+  }
+
+  create(options: CreateInStoreOptions): SessionManager {
+    assertOptions<Omit<CreateInStoreOptions, "id">>(options, CREATE_RULES);
+    const { cwd, id, parentSession, ...session } = options;
+    if (id !== undefined) {
+      assertValidSessionId(id);
+      this.#assertFree(id);
+    }
+    const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
+    return SessionManager.create(cwd, { ...this.#options, ...session }, given);
+  }
+
+  async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
+    assertOptions(options, OPEN_RULES);
+    return SessionManager.load(this.#require(id), { ...this.#options, ...options });
+  }
+
+  async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
+    assertOptions(options, LIST_RULES);
+    const { limit = Number.POSITIVE_INFINITY, name, idPrefix = "", after, signal, cwd } = options;
+    const infos = await listSessions({ ...this.#scope(cwd), ...(signal && { signal }) });
+    const newest = new Map<string, SessionRow>();
+    // Of several files with the same id, the first counts, which was modified last.
+    for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, rowOf(info));
+    const wanted = [...newest.values()]
+      .filter((one) => name === undefined || holdsText(one.name ?? "", name))
+      .filter((one) => one.id.startsWith(idPrefix))
+      .sort((a, b) => compareSessions(positionOfRow(a), positionOfRow(b)))
+      .filter((one) => after === undefined || compareSessions(positionOfRow(one), positionOfRow(after)) > 0);
+    yield* wanted.slice(0, Math.max(0, Math.floor(Math.min(limit, wanted.length))));
+  }
+
+  async *search(
+    query: string,
+    options: SearchInStoreOptions = {},
+  ): AsyncGenerator<SearchHit, void, undefined> {
+    assertOptions<SearchInStoreOptions>(options, SEARCH_RULES);
+    const { cwd, ...others } = options;
+    for await (const hit of searchSessions(query, { ...others, ...this.#scope(cwd) }))
+      yield { ...hit, session: rowOf(hit.session) };
+  }
+
+  async delete(id: string): Promise<void> {
+    await deleteSession(this.#require(id), { permanent: this.#deletesForGood });
+  }
+
+  async *exportBytes(
+    id: string,
+    { signal }: ImportIntoStoreOptions = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* bytesOfFile(this.#require(id), signal);
+  }
+
+  async importBytes(
+    pieces: AsyncIterable<Uint8Array>,
+    { signal }: ImportIntoStoreOptions = {},
+  ): Promise<string> {
+    const headed = await readHeaderFirst(pieces, signal);
+    try {
+      return await this.#import(headed);
+    } finally {
+      await headed.close();
+    }
+  }
+
+  async #import({ header, pieces }: HeadedBytes): Promise<string> {
+    this.#assertFree(header.id);
+    const { createdMs } = factsOfHeader(header);
+    // The time is part of the file's name, and must be valid.
+    const timestamp = new Date(createdMs ?? 0).toISOString();
+    const folder = sessionFolder(header.cwd, this.#options);
+    const path = newSessionPath(folder, { ...header, timestamp });
+    ensureFolder(folder);
+    const spool = temporaryPath(folder);
+    try {
+      removeLeftovers(realFileSystem, folder);
+      await writeSpool(spool, pieces);
+      // Another process may have made one meanwhile.
+      this.#assertFree(header.id);
+      putAtFreePath(realFileSystem, spool, path);
+    } catch (error) {
+      removeTemporary(realFileSystem, spool);
+      throw fileError(path, "write", error);
+    }
+    return header.id;
+  }
+
+  async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    const log = appendEntriesToFile(this.#require(id), entries);
+    if (log === undefined) throw sessionNotFound(id);
+    await log.close();
+  }
+
+  async close(): Promise<void> {
+    // Files are written at once, and sessions release theirs.
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #scope(cwd: string | undefined): CatalogScope {
+    const { sessionDir } = this.#options;
+    return {
+      places: this.#options,
+      ...(cwd !== undefined && { cwd }),
+      ...(sessionDir !== undefined && { sessionDir }),
+    };
+  }
+
+  #find(id: string): string | undefined {
+    return findSessionById(this.#scope(undefined), id);
+  }
+
+  #require(id: string): string {
+    const path = this.#find(id);
+    if (path === undefined) throw sessionNotFound(id);
+    return path;
+  }
+
+  #assertFree(id: string): void {
+    if (this.#find(id) !== undefined) throw sessionExists(id);
+  }
+}
+
+/** Yields the bytes of a file. */
+export async function* bytesOfFile(
+  path: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    // Opening a pipe in the usual way would wait for a writer.
+    const stream = createReadStream(path, { fd: openToScan(path).fd });
+    try {
+      for await (const piece of stream) {
+        refuseAborted(signal);
+        if (piece instanceof Uint8Array) yield piece;
+      }
+    } finally {
+      stream.destroy();
+    }
+  } catch (error) {
+    throw fileError(path, "read", error);
+  }
+}
+
+/** Appends entries to a session file, except those that it holds already; returns the log, undefined if the file is missing or empty. */
+function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]): FileLog | undefined {
+  const log = FileLog.open(path);
+  if (log === undefined) return undefined;
+  try {
+    const lines = entries.filter((entry) => !holds(log, entry)).map(logLineOf);
+    if (lines.length > 0) log.append(lines, true);
+    return log;
+  } catch (error) {
+    log.release();
+    throw error;
+  }
+}
+
+/** Tells whether a log holds exactly this entry. */
+function holds(log: FileLog, entry: AnySessionEntry): boolean {
+  const ordinal = log.index.tree.find(entry.id);
+  if (ordinal === NONE) return false;
+  let isSame = false;
+  log.readLines([ordinal], (_, bytes) => {
+    isSame = decodeText(bytes) === encodeRecord(entry);
+  });
+  return isSame;
+}
+
+async function writeSpool(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const fd = createFile(realFileSystem, path);
+  try {
+    for await (const piece of pieces) writeFully(realFileSystem, fd, Buffer.from(piece));
+    realFileSystem.fsyncSync(fd);
+  } finally {
+    realFileSystem.closeSync(fd);
+  }
+}
+
+function rowOf({ firstMessage, ...row }: FileRow): FileRow {
+  return {
+    ...row,
+    ...(firstMessage !== undefined && { firstMessage: beginningOf(firstMessage) }),
+  };
+}
+
+function positionOfRow({ modified, id }: Pick<SessionRow, "modified" | "id">): ListPosition {
+  return { modifiedMs: modified.getTime(), id };
+}

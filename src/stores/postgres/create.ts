@@ -1,0 +1,111 @@
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import type { AppendReceipt, NewLine } from "../contract/session-backend.ts";
+import { sessionExists } from "../contract/store-errors.ts";
+import type { Database, RunSql } from "./database.ts";
+import { givenLines } from "./line-rows.ts";
+import type { Names } from "./names.ts";
+import { sqlState } from "./postgres-errors.ts";
+import { sessionSql } from "./queries.ts";
+import { numberOf, requiredText } from "./rows.ts";
+import { assertPossibleId, NEW_SESSION_COLUMNS, sessionValues } from "./session-rows.ts";
+
+const UNIQUE_VIOLATION = "23505";
+
+/** Age at which incomplete sessions, left by crashes, are removed. */
+const ABANDONED_AFTER = "1 day";
+
+/**
+ * Creates a session from pieces of lines. It becomes visible with the last piece.
+ *
+ * Does not use one transaction: the lines may come from the same database, over the only connection.
+ */
+export async function createSession(
+  database: Database,
+  names: Names,
+  session: SessionFacts,
+  pieces: AsyncIterable<readonly NewLine[]>,
+): Promise<AppendReceipt> {
+  assertPossibleId(session.id);
+  await assertFree(database, names, session.id);
+  const making = new Making(database, names, session);
+  try {
+    for await (const piece of pieces) await making.take(piece);
+    return await making.finish();
+  } catch (error) {
+    await making.abandon();
+    throw sqlState(error) === UNIQUE_VIOLATION ? sessionExists(session.id) : error;
+  }
+}
+
+/** A session that is being created. Writes one piece late, so that the last piece and the session appear together. */
+class Making {
+  readonly #database: Database;
+  readonly #names: Names;
+  readonly #session: SessionFacts;
+  #lastSeq = 0;
+  #key: string | undefined;
+  #revision = 0;
+  #pending: readonly NewLine[] = [];
+
+  constructor(database: Database, names: Names, session: SessionFacts) {
+    this.#database = database;
+    this.#names = names;
+    this.#session = session;
+  }
+
+  async take(piece: readonly NewLine[]): Promise<void> {
+    const before = this.#pending;
+    this.#pending = piece;
+    if (before.length === 0) return;
+    if (this.#key === undefined) await this.#clear();
+    await this.#database.transaction((run) => this.#add(run, before));
+  }
+
+  async finish(): Promise<AppendReceipt> {
+    await this.#database.transaction(async (run) => {
+      await this.#add(run, this.#pending);
+      await run(`update ${this.#names.sessions} set is_complete = true where key = $1`, [this.#key]);
+    });
+    return { precedingSeq: 0, lastSeq: this.#lastSeq, revision: this.#revision };
+  }
+
+  /** Removes the incomplete session. If that fails, it stays invisible and is removed after a day. */
+  async abandon(): Promise<void> {
+    if (this.#key === undefined) return;
+    const gone = this.#database.query(
+      `delete from ${this.#names.sessions} where key = $1 and not is_complete`,
+      [this.#key],
+    );
+    await gone.catch(() => undefined);
+  }
+
+  /** Removes what crashes left, if the role may. */
+  async #clear(): Promise<void> {
+    const cleared = this.#database.query(
+      `delete from ${this.#names.sessions} s where not s.is_complete and s.made_at < now() - $1::interval`,
+      [ABANDONED_AFTER],
+    );
+    await cleared.catch(() => undefined);
+  }
+
+  async #add(run: RunSql, lines: readonly NewLine[]): Promise<void> {
+    const { sessions, addLines } = this.#names;
+    if (this.#key === undefined) {
+      const values = sessionValues(this.#session);
+      const [row] = await run(
+        `insert into ${sessions} (${NEW_SESSION_COLUMNS}, is_complete)
+          values (${values.map((_, i) => `$${i + 1}`).join(", ")}, false) returning key::text as key, revision`,
+        values,
+      );
+      if (row !== undefined)
+        [this.#key, this.#revision] = [requiredText(row, "key"), numberOf(row, "revision")];
+    }
+    const [added] = await run(`select ${addLines}($1, $2::json) as first`, [this.#key, givenLines(lines)]);
+    if (added !== undefined) this.#lastSeq = numberOf(added, "first") + lines.length - 1;
+  }
+}
+
+async function assertFree(database: Database, names: Names, id: string): Promise<void> {
+  const { text, values } = sessionSql(id, (where) => `select 1 from ${names.sessions} s where ${where}`);
+  if ((await database.query(text, values)).length > 0) throw sessionExists(id);
+}

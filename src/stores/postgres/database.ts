@@ -1,0 +1,293 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { refuseAborted, untilAborted } from "../../core/format/abort.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import {
+  isPool,
+  type PostgresClient,
+  type PostgresConnection,
+  type PostgresPool,
+  type PostgresQueries,
+} from "./client.ts";
+import { TENANT_SETTING } from "./names.ts";
+import { sqlState, translated } from "./postgres-errors.ts";
+import { type Row, rowsOf } from "./rows.ts";
+
+/** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
+const READ_ONLY_SERVER = "25006";
+
+/** Runs a statement and returns its rows. */
+export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
+
+/** Tenant and time limit of statements. */
+export interface DatabaseOptions {
+  /** Default: the connection's setting. */
+  readonly tenant?: string | undefined;
+  /** Milliseconds after which a connection that does not answer counts as lost. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * One interface for both kinds of client, for one tenant.
+ *
+ * With a tenant, every statement runs in a transaction that sets it, because the connections of a pool are shared.
+ * Without one, the connection's setting applies.
+ */
+export class Database {
+  readonly client: PostgresClient;
+  readonly #tenant: string | undefined;
+  readonly #timeoutMs: number;
+
+  constructor(client: PostgresClient, options: DatabaseOptions = {}) {
+    const { tenant, timeoutMs = Number.POSITIVE_INFINITY } = options;
+    this.client = client;
+    this.#tenant = tenant;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Runs a statement that names the tenant itself, or needs none. */
+  readonly run: RunSql = (text, values) => this.connected((run) => run(text, values));
+
+  /** Runs statements over one connection, each by itself. */
+  connected<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { client } = this;
+    if (!isPool(client)) return work(runnerOf(client));
+    return onConnection(client, this.#timeoutMs, work, signal);
+  }
+
+  /** Runs a statement in its own transaction; the signal cancels it, except in an embedded database. */
+  query(text: string, values: unknown[] = [], signal?: AbortSignal): Promise<Row[]> {
+    if (this.#tenant !== undefined) return this.transaction((run) => run(text, values), signal);
+    return this.connected((run) => run(text, values), signal);
+  }
+
+  /** Runs statements in one transaction, all or none. */
+  transaction<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const tenant = this.#tenant;
+    const inTransaction = async (run: RunSql) => {
+      if (tenant !== undefined) await run("select set_config($1, $2, true)", [TENANT_SETTING, tenant]);
+      return work(run);
+    };
+    const { client } = this;
+    if (!isPool(client)) return client.transaction((queries) => inTransaction(runnerOf(queries)));
+    const committed = async (run: RunSql) => {
+      await run("begin isolation level read committed");
+      const result = await inTransaction(run);
+      await run("commit");
+      return result;
+    };
+    return onConnection(client, this.#timeoutMs, committed, signal);
+  }
+}
+
+function runnerOf(queries: PostgresQueries): RunSql {
+  return async (text, values = []) => rowsOf((await queries.query(text, values)).rows);
+}
+
+/** Uses a connection of a pool, and returns it only if it is intact. */
+async function onConnection<T>(
+  pool: PostgresPool,
+  timeoutMs: number,
+  work: (run: RunSql) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  refuseAborted(signal);
+  const connection = await connected(pool, timeoutMs);
+  // An error between two statements has no promise to reject; the next statement fails with it.
+  const ignore = () => undefined;
+  connection.on("error", ignore);
+  const unlimited = runnerOf(connection);
+  const run: RunSql = async (text, values) => {
+    // The server might not have begun what is sent and cancelled at once: it would cancel nothing, and then begin.
+    refuseAborted(signal);
+    return untilAborted(within(unlimited(text, values), timeoutMs), signal);
+  };
+  let [isBroken, isGivenUp] = [false, false];
+  try {
+    return await work(run);
+  } catch (error) {
+    // Nobody else should get a connection that cannot even roll back, or whose server only reads.
+    isGivenUp = error instanceof NoAnswerError || isSessionError(error, "ABORTED");
+    isBroken =
+      isGivenUp ||
+      sqlState(error) === READ_ONLY_SERVER ||
+      !(await run("rollback").then(
+        () => true,
+        () => false,
+      ));
+    throw error;
+  } finally {
+    // A closing connection may still fail, and nobody else listens; the pool listens to one that it gets back.
+    if (!isBroken) connection.off("error", ignore);
+    connection.release(isBroken);
+    // A server notices late that nobody waits for a statement any more.
+    if (isGivenUp) cancelStatement(pool, connection.processID, timeoutMs).catch(ignoreError);
+  }
+}
+
+/** Uses a client of the host for one task on the tables in a schema, and translates what the database refuses. */
+export async function withDatabase<T>(
+  database: Database,
+  schema: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const release = tolerateLostConnections(database.client);
+  try {
+    return await work(database);
+  } catch (error) {
+    if (sqlState(error) === READ_ONLY_SERVER)
+      throw new Error("the server only reads, as a standby does; use the address of the primary", {
+        cause: error,
+      });
+    throw translated(error, schema);
+  } finally {
+    release();
+  }
+}
+
+/** Milliseconds between two looks at what was cancelled: twice as many each time, a minute in all. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Cancels what a process of the server still does for us, until the process has ended: a busy server may begin the statement
+ * only then. Behind a pooler the process is another one: nothing happens.
+ */
+async function cancelStatement(
+  pool: PostgresPool,
+  processId: number | null | undefined,
+  timeoutMs: number,
+): Promise<void> {
+  if (typeof processId !== "number") return;
+  let started: unknown = null;
+  for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= LONGEST_PAUSE_MS; pauseMs *= 2) {
+    try {
+      const [process] = await onceConnected(pool, timeoutMs, CANCEL, [processId, started]);
+      if (process === undefined) return;
+      started = process["started"];
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+    }
+    await pause(pauseMs, undefined, { ref: false });
+  }
+}
+
+/** Runs one statement over a connection of its own. */
+async function onceConnected(
+  pool: PostgresPool,
+  timeoutMs: number,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
+  const connection = await connected(pool, timeoutMs);
+  connection.on("error", ignoreError);
+  let isBroken = true;
+  try {
+    const rows = await within(runnerOf(connection)(text, values), timeoutMs);
+    isBroken = false;
+    return rows;
+  } finally {
+    if (!isBroken) connection.off("error", ignoreError);
+    connection.release(isBroken);
+  }
+}
+
+/** Cancels what a process does, unless another one has got its number meanwhile. */
+const CANCEL = `select extract(epoch from a.backend_start)::text as started,
+    case when a.state = 'active' then pg_cancel_backend(a.pid) end
+  from pg_stat_activity a where a.pid = $1 and a.usename = current_user and a.pid <> pg_backend_pid()
+    and extract(epoch from a.backend_start)::text = coalesce($2, extract(epoch from a.backend_start)::text)`;
+
+/** Acquires a connection of a pool. If it fails before its user listens to it, the process does not end. */
+export function acquire(pool: PostgresPool): Promise<PostgresConnection> {
+  const release = tolerateLostConnections(pool);
+  return pool.connect().finally(release);
+}
+
+/** Waits for a connection; releases one that arrives too late. */
+async function connected(pool: PostgresPool, timeoutMs: number): Promise<PostgresConnection> {
+  const connecting = acquire(pool);
+  try {
+    return await within(connecting, timeoutMs);
+  } catch (error) {
+    if (error instanceof NoAnswerError) {
+      connecting.then(
+        (connection) => {
+          // If the pool was ended meanwhile, nobody else listens to the connection. Of several late ones, one is enough.
+          connection.off("error", ignoreError);
+          connection.on("error", ignoreError);
+          connection.release();
+        },
+        () => undefined,
+      );
+    }
+    throw error;
+  }
+}
+
+/** Thrown if a server does not answer: it is unknown whether it ran the statement. */
+class NoAnswerError extends Error {}
+
+/** Waits for a promise for some milliseconds; throws if it takes longer. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  if (ms === Number.POSITIVE_INFINITY) return promise;
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NoAnswerError(`the database did not answer for ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Number of active `tolerateLostConnections` calls for each pool. */
+const tolerated = new WeakMap<PostgresPool, number>();
+
+/**
+ * Prevents lost connections of a pool from ending the process, as an `error` event without a listener would.
+ *
+ * Nothing is lost: the running statement fails, and the next one gets another connection.
+ *
+ * @param client - Only affects pools.
+ * @returns A function that ends this; idempotent.
+ */
+export function tolerateLostConnections(client: PostgresClient): () => void {
+  if (!isPool(client)) return () => undefined;
+  const users = tolerated.get(client) ?? 0;
+  tolerated.set(client, users + 1);
+  if (users === 0) {
+    client.on("error", ignoreError);
+    client.on("acquire", guardHandover);
+  }
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    const left = (tolerated.get(client) ?? 1) - 1;
+    tolerated.set(client, left);
+    if (left > 0) return;
+    client.off("error", ignoreError);
+    client.off("acquire", guardHandover);
+  };
+}
+
+/**
+ * Listens to the errors of a connection until its acquirer can.
+ *
+ * The acquirer runs only after the pool's promise resolves. A connection that fails in the packet in which it becomes
+ * ready emits its error before that.
+ */
+function guardHandover(connection: PostgresConnection): void {
+  connection.on("error", ignoreHandoverError);
+  // The acquirer runs in a microtask, and so before this.
+  setImmediate(() => connection.off("error", ignoreHandoverError));
+}
+
+function ignoreError(): void {
+  // The next statement opens another connection.
+}
+
+function ignoreHandoverError(): void {
+  // The first statement on the connection fails with it.
+}

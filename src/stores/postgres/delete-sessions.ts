@@ -1,0 +1,130 @@
+import { refuseAborted } from "../../core/format/abort.ts";
+import {
+  assertOptions,
+  DATE,
+  numberFrom,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+} from "../../core/format/options.ts";
+import type { PostgresClient } from "./client.ts";
+import { assertTenant } from "./column-text.ts";
+import { Database, withDatabase } from "./database.ts";
+import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
+import { numberOf, requiredText } from "./rows.ts";
+
+/** Which tenant is deleted. */
+export interface DeleteTenantOptions {
+  /** A client whose role may delete sessions. */
+  readonly client: PostgresClient;
+  /** Schema of the tables. Default `sessiontree`. */
+  readonly schema?: string;
+  readonly tenant: string;
+  /** Sessions in one transaction. Default 1,000. */
+  readonly batchSize?: number;
+  /** Ends the deletion with `ABORTED`; what was deleted stays deleted. */
+  readonly signal?: AbortSignal;
+}
+
+/** Which sessions are old enough to be deleted. */
+export interface DeleteSessionsOptions extends Omit<DeleteTenantOptions, "tenant"> {
+  /** Sessions without a message since then are deleted. */
+  readonly before: Date;
+  /** Only sessions of this tenant. Default: of every tenant that the role sees. */
+  readonly tenant?: string;
+}
+
+const BATCH = 1_000;
+
+const TENANT_RULES: OptionRules<DeleteTenantOptions> = {
+  client: OBJECT,
+  schema: TEXT,
+  tenant: TEXT,
+  batchSize: numberFrom(1, "sessions"),
+  signal: SIGNAL,
+};
+
+/**
+ * Deletes all sessions of a tenant for good, in batches.
+ *
+ * Processes that still hold one of them cannot bring it back, not even after a failover.
+ *
+ * @returns How many sessions were deleted.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
+ * @throws The client's error if the connection is lost; call it again.
+ */
+export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
+  assertOptions<DeleteTenantOptions>(options, TENANT_RULES);
+  const { client, schema = DEFAULT_SCHEMA, tenant } = options;
+  assertTenant(tenant);
+  const names = namesIn(schema);
+  return withDatabase(new Database(client, { tenant }), schema, async (database) => {
+    await database.query(
+      `insert into ${names.deletedSessions} (tenant, id, revision) values ($1, '', 0) on conflict do nothing`,
+      [tenant],
+    );
+    const deleted = await deleteInBatches(database, names, options, "s.tenant = $1 and s.is_complete", [
+      tenant,
+    ]);
+    await database.query(`delete from ${names.sessions} s where s.tenant = $1`, [tenant]);
+    return deleted;
+  });
+}
+
+/**
+ * Deletes sessions for good whose latest message is older than a time, in batches; of sessions without messages, the time of the
+ * header counts.
+ *
+ * @returns How many sessions were deleted.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
+ * @throws The client's error if the connection is lost; call it again.
+ * @remarks Cost: O(deleted sessions and their lines), plus an index lookup per tenant.
+ */
+export function deleteSessionsBefore(options: DeleteSessionsOptions): Promise<number> {
+  assertOptions<DeleteSessionsOptions>(options, { ...TENANT_RULES, before: DATE });
+  const { client, schema = DEFAULT_SCHEMA, tenant, before } = options;
+  const names = namesIn(schema);
+  return withDatabase(new Database(client, { tenant }), schema, async (database) => {
+    const tenants = tenant === undefined ? await tenantsIn(database, names) : [tenant];
+    let deleted = 0;
+    for (const one of tenants) {
+      const which = "s.tenant = $1 and s.is_complete and s.modified_ms < $2";
+      deleted += await deleteInBatches(database, names, options, which, [one, before.getTime()]);
+    }
+    return deleted;
+  });
+}
+
+async function deleteInBatches(
+  database: Database,
+  { sessions }: Names,
+  { batchSize = BATCH, signal }: Pick<DeleteTenantOptions, "batchSize" | "signal">,
+  which: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const count = Math.floor(batchSize);
+  const text = `with gone as (
+      delete from ${sessions} where key in (
+        select s.key from ${sessions} s where ${which} order by s.modified_ms limit ${count}
+      ) returning 1
+    ) select count(*)::integer as count from gone`;
+  for (let deleted = 0; ; ) {
+    refuseAborted(signal);
+    const [row] = await database.query(text, [...values]);
+    const batch = row === undefined ? 0 : numberOf(row, "count");
+    deleted += batch;
+    if (batch < count) return deleted;
+  }
+}
+
+/** Finds the tenants that have sessions: one index lookup for each. */
+async function tenantsIn(database: Database, { sessions }: Names): Promise<string[]> {
+  const rows = await database.query(`with recursive t as (
+      (select s.tenant from ${sessions} s where s.is_complete order by s.tenant limit 1)
+      union all
+      select (select s.tenant from ${sessions} s where s.is_complete and s.tenant > t.tenant order by s.tenant limit 1)
+      from t where t.tenant is not null
+    ) select tenant from t where tenant is not null`);
+  return rows.map((row) => requiredText(row, "tenant"));
+}

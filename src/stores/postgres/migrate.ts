@@ -1,0 +1,241 @@
+import { SessionError } from "../../core/format/errors.ts";
+import type { PostgresClient } from "./client.ts";
+import { Database, type RunSql, withDatabase } from "./database.ts";
+import { DEFAULT_SCHEMA, lockKey, type Names, namesIn, quoteLiteral } from "./names.ts";
+import { numberOf, type Row, requiredText } from "./rows.ts";
+import { createTables, dropTables } from "./tables.ts";
+
+/** Finds the table of lines and its parts, the whole last, each with the index for searching that it has. */
+const PARTS = `select format('%I.%I', n.nspname, c.relname) as part, format('%I', c.relname || '_by_text') as index,
+    format('%I.%I', n.nspname, c.relname || '_by_text') as full_index, c.relkind = 'p' as is_split,
+    (select i.indisvalid from pg_index i
+      where i.indexrelid = to_regclass(format('%I.%I', n.nspname, c.relname || '_by_text'))) as is_valid
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.oid = $1::regclass or c.oid in (select t.relid from pg_partition_tree($1::regclass) t where t.isleaf)
+  order by c.relkind = 'p'`;
+
+const TRIGRAMS = `select format('%I', n.nspname) as schema from pg_extension e
+  join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm'`;
+
+/**
+ * Builds the index for searching, or drops it, while others append. Leaves it to another host that is at it.
+ *
+ * Not in a transaction: it would keep all appends waiting until the index is built.
+ *
+ * @param run - Runs statements over one connection.
+ */
+async function changeSearchIndex(run: RunSql, names: Names, isWanted: boolean): Promise<void> {
+  const key = lockKey(`${names.schema} search`);
+  // Waiting for the lock would hold up the build that has it.
+  const [lock] = await run("select pg_try_advisory_lock($1::bigint) as is_mine", [key]);
+  if (lock?.["is_mine"] !== true) return;
+  try {
+    for (const statement of await searchIndexSql(run, names, isWanted)) await run(statement);
+  } finally {
+    await run("select pg_advisory_unlock($1::bigint)", [key]);
+  }
+}
+
+/** Returns the statements that build or drop the index, each to be run by itself; none if nothing is to be done. */
+async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Promise<string[]> {
+  const parts = await run(PARTS, [names.lines]);
+  const whole = parts.at(-1);
+  if (whole === undefined) return [];
+  if (!isWanted) return whole["is_valid"] === null ? [] : [dropSql(whole)];
+  if (whole["is_valid"] === true) return [];
+  const [extension] = await run(TRIGRAMS);
+  const operators = extension === undefined ? "" : `${requiredText(extension, "schema")}.`;
+  const missing = parts.filter((part) => part["is_valid"] !== true);
+  return [
+    ...(extension === undefined ? ["create extension if not exists pg_trgm"] : []),
+    // A build that was interrupted leaves an index that is kept up to date, and is of no use.
+    ...missing.filter((part) => part["is_valid"] === false).map(dropSql),
+    ...missing.map(
+      (part) =>
+        `create index${concurrently(part)} if not exists ${requiredText(part, "index")} on ${requiredText(part, "part")} using gin (search ${operators}gin_trgm_ops)`,
+    ),
+  ];
+}
+
+const dropSql = (part: Row) =>
+  `drop index${concurrently(part)} if exists ${requiredText(part, "full_index")}`;
+
+/** Of a table in parts, the index is made of those of its parts, at once. */
+const concurrently = (part: Row) => (part["is_split"] === true ? "" : " concurrently");
+
+/** A step between two versions of the tables. */
+interface Migration {
+  /** Version of the tables after the step. */
+  readonly version: number;
+  /** Its purpose, in a few words. */
+  readonly purpose: string;
+  /** Statements of the step. */
+  up(names: Names): string[];
+  /** Statements that revert it. */
+  down(names: Names): string[];
+}
+
+/** All steps, in order. A released step is never changed; add another one. */
+const MIGRATIONS: readonly Migration[] = [
+  { version: 1, purpose: "sessions and their lines", up: createTables, down: dropTables },
+];
+
+/** Version of the tables in this release. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Options of a migration. */
+export interface MigrateOptions {
+  /** A client whose role may create objects in the schema. */
+  readonly client: PostgresClient;
+  /** Name of the schema. Default `sessiontree`. */
+  readonly schema?: string;
+  /** Target version; 0 drops all tables with all sessions. Default: that of this release. */
+  readonly to?: number;
+  /**
+   * Whether there is to be an index for searching: true builds it if it is missing or was left half built, false drops
+   * it. Others can append meanwhile; it takes minutes for millions of entries. Default: new tables get it, if the
+   * extension `pg_trgm` is to be had, and others stay as they are.
+   */
+  readonly searchIndex?: boolean;
+}
+
+/** The versions of the tables before and after. */
+export interface MigrationResult {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Creates the tables of a store, migrates them to another version, or drops them, in one transaction. Builds or drops
+ * the index for searching after that, if asked.
+ *
+ * Safe to call at every start, also by several hosts at once: one does the work, the others wait. Creates the schema
+ * if it is missing, and never drops it.
+ *
+ * @throws {TypeError} If `to` is not a version of this release.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `STORE_UNAVAILABLE` if the database
+ *   refuses or does not store text as UTF-8. Nothing changed.
+ * @throws The client's error if the connection is lost.
+ */
+export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
+  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
+  const names = namesIn(schema);
+  assertVersion(to);
+  const steps = async (run: RunSql) => {
+    await run("select pg_advisory_xact_lock($1::bigint)", [lockKey(schema)]);
+    await assertUtf8(run);
+    await makeSchema(run, names);
+    const from = await versionIn(run, names);
+    for (const statement of statementsBetween(names, from, to)) await run(statement);
+    return { from, to };
+  };
+  return withDatabase(new Database(client), schema, async (database) => {
+    const result = await database.transaction(steps);
+    if (searchIndex !== undefined && to > 0)
+      await database.connected((run) => changeSearchIndex(run, names, searchIndex));
+    return result;
+  });
+}
+
+/**
+ * Returns the statements that `migrate` would run now, for review.
+ *
+ * @returns Each statement with its semicolon: one transaction, and behind it what builds or drops the index for
+ *   searching, to be run one by one. Empty if nothing is to be done.
+ * @throws As `migrate`.
+ */
+export async function migrationSql(options: MigrateOptions): Promise<string[]> {
+  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
+  const names = namesIn(schema);
+  assertVersion(to);
+  const from = await schemaVersion({ client, schema });
+  const steps = statementsBetween(names, from, to);
+  const begin = from > 0 ? [] : [`create schema if not exists ${names.quotedSchema}`, versionsTable(names)];
+  const tables = from === to ? [] : ["begin", ...begin, ...steps, "commit"];
+  const hasTables = from > 0 && to > 0;
+  const index =
+    searchIndex === undefined || !hasTables
+      ? []
+      : await withDatabase(new Database(client), schema, ({ run }) =>
+          searchIndexSql(run, names, searchIndex),
+        );
+  return [...tables, ...index].map((statement) => `${statement};`);
+}
+
+/**
+ * Returns the version of the tables in a schema; 0 if there are none.
+ *
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses.
+ * @throws The client's error if the connection is lost.
+ * @remarks Cost: one or two statements.
+ */
+export async function schemaVersion(options: Omit<MigrateOptions, "to">): Promise<number> {
+  const { client, schema = DEFAULT_SCHEMA } = options;
+  const names = namesIn(schema);
+  return withDatabase(new Database(client), schema, ({ run }) => readVersion(run, names));
+}
+
+/** Returns the version of the tables; 0 if there are none. */
+export async function readVersion(run: RunSql, names: Names): Promise<number> {
+  const [table] = await run("select to_regclass($1) is not null as is_there", [names.versions]);
+  return table?.["is_there"] === true ? versionIn(run, names) : 0;
+}
+
+/** Makes the error for tables of a newer release. */
+export function tooNew(schema: string, version: number): SessionError {
+  return new SessionError(
+    "VERSION_TOO_NEW",
+    `The tables in schema ${schema} have version ${version}, and this release knows ${SCHEMA_VERSION}; use the release that made them, or a newer one.`,
+    { details: { schema, version } },
+  );
+}
+
+function assertVersion(to: number): void {
+  if (Number.isInteger(to) && to >= 0 && to <= SCHEMA_VERSION) return;
+  throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+}
+
+/** Returns the statements that lead from one version to another. */
+function statementsBetween(names: Names, from: number, to: number): string[] {
+  if (from > SCHEMA_VERSION) throw tooNew(names.schema, from);
+  const up = MIGRATIONS.filter(({ version }) => version > from && version <= to);
+  const down = MIGRATIONS.filter(({ version }) => version <= from && version > to).reverse();
+  return [
+    ...up.flatMap((step) => [
+      ...step.up(names),
+      `insert into ${names.versions} (version, purpose) values (${step.version}, ${quoteLiteral(step.purpose)})`,
+    ]),
+    ...down.flatMap((step) => [
+      ...step.down(names),
+      `delete from ${names.versions} where version = ${step.version}`,
+    ]),
+    ...(to === 0 ? [`drop table if exists ${names.versions}`] : []),
+  ];
+}
+
+function versionsTable(names: Names): string {
+  return `create table if not exists ${names.versions} (version integer primary key, purpose text not null, made_at timestamptz not null default now())`;
+}
+
+async function versionIn(run: RunSql, names: Names): Promise<number> {
+  const [row] = await run(`select coalesce(max(version), 0) as version from ${names.versions}`);
+  return row === undefined ? 0 : numberOf(row, "version");
+}
+
+async function makeSchema(run: RunSql, names: Names): Promise<void> {
+  // Even `if not exists` needs the right to create one.
+  const found = await run("select 1 from pg_namespace where nspname = $1", [names.schema]);
+  if (found.length === 0) await run(`create schema ${names.quotedSchema}`);
+  await run(versionsTable(names));
+}
+
+async function assertUtf8(run: RunSql): Promise<void> {
+  const [row] = await run("select current_setting('server_encoding') as encoding");
+  const encoding = row && requiredText(row, "encoding");
+  if (encoding === "UTF8") return;
+  throw new SessionError(
+    "STORE_UNAVAILABLE",
+    `The database keeps text as ${encoding}; make one with encoding UTF8, which holds every text.`,
+    { details: { encoding } },
+  );
+}

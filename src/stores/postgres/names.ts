@@ -1,0 +1,90 @@
+import { sha256 } from "../../session/fs/digest.ts";
+
+/** PostgreSQL truncates longer names, so that two could become one. */
+const MAX_NAME_BYTES = 63;
+
+/** Default schema. */
+export const DEFAULT_SCHEMA = "sessiontree";
+
+/** Connection setting that names the tenant. */
+export const TENANT_SETTING = "sessiontree.tenant";
+
+/** SQL: the tenant of the connection; empty if it has none. */
+export const TENANT_SQL = `coalesce(current_setting('${TENANT_SETTING}', true), '')`;
+
+/** Names of a store's database objects, quoted for statements. */
+export interface Names {
+  /** Unquoted, for parameters. */
+  readonly schema: string;
+  readonly quotedSchema: string;
+  readonly versions: string;
+  readonly sessions: string;
+  readonly lines: string;
+  readonly deletedSessions: string;
+  /** Function that adds lines to a session. */
+  readonly addLines: string;
+  /** Function that appends entries to a session. */
+  readonly append: string;
+  /** Trigger function that leaves marks of deleted sessions. */
+  readonly noteDeleted: string;
+  /** Trigger function that sets the revision of a new session. */
+  readonly setRevision: string;
+  /** Function that finds lines by text, using the index despite row-level security. */
+  readonly findLines: string;
+  /** The same with the types of its arguments. */
+  readonly findLinesSignature: string;
+  /** Channel of notifications: an unquoted name, so that all clients spell it alike. */
+  readonly channel: string;
+}
+
+/**
+ * Returns the quoted names of a store's database objects.
+ *
+ * @param schema - Name of the schema, of any characters.
+ * @throws {TypeError} If it is empty, holds NUL or takes more than 63 bytes.
+ */
+export function namesIn(schema: string): Names {
+  const bytes = Buffer.from(typeof schema === "string" ? schema : "");
+  const isKept = bytes.toString() === schema && !schema.includes("\0");
+  if (bytes.length === 0 || bytes.length > MAX_NAME_BYTES || !isKept) {
+    throw new TypeError(`schema must be a name of 1 to ${MAX_NAME_BYTES} bytes without NUL; choose another.`);
+  }
+  const quotedSchema = quoteName(schema);
+  const inSchema = (name: string) => `${quotedSchema}.${quoteName(name)}`;
+  return {
+    schema,
+    quotedSchema,
+    versions: inSchema("schema_version"),
+    sessions: inSchema("sessions"),
+    lines: inSchema("lines"),
+    deletedSessions: inSchema("deleted_sessions"),
+    noteDeleted: inSchema("note_deleted"),
+    setRevision: inSchema("set_revision"),
+    addLines: inSchema("add_lines"),
+    append: inSchema("append_entries"),
+    findLines: inSchema("find_lines"),
+    findLinesSignature: `${inSchema("find_lines")}(json, text, text, bigint, integer)`,
+    channel: `sessiontree_${sha256(schema).slice(0, 16)}`,
+  };
+}
+
+/** Returns the key of a lock in the database. */
+export function lockKey(name: string): string {
+  return BigInt.asIntN(64, BigInt(`0x${sha256(`sessiontree ${name}`).slice(0, 16)}`)).toString();
+}
+
+/** Quotes a text where a statement takes no parameters, as in a definition. */
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Quotes the body of a function, whatever it contains. */
+export function quoteBody(body: string): string {
+  let tag = "$body$";
+  for (let i = 0; body.includes(tag); i++) tag = `$body${i}$`;
+  return `${tag}${body}${tag}`;
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

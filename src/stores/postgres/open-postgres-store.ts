@@ -1,0 +1,195 @@
+import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import { assertOptions, FLAG, numberFrom } from "../../core/format/options.ts";
+import type { SessionStore } from "../contract/session-store.ts";
+import { type RemoteStoreOptions, remoteStore } from "../remote/remote-store.ts";
+import { type RetryOptions, retryPace, untilAnswered } from "../remote/retries.ts";
+import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./migrate.ts";
+import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
+
+/** Options of a store in PostgreSQL, including retries. */
+export interface PostgresStoreOptions extends PostgresOptions, RemoteStoreOptions {}
+
+/** Options to open a store by its address, which takes precedence. */
+export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client" | "searchClient"> {
+  /** Whether to create or migrate the tables first. Default false. */
+  readonly migrate?: boolean;
+  /** Maximum number of connections; searches have up to two more. With one, watching polls. Default 4. */
+  readonly maxConnections?: number;
+}
+
+/** A connection that can be ended. */
+interface OwnConnection {
+  end(): Promise<void>;
+}
+
+/** A pool that can be ended, as `Pool` of `pg`. */
+type OwnPool = InstanceType<typeof import("pg").Pool>;
+
+/** Milliseconds until a connection attempt fails. */
+const CONNECT_MS = 10_000;
+
+/** Connections for searches, which take none from other calls. */
+const SEARCH_CONNECTIONS = 2;
+
+/** Tells whether a text is an address that `openPostgresStore` takes. */
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(text);
+}
+
+/**
+ * Makes a store of sessions in PostgreSQL. Create the tables with `migrate` first.
+ *
+ * Does not connect before the first call. If a pool loses its connections, nothing is lost: appended entries are
+ * written once the server is back.
+ *
+ * @throws {TypeError} If the schema is not a name, or a database cannot hold the tenant.
+ * @remarks Source: docs/postgres.md
+ */
+export function postgresStore(options: PostgresStoreOptions): SessionStore {
+  return remoteStore(new PostgresBackend(options), options);
+}
+
+/**
+ * Opens a store by the address of its database. The host must install the package `pg`.
+ *
+ * @param url - `postgres://user:password@host:port/database`; this package reads `?schema=` and `?tenant=`, the
+ *   driver everything else.
+ * @returns A store that closes its connections when it is closed.
+ * @throws {TypeError} If it is not such an address.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or the tables cannot be created;
+ *   `VERSION_TOO_NEW`.
+ */
+export async function openPostgresStore(
+  url: string,
+  options: OpenPostgresOptions = {},
+): Promise<SessionStore> {
+  assertOptions<Pick<OpenPostgresOptions, "migrate" | "maxConnections">>(options, {
+    migrate: FLAG,
+    maxConnections: numberFrom(1, "connections"),
+  });
+  const { address, ...own } = readAddress(url);
+  const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
+  // Listening occupies a connection.
+  const settings = { ...given, ...own, ...(maxConnections < 2 && { notify: false }) };
+  const pool = await makePool(address, maxConnections);
+  const searches = await makePool(address, SEARCH_CONNECTIONS);
+  const backend = new OwningBackend({ ...settings, client: pool, searchClient: searches }, [pool, searches]);
+  if (!isMigrated) return remoteStore(backend, settings);
+  try {
+    const place = { client: pool, ...(settings.schema !== undefined && { schema: settings.schema }) };
+    await untilAnswered(() => migrate(place), retryPace(settings));
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+  return remoteStore(backend, settings);
+}
+
+/**
+ * Creates, migrates or drops the tables of a store, like `migrate`, by the address of their database.
+ *
+ * @param options - `to`: the target version; 0 drops all tables with all sessions.
+ * @throws {TypeError} If it is not such an address, or `to` is not a version.
+ */
+export function migratePostgres(
+  url: string,
+  options: Pick<MigrateOptions, "to"> & RetryOptions = {},
+): Promise<MigrationResult> {
+  return askPostgres(url, options, migrate);
+}
+
+/** Returns the statements that `migratePostgres` would run now, like `migrationSql`. */
+export function postgresMigrationSql(
+  url: string,
+  options: Pick<MigrateOptions, "to"> & RetryOptions = {},
+): Promise<string[]> {
+  return askPostgres(url, options, migrationSql);
+}
+
+/** Uses a pool for one task on the tables of a database, then ends it. */
+async function askPostgres<T>(
+  url: string,
+  { to, ...pace }: Pick<MigrateOptions, "to"> & RetryOptions,
+  ask: (options: MigrateOptions) => Promise<T>,
+): Promise<T> {
+  const { address, schema } = readAddress(url);
+  const client = await makePool(address, 1);
+  const place = { client, ...(schema !== undefined && { schema }), ...(to !== undefined && { to }) };
+  try {
+    return await untilAnswered(() => ask(place), retryPace(pace));
+  } finally {
+    await client.end();
+  }
+}
+
+/** A backend that owns its pools, and ends them. */
+class OwningBackend extends PostgresBackend {
+  readonly #pools: readonly OwnPool[];
+  readonly #connections = new Set<OwnConnection>();
+  #ended: Promise<unknown> | undefined;
+
+  constructor(options: PostgresStoreOptions, pools: readonly OwnPool[]) {
+    super(options);
+    this.#pools = pools;
+    for (const pool of pools) {
+      pool.on("connect", (connection) => this.#connections.add(connection));
+      pool.on("remove", (connection) => this.#connections.delete(connection));
+    }
+  }
+
+  override async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    await super.close(options);
+    this.#ended ??= Promise.all(this.#pools.map((pool) => pool.end()));
+    if (!options.discard) {
+      await this.#ended;
+      return;
+    }
+    // The pool waits for connections in use, so these are cut; one that is being opened has its own time limit.
+    for (const connection of this.#connections) connection.end().catch(() => undefined);
+    this.#ended.catch(() => undefined);
+  }
+}
+
+function readAddress(text: string): { address: string; schema?: string; tenant?: string } {
+  if (!isPostgresUrl(text)) {
+    throw new TypeError(
+      "A store in PostgreSQL has an address such as postgres://user@host/database; correct it.",
+    );
+  }
+  const url = new URL(text);
+  const [schema, tenant] = ["schema", "tenant"].map((name) => {
+    const value = url.searchParams.get(name) ?? undefined;
+    url.searchParams.delete(name);
+    return value;
+  });
+  return {
+    address: url.href,
+    ...(schema !== undefined && { schema }),
+    ...(tenant !== undefined && { tenant }),
+  };
+}
+
+async function makePool(address: string, max: number): Promise<OwnPool> {
+  const Pool = await loadDriver();
+  return new Pool({
+    connectionString: address,
+    max,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    allowExitOnIdle: true,
+  });
+}
+
+async function loadDriver(): Promise<typeof import("pg").Pool> {
+  try {
+    return (await import("pg")).default.Pool;
+  } catch (error) {
+    if (fieldsOf(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new SessionError(
+      "STORE_UNAVAILABLE",
+      "The package pg, which talks to PostgreSQL, is not installed; npm install pg.",
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,262 @@
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import {
+  assertOptions,
+  FLAG,
+  numberFrom,
+  OBJECT,
+  type OptionRules,
+  TEXT,
+} from "../../core/format/options.ts";
+import type {
+  Amendment,
+  AppendCondition,
+  AppendReceipt,
+  BackendListQuery,
+  BackendSearchQuery,
+  BackendSupport,
+  FactsWithUsage,
+  FoundLine,
+  LinePage,
+  NewEntryLine,
+  NewLine,
+  SessionBackend,
+} from "../contract/session-backend.ts";
+import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
+import { type AppendPlace, amendSession, appendEntries } from "./append.ts";
+import type { PostgresClient } from "./client.ts";
+import { assertTenant, isStorable } from "./column-text.ts";
+import { createSession } from "./create.ts";
+import { Database, tolerateLostConnections } from "./database.ts";
+import { storedLine } from "./line-rows.ts";
+import { Listener } from "./listener.ts";
+import { readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
+import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
+import { sqlState, translated } from "./postgres-errors.ts";
+import {
+  foundLinesSql,
+  listSql,
+  mayFindLinesSql,
+  type Query,
+  readSql,
+  searchSql,
+  sessionSql,
+  usageSql,
+  watchSql,
+} from "./queries.ts";
+import { numberOf, textOf } from "./rows.ts";
+import { factsWithUsage, sessionFacts } from "./session-rows.ts";
+
+/** Options of a store in PostgreSQL. */
+export interface PostgresOptions {
+  /** A `Pool` of `pg`, a `PGlite`, or an object of the same shape. The caller closes it, after the store. */
+  readonly client: PostgresClient;
+  /** Schema of the tables. Default `sessiontree`. */
+  readonly schema?: string;
+  /** Tenant that owns the sessions. Default: the connection's setting `sessiontree.tenant`, else none. */
+  readonly tenant?: string;
+  /**
+   * Whether appends to watched sessions notify watchers. Default true. The server commits such transactions one at a
+   * time: if thousands of watched sessions grow at once, polling is cheaper.
+   */
+  readonly notify?: boolean;
+  /**
+   * Milliseconds after which an unanswered connection of a pool counts as lost, and the call is retried over another.
+   * Default 30,000.
+   */
+  readonly timeoutMs?: number;
+  /** A client for searches, so that they take no connections from other calls. Default: `client`. */
+  readonly searchClient?: PostgresClient;
+}
+
+const TIMEOUT_MS = 30_000;
+
+const POSTGRES_RULES: OptionRules<PostgresOptions> = {
+  client: OBJECT,
+  schema: TEXT,
+  tenant: TEXT,
+  notify: FLAG,
+  timeoutMs: numberFrom(1, "milliseconds"),
+  searchClient: OBJECT,
+};
+
+const NO_RIGHT = "42501";
+const CANCELLED = "57014";
+
+/**
+ * Sessions in PostgreSQL: a row for each session, a row for each line.
+ *
+ * Appends lock the session's row, so that the database decides the order of lines.
+ */
+export class PostgresBackend implements SessionBackend {
+  readonly supports: BackendSupport;
+  readonly subscribe?: (id: string, onMore: () => void, signal: AbortSignal) => Promise<void>;
+  readonly #names: Names;
+  readonly #place: AppendPlace;
+  readonly #database: Database;
+  readonly #searches: Database;
+  readonly #listener: Listener;
+  /** Ends `tolerateLostConnections`. */
+  readonly #release: () => unknown;
+  #hasTables = false;
+  /** Whether the role may call the function that finds lines; checked again until it may. */
+  #mayFindLines = false;
+
+  /**
+   * @throws {TypeError} If the schema is not a name, a database cannot hold the tenant, or an option is invalid.
+   */
+  constructor(options: PostgresOptions) {
+    assertOptions<PostgresOptions>(options, POSTGRES_RULES);
+    const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
+    const { searchClient = client } = options;
+    this.#names = namesIn(schema);
+    if (tenant !== undefined) assertTenant(tenant);
+    const { channel } = this.#names;
+    this.#place = { names: this.#names, tenant, channel: notify ? channel : undefined, lockMs: timeoutMs };
+    this.#database = new Database(client, { tenant, timeoutMs });
+    this.#searches = new Database(searchClient, { tenant, timeoutMs });
+    const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
+    const send = (payload: string) => this.#database.run("select pg_notify($1, $2)", [channel, payload]);
+    this.#listener = new Listener({ client, channel, mark, notify: send });
+    const releases = [client, searchClient].map(tolerateLostConnections);
+    this.#release = () => {
+      for (const release of releases) release();
+    };
+    this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
+    if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);
+  }
+
+  create(session: SessionFacts, lines: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {
+    return this.#do(() => createSession(this.#database, this.#names, session, lines));
+  }
+
+  read(id: string, afterSeq: number, limit: number, afterEntryId?: string): Promise<LinePage> {
+    return this.#about(id, async () => {
+      const rows = await this.#run(readSql(this.#names, id, afterSeq, limit, afterEntryId));
+      const [first] = rows;
+      if (first === undefined) throw sessionNotFound(id);
+      if (first["is_known"] !== true) throw writesLost(id);
+      const lines = rows.filter((row) => row["seq"] !== null).map(storedLine);
+      const lastSeq = numberOf(first, "end_seq");
+      const isEnd = lines.length === 0 || lines.at(-1)?.seq === lastSeq;
+      return { lines, isEnd, revision: numberOf(first, "revision") };
+    });
+  }
+
+  append(
+    id: string,
+    lines: readonly NewEntryLine[],
+    condition: AppendCondition = {},
+  ): Promise<AppendReceipt> {
+    return this.#about(id, () => appendEntries(this.#database.run, this.#place, id, lines, condition));
+  }
+
+  amend(id: string, change: Amendment): Promise<AppendReceipt | undefined> {
+    return this.#about(id, () =>
+      this.#database.transaction((run) => amendSession(run, this.#place, id, change)),
+    );
+  }
+
+  list(query: BackendListQuery): Promise<readonly SessionFacts[]> {
+    return this.#do(async () => (await this.#run(listSql(this.#names, query))).map(sessionFacts));
+  }
+
+  listUsage(query: BackendListQuery): Promise<readonly FactsWithUsage[]> {
+    return this.#do(async () => (await this.#run(usageSql(this.#names, query))).map(factsWithUsage));
+  }
+
+  search(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]> {
+    return this.#do(async () => {
+      const run = ({ text, values }: Query) => this.#searches.query(text, values, signal);
+      try {
+        if (!this.#mayFindLines) {
+          const [row] = await run(mayFindLinesSql(this.#names));
+          this.#mayFindLines = row?.["may_find"] === true;
+        }
+        const rows = await run((this.#mayFindLines ? foundLinesSql : searchSql)(this.#names, query));
+        return rows.map((row) => ({ session: sessionFacts(row), line: storedLine(row) }));
+      } catch (error) {
+        throw sqlState(error) === CANCELLED ? searchCancelled(error) : error;
+      }
+    });
+  }
+
+  delete(id: string): Promise<boolean> {
+    return this.#do(async () => {
+      if (!isStorable(id)) return false;
+      const { sessions } = this.#names;
+      const { text, values } = sessionSql(
+        id,
+        (where) => `delete from ${sessions} s where ${where} returning s.key`,
+      );
+      return (await this.#database.query(text, values)).length > 0;
+    });
+  }
+
+  /** Releases the connection for notifications, if there is one; the client stays open. Idempotent. */
+  async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    await this.#listener.close(options);
+    this.#release();
+  }
+
+  #subscribe(id: string, onMore: () => void, signal: AbortSignal): Promise<void> {
+    return this.#about(id, async () => {
+      const { sessions } = this.#names;
+      const [row] = await this.#run(
+        sessionSql(id, (where) => `select s.key::text as key from ${sessions} s where ${where}`),
+      );
+      if (row === undefined) throw sessionNotFound(id);
+      const added = this.#listener.add(textOf(row, "key") ?? "", onMore, signal);
+      await added.catch((error: unknown) => {
+        if (sqlState(error) !== NO_RIGHT) throw error;
+        // Only refuses notifications: a role that may only read polls.
+        throw new Error("the role may not say that it watches a session", { cause: error });
+      });
+    });
+  }
+
+  #run({ text, values }: Query) {
+    return this.#database.query(text, values);
+  }
+
+  /** Runs work on a session after checking its id. */
+  #about<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.#do(() => {
+      if (!isStorable(id)) throw sessionNotFound(id);
+      return work();
+    });
+  }
+
+  async #do<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      if (!this.#hasTables) await this.#assertTables();
+      this.#hasTables = true;
+      return await work();
+    } catch (error) {
+      throw translated(error, this.#names.schema);
+    }
+  }
+
+  async #assertTables(): Promise<void> {
+    const { schema } = this.#names;
+    const version = await readVersion(this.#database.run, this.#names);
+    if (version > SCHEMA_VERSION) throw tooNew(schema, version);
+    if (version === SCHEMA_VERSION) return;
+    const [server] = await this.#database.run("select pg_is_in_recovery() as is_standby");
+    if (server?.["is_standby"] === true) throw new Error("the server is a standby that has no tables yet");
+    throw new SessionError(
+      "STORE_UNAVAILABLE",
+      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrate() of sessiontree/postgres, or run "sessiontree migrate".`,
+      { details: { schema, version } },
+    );
+  }
+}
+
+/** The error for a search that the server has ended: it would end the next attempt, too. */
+function searchCancelled(cause: unknown): SessionError {
+  return new SessionError(
+    "STORE_UNAVAILABLE",
+    "The server cancelled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
+    { details: { sqlState: CANCELLED }, cause },
+  );
+}

@@ -1,0 +1,158 @@
+import { storable } from "../contract/line-facts.ts";
+import type { BackendListQuery, BackendSearchQuery } from "../contract/session-backend.ts";
+import { columnKey, literalPattern, partPattern } from "./column-text.ts";
+import { LINE_COLUMNS } from "./line-rows.ts";
+import { type Names, TENANT_SQL } from "./names.ts";
+import { SESSION_COLUMNS } from "./session-rows.ts";
+
+/** A statement and its parameters. */
+export interface Query {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** Bytes of lines in one answer, beyond the first line. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** Collects parameters and returns their placeholders. */
+class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+const IS_SEEN = `s.tenant = ${TENANT_SQL} and s.is_complete`;
+
+/** Makes a statement about a session; `make` gets its condition. */
+export function sessionSql(id: string, make: (where: string) => string): Query {
+  return { text: make(`${IS_SEEN} and s.id = $1`), values: [id] };
+}
+
+/**
+ * Makes the statement that reads a page of lines, each with the session's row; only that row if there are no lines.
+ *
+ * A single statement sees one state of the database, so lines and revision match.
+ */
+export function readSql(
+  names: Names,
+  id: string,
+  afterSeq: number,
+  limit: number,
+  afterEntryId: string | undefined,
+): Query {
+  const afterId = afterEntryId === undefined ? null : columnKey(afterEntryId);
+  return {
+    text: `select s.revision, s.last_seq as end_seq, ($5::text is null or exists (select from ${names.lines} k
+      where k.session = s.key and k.seq = $2 and k.entry_id = $5)) as is_known, l.* from ${names.sessions} s left join lateral (
+      select ${LINE_COLUMNS} from (
+        select p.*, sum(octet_length(coalesce(p.line, '')) + octet_length(coalesce(p.raw, ''))) over (order by p.seq
+          rows between unbounded preceding and 1 preceding) as bytes_before
+        from (select * from ${names.lines} one where one.session = s.key and one.seq > $2
+          order by one.seq limit $3) p
+      ) l where coalesce(l.bytes_before, 0) < $4 order by l.seq
+    ) l on true where ${IS_SEEN} and s.id = $1 order by l.seq`,
+    values: [id, afterSeq, limit, PAGE_BYTES, afterId],
+  };
+}
+
+/** Makes the statement that reads a page of a list. */
+export function listSql(names: Names, query: BackendListQuery): Query {
+  return pageSql(names, query, SESSION_COLUMNS);
+}
+
+/** Makes the statement that reads a page of a list with what lines tell of usage. */
+export function usageSql(names: Names, query: BackendListQuery): Query {
+  const lines = `from ${names.lines} l where l.session = s.key and`;
+  return pageSql(
+    names,
+    query,
+    `${SESSION_COLUMNS}, (select json_agg(l.usage order by l.seq)::text ${lines} l.usage is not null) as usage,
+      (select count(*) ${lines} l.entry_id is null) as without_entry`,
+  );
+}
+
+function pageSql(
+  names: Names,
+  { cwd, idPrefix, name, limit, after }: BackendListQuery,
+  columns: string,
+): Query {
+  const parameters = new Parameters();
+  const conditions = [IS_SEEN];
+  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
+  if (idPrefix !== undefined)
+    conditions.push(`s.id like ${parameters.add(`${literalPattern(storable(idPrefix))}%`)}`);
+  if (name !== undefined) conditions.push(`s.name_search like ${parameters.add(partPattern(name))}`);
+  if (after !== undefined) {
+    const [ms, id] = [parameters.add(after.modifiedMs), parameters.add(after.id)];
+    // Two conditions: an index can start at the first.
+    conditions.push(`s.modified_ms <= ${ms} and (s.modified_ms < ${ms} or s.id > ${id})`);
+  }
+  return {
+    text: `select ${columns} from ${names.sessions} s where ${conditions.join(" and ")}
+      order by s.modified_ms desc, s.id limit ${parameters.add(limit)}`,
+    values: parameters.values,
+  };
+}
+
+/** Makes the statement that tells whether the role may search with the owner's rights. */
+export function mayFindLinesSql({ findLinesSignature }: Names): Query {
+  return {
+    text: "select has_function_privilege(to_regprocedure($1), 'execute') as may_find",
+    values: [findLinesSignature],
+  };
+}
+
+/** Makes the statement that finds a page of lines with words, through the database function. */
+export function foundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
+  return {
+    text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
+      from ${names.findLines}($1::json, $2, $3, $4, $5) f
+      join ${names.lines} l on l.session = f.session and l.seq = f.seq join ${names.sessions} s on s.key = l.session
+      where ${IS_SEEN} order by s.id desc, l.seq`,
+    values: [
+      JSON.stringify(words.map(partPattern)),
+      cwd === undefined ? null : columnKey(cwd),
+      after?.sessionId ?? null,
+      after?.seq ?? null,
+      limit,
+    ],
+  };
+}
+
+/**
+ * Makes the statement that finds a page of lines with words among those that the role may read: session by session, until
+ * the page is full.
+ */
+export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
+  const parameters = new Parameters();
+  const inSession = words.map((word) => `one.search like ${parameters.add(partPattern(word))}`);
+  const conditions = [IS_SEEN];
+  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
+  if (after !== undefined) {
+    const [id, seq] = [parameters.add(after.sessionId), parameters.add(after.seq)];
+    conditions.push(`s.id <= ${id}`);
+    inSession.push(`(s.id < ${id} or one.seq > ${seq})`);
+  }
+  const most = parameters.add(limit);
+  return {
+    text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS} from ${names.sessions} s cross join lateral (
+        select * from ${names.lines} one where one.session = s.key and ${inSession.join(" and ")}
+        order by one.seq limit ${most}
+      ) l where ${conditions.join(" and ")} order by s.id desc, l.seq limit ${most}`,
+    values: parameters.values,
+  };
+}
+
+/** How long a session stays watched without renewal. */
+const WATCHED_FOR = "2 minutes";
+
+/** Makes the statement that marks sessions as watched, by their keys. */
+export function watchSql({ sessions }: Names, keys: readonly string[]): Query {
+  return {
+    text: `update ${sessions} s set watched_until = now() + $2::interval
+      where s.key in (select g::bigint from json_array_elements_text($1::json) as g)`,
+    values: [JSON.stringify(keys), WATCHED_FOR],
+  };
+}

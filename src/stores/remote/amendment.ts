@@ -1,0 +1,116 @@
+import { factsAfter } from "../../core/facts/session-facts.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { LogLine } from "../../session/log/session-log.ts";
+import { entryFactsOf, storableFacts } from "../contract/line-facts.ts";
+import type { Amendment, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
+import { newEntryLine, newLineOf } from "./line-codec.ts";
+import { readAllLines, sessionIn } from "./read-lines.ts";
+import type { RemoteLines } from "./remote-lines.ts";
+
+/** A change of stored lines. */
+export interface StoredChange {
+  /** Called for the header and each entry; undefined upgrades all to the current version. */
+  readonly change: LineChange | undefined;
+  /** Whether to remove lines that hold neither the header nor an entry, since their content is unknown. */
+  readonly dropsRest: boolean;
+}
+
+/** How often a change is prepared anew because somebody else changed lines meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Changes stored lines of a session and appends others, all in one step.
+ *
+ * May be called again if the answer was lost: nothing is done twice.
+ *
+ * @throws {SessionError} The backend's refusal; any other error means that the call may be retried.
+ */
+export async function amendLines(
+  backend: SessionBackend,
+  id: string,
+  change: StoredChange,
+  more: () => readonly LogLine[],
+): Promise<void> {
+  const withSearchText = backend.supports.search;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const { lines: stored, revision } = await readAllLines(backend, id);
+    const session = sessionIn(stored);
+    const plan = planAmendment(stored, session, change, withSearchText);
+    const { tree } = session.index;
+    const lines = more();
+    const isThere = lines.every(({ head }) => tree.find(head.id) !== NONE);
+    if (isThere && plan.replace.length + plan.remove.length === 0) return;
+    const append = isThere ? [] : lines.map(({ text }) => newEntryLine(text, withSearchText));
+    const amendment = { ...plan, expectedRevision: revision, append };
+    if ((await backend.amend?.(id, amendment)) !== undefined) return;
+  }
+  throw new Error("others changed lines of the session all the time");
+}
+
+/** What of an amendment follows from the lines. */
+type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
+
+/** Computes which lines of a session change, and to what. */
+function planAmendment(
+  lines: readonly StoredLine[],
+  session: RemoteLines,
+  { change, dropsRest }: StoredChange,
+  withSearchText: boolean,
+): AmendmentPlan {
+  const { index } = session;
+  const texts = new Map<number, Uint8Array[]>();
+  session.readLines(index.spans.inFileOrder(index.tree.ordinals()), (ordinal, bytes) => {
+    const { line } = index.spans.at(ordinal);
+    const head = index.tree.headAt(ordinal);
+    const text = changedLine(currentLine(bytes, head, index), head, change);
+    const parts = texts.get(line) ?? [];
+    // Copied, since the bytes may be reused. Records of one line stay on one line.
+    parts.push(Buffer.from(text));
+    texts.set(line, parts);
+  });
+  const replace: { seq: number; line: NewLine }[] = [];
+  const remove: number[] = [];
+  for (const [i, { seq, text, encoding }] of lines.entries()) {
+    const parts = texts.get(i + 1);
+    const isHeader = index.headerSpan?.line === i + 1;
+    if (parts === undefined) {
+      const header = isHeader ? headerLine(session, text, change) : text;
+      if (header !== text) replace.push({ seq, line: { text: header } });
+      else if (!isHeader && dropsRest) remove.push(seq);
+      continue;
+    }
+    // A header that shares its line with entries is kept in front of them.
+    const front = isHeader ? [Buffer.from(headerLine(session, undefined, change))] : [];
+    const line = newLineOf(Buffer.concat([...front, ...parts]), withSearchText);
+    if (line.text !== text.replace(/\r+$/, "") || line.encoding !== encoding) replace.push({ seq, line });
+  }
+  const removed = new Set(remove);
+  const replaced = new Map(replace.map(({ seq, line }) => [seq, line]));
+  const future = lines.filter(({ seq }) => !removed.has(seq));
+  return {
+    replace,
+    remove,
+    facts: factsIn(future.map((line) => ({ seq: line.seq, ...(replaced.get(line.seq) ?? line) }))),
+  };
+}
+
+/** Returns the future header; its own line stays as it is unless it must change. */
+function headerLine(
+  { index }: RemoteLines,
+  line: string | undefined,
+  change: LineChange | undefined,
+): string {
+  const header = line === undefined || index.needsUpgrade ? encodeRecord({ ...index.header }) : line;
+  return change?.(header) ?? header;
+}
+
+/** The facts that a list shows, from the future lines. */
+function factsIn(lines: readonly StoredLine[]): Amendment["facts"] {
+  const { header } = sessionIn(lines).index;
+  if (header === undefined) return {};
+  const entries = lines.map(({ text }) => ({ entry: entryFactsOf(text, false) }));
+  const { name, firstMessage } = factsAfter(storableFacts(header), entries);
+  return { name, firstMessage };
+}

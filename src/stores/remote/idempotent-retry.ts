@@ -1,0 +1,76 @@
+import { isSessionError } from "../../core/format/errors.ts";
+import type { EntryHead } from "../../core/format/head.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+import type { LogLine } from "../../session/log/session-log.ts";
+import type { SessionBackend } from "../contract/session-backend.ts";
+import { readAllLines, sessionIn } from "./read-lines.ts";
+
+/** Tells a call whether an earlier attempt may have succeeded, with its answer lost. */
+export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
+  let isRepeated = false;
+  return async () => {
+    try {
+      await work(isRepeated);
+    } catch (error) {
+      if (!isSessionError(error)) isRepeated = true;
+      throw error;
+    }
+  };
+}
+
+/**
+ * Tells whether a stored session was made of this header and of entries with these ids.
+ *
+ * Others may have changed its entries since, but not headers and ids.
+ */
+export async function isMadeOf(
+  backend: SessionBackend,
+  header: SessionHeader,
+  ids: readonly string[],
+): Promise<boolean> {
+  const { lines } = await readAllLines(backend, header.id);
+  const { tree, header: there } = sessionIn(lines).index;
+  if (there === undefined || encodeRecord({ ...there }) !== encodeRecord({ ...header })) return false;
+  return ids.every((id) => tree.find(id) !== NONE);
+}
+
+/**
+ * Returns the lines, of those sent before, that nobody has changed since: redacted lines must not come back by being sent
+ * again.
+ *
+ * @param known - The known state of the session when they were sent.
+ * @remarks Cost: one call, and O(bytes of the session) if anything was changed.
+ */
+export async function unchangedLines(
+  backend: SessionBackend,
+  id: string,
+  lines: readonly LogLine[],
+  known: { readonly seq: number; readonly revision: number },
+): Promise<readonly LogLine[]> {
+  const revision = await revisionOf(backend, id, known.seq);
+  if (revision === undefined || revision === known.revision) return lines;
+  const stored = await readAllLines(backend, id);
+  const { tree } = sessionIn(stored.lines).index;
+  const texts = new Set(stored.lines.map(({ text }) => text));
+  return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
+}
+
+/** Reads the revision of a session; undefined if it is gone, of which sending again gets the reason. */
+async function revisionOf(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
+  try {
+    return (await backend.read(id, seq, 1)).revision;
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    return undefined;
+  }
+}
+
+/** Whether a tree has this entry, whatever its content, and not another one under the same id. */
+export function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHead): boolean {
+  const ordinal = tree.find(id);
+  if (ordinal === NONE) return false;
+  const there = tree.headAt(ordinal);
+  return there.type === type && there.parentId === parentId && there.timestampMs === timestampMs;
+}

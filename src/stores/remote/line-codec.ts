@@ -1,0 +1,112 @@
+import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
+import { sha256 } from "../../session/fs/digest.ts";
+import { entryFactsOf } from "../contract/line-facts.ts";
+import type { NewEntryLine, NewLine, StoredLine } from "../contract/session-backend.ts";
+
+const LF = 0x0a;
+
+const encoder = new TextEncoder();
+
+/** Rejects invalid UTF-8 and keeps a byte order mark, so that encoding gives the same bytes again. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The most bytes of lines that are sent together, unless one line alone has more. */
+const BATCH_BYTES = 1024 * 1024;
+
+/** The most lines that are sent together. */
+const BATCH_LINES = 500;
+
+/** Turns the bytes of a line into text, with the facts that it can be queried by. */
+export function newLineOf(bytes: Uint8Array, withSearchText: boolean): NewLine {
+  const text = decoded(bytes);
+  if (text === undefined) return { text: Buffer.from(bytes).toString("base64"), encoding: "base64" };
+  const entry = entryFactsOf(text, withSearchText);
+  return entry === undefined ? { text } : { text, entry };
+}
+
+/** Makes the line of an entry that this library has encoded. */
+export function newEntryLine(text: string, withSearchText: boolean): NewEntryLine {
+  const entry = entryFactsOf(text, withSearchText);
+  if (entry === undefined) throw new TypeError("a line that is to be appended holds no entry with an id");
+  return { text, entry };
+}
+
+/** Recognises lines that repeat an earlier entry of their session: they stay, but are no entries. */
+class SeenLines {
+  readonly #digests = new Set<string>();
+
+  /** Takes the next line; returns it without the facts of its entry if it repeats an earlier one. */
+  withoutRepeat(line: NewLine): NewLine {
+    const { entry, ...rest } = line;
+    if (entry === undefined) return line;
+    const digest = sha256(line.text.trimEnd());
+    if (this.#digests.has(digest)) return rest;
+    this.#digests.add(digest);
+    return line;
+  }
+}
+
+/** Returns the bytes of a line, without line break. */
+export function bytesOf({ text, encoding }: Pick<StoredLine, "text" | "encoding">): Uint8Array {
+  return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
+}
+
+/** Joins the bytes of lines, a line break behind each; the session's last one may have none. */
+export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  for (const [i, line] of lines.entries()) {
+    pieces.push(bytesOf(line));
+    const isOpen = isLast && i === lines.length - 1 && line.isUnterminated === true;
+    if (!isOpen) pieces.push(LINE_BREAK);
+  }
+  return Buffer.concat(pieces);
+}
+
+/**
+ * Splits bytes into lines that together hold all of them, in batches of a megabyte or so.
+ *
+ * @param pieces - May be cut anywhere; each is used up before the next is asked for.
+ * @remarks Cost: O(bytes); memory O(batch + longest line).
+ */
+export async function* linesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  withSearchText: boolean,
+): AsyncGenerator<NewLine[], void> {
+  let carry: Uint8Array[] = [];
+  let batch: NewLine[] = [];
+  let bytes = 0;
+  const seen = new SeenLines();
+  const take = (end: Uint8Array): void => {
+    const whole = carry.length === 0 ? end : Buffer.concat([...carry, end]);
+    carry = [];
+    bytes += whole.length;
+    batch.push(seen.withoutRepeat(newLineOf(whole, withSearchText)));
+  };
+  for await (const piece of pieces) {
+    let start = 0;
+    for (let end = piece.indexOf(LF); end !== -1; end = piece.indexOf(LF, start)) {
+      take(piece.subarray(start, end));
+      start = end + 1;
+      if (bytes < BATCH_BYTES && batch.length < BATCH_LINES) continue;
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    if (start < piece.length) carry.push(piece.slice(start));
+  }
+  if (carry.length > 0) {
+    take(new Uint8Array(0));
+    const last = batch.pop();
+    if (last !== undefined) batch.push({ ...last, isUnterminated: true });
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return decoder.decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import { decodeText } from "../../core/jsonl/decode.ts";
+import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
+import { linesInMemory } from "../../core/jsonl/line-spans.ts";
+import { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import { Blocks } from "../../session/log/blocks.ts";
+import { addLines, bytesOf, encodeLines } from "../../session/log/log-lines.ts";
+import type { LogLine } from "../../session/log/session-log.ts";
+import { entryFactsOf } from "../contract/line-facts.ts";
+import type { StoredLine } from "../contract/session-backend.ts";
+import { joinLines } from "./line-codec.ts";
+
+/** The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending writes. */
+export class RemoteLines {
+  readonly index: SessionIndex;
+  readonly #blocks = new Blocks();
+  /** Pending writes, with the ordinals of their entries. */
+  #pending: { readonly line: LogLine; readonly ordinal: number }[] = [];
+  /** Whether the last stored line has no line break. */
+  #isOpen = false;
+
+  constructor() {
+    this.index = new SessionIndex({ readBytes: (offset, length) => this.#blocks.read(offset, length) });
+  }
+
+  /** All bytes, as a file would hold them. */
+  get bytes(): Uint8Array {
+    return this.#blocks.join();
+  }
+
+  get storedBytes(): Uint8Array {
+    return this.bytes.subarray(0, this.index.position);
+  }
+
+  /** The id of the entry on the last stored line; undefined if that line may hold no entry with an id of its own. */
+  get lastEntryId(): string | undefined {
+    const { tree, spans, position } = this.index;
+    // Entries of this process have their ordinals before others that stand in front of them.
+    for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
+      const { offset, length } = spans.at(ordinal);
+      if (offset >= position || offset + length + LINE_BREAK.length < position) continue;
+      return entryFactsOf(decodeText(this.#blocks.read(offset, length)), false)?.id;
+    }
+    return undefined;
+  }
+
+  /** Pending writes, in order. */
+  get pending(): LogLine[] {
+    return this.#pending.map(({ line }) => line);
+  }
+
+  /** Takes bytes as stored lines. */
+  take(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    if (this.#isOpen) this.#feed(LINE_BREAK);
+    this.#feed(bytes);
+    this.#isOpen = bytes[bytes.length - 1] !== LINE_BREAK[0];
+  }
+
+  /** Says that the lines taken so far are all for now. */
+  end(): void {
+    this.index.end();
+  }
+
+  /** Adds pending writes behind everything; returns the ordinal of the first entry. */
+  appendOwn(lines: readonly LogLine[]): number {
+    const encoded = encodeLines(lines, this.index.isMidLine);
+    const first = addLines(this.index, encoded);
+    this.#blocks.add(bytesOf(encoded));
+    for (const [i, line] of lines.entries()) this.#pending.push({ line, ordinal: first + i });
+    return first;
+  }
+
+  /** Tells whether these are the first pending writes, so that they can be confirmed. */
+  awaits(lines: readonly LogLine[]): boolean {
+    return lines.every((line, i) => this.#pending[i]?.line === line);
+  }
+
+  /** Confirms that the first pending writes are stored right behind the known lines. */
+  confirm(count: number): void {
+    if (count === 0) return;
+    this.index.confirmPending(count);
+    this.#pending.splice(0, count);
+    this.#isOpen = false;
+  }
+
+  /**
+   * Takes the next stored lines: others' and our own.
+   *
+   * @param isEnd - Whether nothing stands behind them.
+   * @returns `from`: the ordinal of the first new entry, undefined if there is none. `isTaken`: whether another entry
+   *   has the id of a pending one, so that all must be read anew.
+   */
+  merge(
+    lines: readonly StoredLine[],
+    isEnd: boolean,
+  ): { readonly from: number | undefined; readonly isTaken: boolean } {
+    const { index } = this;
+    const from = index.tree.size;
+    index.expectPendingAmongOthers();
+    this.#blocks.cut(index.position);
+    this.take(joinLines(lines, isEnd));
+    index.end();
+    const missing = new Set(index.missingPending);
+    const isTaken = this.#pending.some((one) => !missing.has(one.ordinal) && !this.#isThere(one));
+    this.#pending = this.#pending.filter(({ ordinal }) => missing.has(ordinal));
+    this.#presumePending();
+    return { from: from < index.tree.size ? from : undefined, isTaken };
+  }
+
+  /** Adds the pending writes that are missing; one whose id is taken appears once it is read. */
+  adopt(lines: readonly LogLine[]): void {
+    const { tree } = this.index;
+    for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
+  }
+
+  /** Tells whether any of these lines is pending. */
+  isPending(lines: readonly LogLine[]): boolean {
+    const wanted = new Set(lines);
+    return this.#pending.some(({ line }) => wanted.has(line));
+  }
+
+  /** Tells whether a line is stored, word for word. */
+  isStored(line: LogLine): boolean {
+    const ordinal = this.index.tree.find(line.head.id);
+    return ordinal !== NONE && !this.isPending([line]) && this.#isThere({ line, ordinal });
+  }
+
+  /** Reads the lines of entries; see `SessionLog`. */
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+    linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
+  }
+
+  /** Whether the line at a pending entry's place is the pending write itself. */
+  #isThere({ line, ordinal }: { readonly line: LogLine; readonly ordinal: number }): boolean {
+    const { offset, length } = this.index.spans.at(ordinal);
+    return Buffer.compare(this.#blocks.read(offset, length), Buffer.from(line.text)) === 0;
+  }
+
+  /** Puts pending writes behind all known lines. */
+  #presumePending(): void {
+    let hasBreak = this.#isOpen;
+    for (const { line } of this.#pending) {
+      this.#blocks.add(bytesOf(encodeLines([line], hasBreak)));
+      hasBreak = false;
+    }
+    this.index.presumePendingBehind();
+  }
+
+  #feed(bytes: Uint8Array): void {
+    this.#blocks.add(bytes);
+    this.index.feed(bytes);
+  }
+}

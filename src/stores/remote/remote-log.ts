@@ -1,0 +1,269 @@
+import { SessionError } from "../../core/format/errors.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import type { LineChange } from "../../core/jsonl/entry-body.ts";
+import { notASession } from "../../core/jsonl/not-a-session.ts";
+import type { SessionIndex } from "../../core/jsonl/session-index.ts";
+import { copyLines, wholeCopy } from "../../session/log/canonical-copy.ts";
+import { assertLeafIn } from "../../session/log/expected-leaf.ts";
+import type { LoadOptions } from "../../session/log/file-log-options.ts";
+import type { LogChange, LogLine, SessionLog } from "../../session/log/session-log.ts";
+import type { SessionBackend } from "../contract/session-backend.ts";
+import { storeClosed } from "../contract/store-errors.ts";
+import { changeSignals } from "./change-signals.ts";
+import { charactersOf } from "./line-batch.ts";
+import { RemoteLines } from "./remote-lines.ts";
+import { RemotePlace } from "./remote-place.ts";
+import { pauseUnless, type RetryOptions, retryPace, unlessAborted } from "./retries.ts";
+import { RetryQueue } from "./retry-queue.ts";
+
+/** Tracks logs with pending writes, and closes them. */
+export interface LogKeeper {
+  /** Whether all logs are closed. */
+  readonly isClosed: boolean;
+  /** Called when a log starts and stops having pending writes. */
+  noteBusy(log: RemoteLog, isBusy: boolean): void;
+}
+
+/** Options of a remote session. */
+export interface RemoteLogOptions extends RetryOptions {
+  /** The most bytes of pending writes; beyond that, an append throws. Default 16 MiB. */
+  readonly maxQueueBytes?: number;
+  /** The most entries in pending writes. Default 10,000. */
+  readonly maxQueueEntries?: number;
+  /** Milliseconds between polls for others' entries, where the backend reports none. Default 1,000. */
+  readonly pollMs?: number;
+  /** Whether to write a new session at once instead of with the first message. Default false. */
+  readonly createAtOnce?: boolean;
+  /** `read-only` appends nothing. */
+  readonly mode?: "read-write" | "read-only";
+  /** The store of the session. */
+  readonly keeper?: LogKeeper;
+}
+
+const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
+const MAX_QUEUE_ENTRIES = 10_000;
+const POLL_MS = 1_000;
+
+/**
+ * A session whose lines are in a remote backend.
+ *
+ * All lines are held in memory. An append is in memory at once and is written later, in order; `flush` waits for that.
+ * Others' lines are read when an append shows that there are some, or when somebody pulls or watches.
+ *
+ * @remarks Source: docs/stores.md
+ */
+export class RemoteLog implements SessionLog {
+  readonly path = undefined;
+  onChange: ((change: LogChange) => void) | undefined;
+  onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  onRestored: ((ids: readonly string[]) => void) | undefined;
+  readonly #options: RemoteLogOptions;
+  readonly #queue: RetryQueue;
+  readonly #place: RemotePlace;
+  #isWritten: boolean;
+  #begin: () => void = () => undefined;
+  /** Resolves when the session is written or queued. */
+  readonly #begun: Promise<void>;
+  #isClosed = false;
+
+  private constructor(
+    backend: SessionBackend,
+    lines: RemoteLines,
+    isWritten: boolean,
+    options: RemoteLogOptions,
+  ) {
+    this.#options = options;
+    this.#isWritten = isWritten;
+    this.#begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+    if (isWritten) this.#begin();
+    this.#queue = new RetryQueue({
+      ...retryPace(options),
+      onState: (state, error) => this.onPersistence?.(state, error),
+      onBusy: (isBusy) => options.keeper?.noteBusy(this, isBusy),
+    });
+    const listener = {
+      onChange: (change: LogChange) => this.onChange?.(change),
+      onRestored: (ids: readonly string[]) => this.onRestored?.(ids),
+    };
+    this.#place = new RemotePlace(backend, this.#queue, lines, listener, options.mode === "read-only");
+  }
+
+  /** Opens the session with an id. */
+  static async open(
+    backend: SessionBackend,
+    id: string,
+    options: RemoteLogOptions = {},
+    load: LoadOptions = {},
+  ): Promise<RemoteLog> {
+    const log = new RemoteLog(backend, new RemoteLines(), true, options);
+    await log.#place.load(id, retryPace(options), load);
+    if (log.index.header === undefined) throw notASession(id, { id }, undefined);
+    return log;
+  }
+
+  /** Begins a session with its header and further lines, if any; with further lines it is written at once. */
+  static begin(
+    backend: SessionBackend,
+    lines: Iterable<string | Uint8Array>,
+    options: RemoteLogOptions = {},
+  ): RemoteLog {
+    const log = new RemoteLog(backend, linesIn(lines), false, options);
+    if (options.createAtOnce || log.index.tree.size > 0) log.#create();
+    return log;
+  }
+
+  get index(): SessionIndex {
+    return this.#place.lines.index;
+  }
+
+  get isDegraded(): boolean {
+    return this.#queue.isDegraded;
+  }
+
+  get readOnlyReason(): "mode" | "version" | "closed" | undefined {
+    if (this.#isClosed || this.#options.keeper?.isClosed) return "closed";
+    if (this.#options.mode === "read-only") return "mode";
+    return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
+  }
+
+  /** All known bytes, as a file would hold them. */
+  get bytes(): Uint8Array {
+    return this.#place.lines.bytes;
+  }
+
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+    this.#place.lines.readLines(ordinals, take);
+  }
+
+  append(lines: readonly LogLine[], isLasting: boolean): number {
+    const [first] = lines;
+    if (first === undefined) return this.index.tree.size;
+    this.#assertRoom(lines);
+    if (this.index.needsUpgrade) this.#amend(undefined, () => []);
+    this.#place.lines.appendOwn(lines);
+    if (this.#isWritten) this.#place.append(lines);
+    else if (isLasting) this.#create();
+    return this.index.tree.find(first.head.id);
+  }
+
+  /** Never: lines that the backend has replaced are reported when they arrive. */
+  isReplaced(): boolean {
+    return false;
+  }
+
+  rewrite(change: LineChange, more: () => readonly LogLine[]): void {
+    this.#assertRoom(more());
+    this.#amend(change, more);
+  }
+
+  /** Requests others' entries, which are reported when they arrive. */
+  refresh(): LogChange | undefined {
+    // Nobody waits for the answer: the next call that waits reports a refusal.
+    if (this.#isWritten && !this.#options.keeper?.isClosed) this.#place.pull().catch(() => undefined);
+    return undefined;
+  }
+
+  async pull(): Promise<void> {
+    if (this.#options.keeper?.isClosed) throw storeClosed();
+    if (this.#isWritten) await this.#place.pull();
+  }
+
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
+    this.#assertRoom([line]);
+    if (this.#isWritten && this.#place.comparesLeaf) {
+      if (this.index.needsUpgrade) this.#amend(undefined, () => []);
+      return this.#place.appendIfLeaf(line, expectedLeafId);
+    }
+    await this.pull();
+    const { tree, spans } = this.index;
+    assertLeafIn(tree, spans.inFileOrder(tree.ordinals()), expectedLeafId);
+    this.append([line], true);
+    await this.flush();
+  }
+
+  upgrade(): undefined {
+    // The first append amends the stored lines; a store keeps no backup.
+    return undefined;
+  }
+
+  async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
+    const { pollMs = POLL_MS } = this.#options;
+    const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
+    // Nobody can subscribe to a session before the backend has it; a pull waits for that.
+    await unlessAborted(this.#begun, signal);
+    await this.#pullUntilAnswered(pollMs, signal);
+    for await (const _ of changeSignals(subscribe, { pollMs }, signal)) {
+      await this.#pullUntilAnswered(pollMs, signal);
+      if (!signal?.aborted) yield;
+    }
+  }
+
+  async flush(): Promise<void> {
+    await this.#queue.drained();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    // Includes what is appended meanwhile.
+    while (!this.#queue.isEmpty) await this.flush();
+    this.#isClosed = true;
+  }
+
+  /** Keeps writing pending lines; the store's `close` waits for them. */
+  release(): void {
+    this.#isClosed = true;
+  }
+
+  discard(): void {
+    this.#isClosed = true;
+    this.#queue.stop();
+  }
+
+  #create(): void {
+    this.#isWritten = true;
+    this.#place.create();
+    this.#begin();
+  }
+
+  async #pullUntilAnswered(pollMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return;
+    while ((await unlessAborted(this.#place.pullIfReachable(), signal)) === false) {
+      await pauseUnless(signal, pollMs);
+    }
+  }
+
+  #amend(change: LineChange | undefined, more: () => readonly LogLine[]): void {
+    const before = this.index;
+    const source = { index: before, readLines: this.readLines.bind(this) };
+    const lines = linesIn(
+      copyLines(source, { ...wholeCopy(before), ...(change && { changeLine: change }), more }),
+    );
+    if (this.#isWritten) this.#place.amend(lines, { change, dropsRest: change !== undefined }, more);
+    else this.#place.lines = lines;
+    this.onChange?.({ kind: "reloaded", before });
+  }
+
+  /** @throws {SessionError} `WRITE_FAILED` if there are too many pending writes. */
+  #assertRoom(lines: readonly LogLine[]): void {
+    const { maxQueueBytes = MAX_QUEUE_BYTES, maxQueueEntries = MAX_QUEUE_ENTRIES } = this.#options;
+    const { count, characters } = this.#place.waiting;
+    const more = charactersOf(lines);
+    if (count === 0) return;
+    if (count + lines.length <= maxQueueEntries && characters + more <= maxQueueBytes) return;
+    throw new SessionError(
+      "WRITE_FAILED",
+      `${count} entries wait to be written to the store, and no more fit. Nothing was appended; await flush(), and append again.`,
+      { details: { waitingEntries: count, maxQueueEntries, maxQueueBytes } },
+    );
+  }
+}
+
+function linesIn(lines: Iterable<string | Uint8Array>): RemoteLines {
+  const taken = new RemoteLines();
+  // Pieces may be parts of lines.
+  taken.take(Buffer.concat(Array.from(lines, (piece) => Buffer.from(piece))));
+  taken.end();
+  return taken;
+}

@@ -1,0 +1,455 @@
+import { refuseAborted } from "../../core/format/abort.ts";
+import { isSessionError, SessionError, type SessionErrorCode } from "../../core/format/errors.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { LoadOptions } from "../../session/log/file-log-options.ts";
+import type { LogChange, LogLine } from "../../session/log/session-log.ts";
+import { storableFacts } from "../contract/line-facts.ts";
+import type {
+  AppendCondition,
+  AppendReceipt,
+  LinePage,
+  SessionBackend,
+  StoredLine,
+} from "../contract/session-backend.ts";
+import { sessionNotFound } from "../contract/store-errors.ts";
+import { amendLines, type StoredChange } from "./amendment.ts";
+import { isMadeOf, repeatable, unchangedLines } from "./idempotent-retry.ts";
+import { LineBatch } from "./line-batch.ts";
+import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { batchesOf, lostLines, notRestored } from "./lost-writes.ts";
+import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
+import { RemoteLines } from "./remote-lines.ts";
+import { type RetryPace, untilAnswered } from "./retries.ts";
+import type { Job, RetryQueue } from "./retry-queue.ts";
+
+/** What a place tells its log. */
+export interface PlaceListener {
+  /** Others changed the session. */
+  onChange(change: LogChange): void;
+  /** Entries that the backend had lost were appended again. */
+  onRestored(ids: readonly string[]): void;
+}
+
+/**
+ * One session in a backend, and its known state.
+ *
+ * All calls go through one queue, so that answers come in order; each leaves the known state consistent with the backend.
+ */
+export class RemotePlace {
+  lines: RemoteLines;
+  readonly #backend: SessionBackend;
+  readonly #queue: RetryQueue;
+  readonly #listener: PlaceListener;
+  readonly #isReadOnly: boolean;
+  /** The last known line. */
+  #knownSeq = 0;
+  /** The id of its entry, if it surely has one. */
+  #knownId: string | undefined;
+  #revision = 0;
+  /** Pending writes without an answer, in order. */
+  #waiting: LogLine[] = [];
+  #waitingCharacters = 0;
+  /** The batch that can still grow. */
+  #open: LineBatch | undefined;
+  /** Amendments without an answer: until it comes, the places of lines are unknown. */
+  #amendments = 0;
+  #pull: { readonly job: Job; readonly done: Promise<void> } | undefined;
+
+  constructor(
+    backend: SessionBackend,
+    queue: RetryQueue,
+    lines: RemoteLines,
+    listener: PlaceListener,
+    isReadOnly: boolean,
+  ) {
+    this.#backend = backend;
+    this.#queue = queue;
+    this.lines = lines;
+    this.#listener = listener;
+    this.#isReadOnly = isReadOnly;
+  }
+
+  get #id(): string {
+    return this.lines.index.header?.id ?? "";
+  }
+
+  get #withSearchText(): boolean {
+    return this.#backend.supports.search;
+  }
+
+  /** Whether the backend can compare the leaf. */
+  get comparesLeaf(): boolean {
+    return this.#backend.supports.conditionalAppend;
+  }
+
+  /** What was appended or changed, and is not yet written. */
+  get waiting(): { readonly count: number; readonly characters: number } {
+    return { count: this.#waiting.length + this.#amendments, characters: this.#waitingCharacters };
+  }
+
+  /** Reads the whole session. */
+  async load(id: string, pace: RetryPace, { signal, onProgress }: LoadOptions): Promise<void> {
+    for (let isEnd = false; !isEnd; ) {
+      const page = await untilAnswered(
+        () => this.#backend.read(id, this.#knownSeq, PAGE_LINES),
+        pace,
+        signal,
+      );
+      if (page.revision !== this.#revision && this.#knownSeq > 0) {
+        [this.lines, this.#knownSeq] = [new RemoteLines(), 0];
+        continue;
+      }
+      this.#revision = page.revision;
+      this.lines.take(joinLines(page.lines, page.isEnd));
+      this.#knownSeq = page.lines.at(-1)?.seq ?? this.#knownSeq;
+      isEnd = page.isEnd;
+      onProgress?.(this.lines.index.position, this.lines.index.position);
+    }
+    refuseAborted(signal);
+    this.lines.end();
+    this.#knownId = this.lines.lastEntryId;
+  }
+
+  /** Creates the session with all lines so far. */
+  create(): void {
+    const { bytes, pending, index } = this.lines;
+    const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
+    this.#wait(pending);
+    this.#queue.push({
+      isOptional: false,
+      run: repeatable(async (isRepeated) => {
+        const receipt = await this.#created(bytes, ids, isRepeated);
+        await retriedOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, pending));
+      }),
+    });
+  }
+
+  /** Writes appended lines, together with others that follow closely. */
+  append(lines: readonly LogLine[]): void {
+    this.#wait(lines);
+    if (this.#open?.add(lines)) return;
+    this.#open = new LineBatch(lines, async (batch, isRepeated) => {
+      const receipt = await this.#afterKnown(async (condition, isAgain) => {
+        const unsent = isRepeated || isAgain ? await this.#unsent(batch) : batch;
+        const encoded = unsent.map(({ text }) => newEntryLine(text, this.#withSearchText));
+        const answer =
+          encoded.length > 0 ? await this.#backend.append(this.#id, encoded, condition) : undefined;
+        return unsent.length === batch.length ? answer : undefined;
+      });
+      // Whether a session that is gone was deleted, an append finds out.
+      await retriedOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, batch));
+    });
+    this.#queue.push(this.#open);
+  }
+
+  /**
+   * Changes lines that are there.
+   *
+   * @param lines - The session's lines from now on, until the backend answers.
+   * @throws {SessionError} `WRITE_FAILED` if the backend cannot, and then nothing has changed.
+   */
+  amend(lines: RemoteLines, change: StoredChange, more: () => readonly LogLine[]): void {
+    if (this.#backend.amend === undefined) throw cannotAmend(this.#id);
+    this.lines = lines;
+    this.#open = undefined;
+    this.#amendments++;
+    let isDone = false;
+    this.#queue.push({
+      isOptional: false,
+      run: async () => {
+        if (!isDone) {
+          await this.#assertKnown(more);
+          await amendLines(this.#backend, this.#id, change, more);
+        }
+        if (!isDone) this.#amendments--;
+        isDone = true;
+        await this.#reload();
+      },
+    });
+  }
+
+  /** Waits for all pending writes, and reads what others have written. */
+  pull(): Promise<void> {
+    if (this.#pull !== undefined) return this.#pull.done;
+    const job: Job = {
+      isOptional: true,
+      run: () => {
+        // Later requests may not be covered by this answer.
+        if (this.#pull?.job === job) this.#pull = undefined;
+        return this.#catchUp();
+      },
+    };
+    this.#open = undefined;
+    this.#queue.push(job);
+    const done = this.#queue.wait(job).finally(() => {
+      if (this.#pull?.job === job) this.#pull = undefined;
+    });
+    this.#pull = { job, done };
+    return done;
+  }
+
+  /** Does the same; returns false if the backend does not answer at present. */
+  async pullIfReachable(): Promise<boolean> {
+    try {
+      await this.pull();
+      return true;
+    } catch (error) {
+      if (isSessionError(error, "WRITE_FAILED")) return false;
+      throw error;
+    }
+  }
+
+  /** Appends an entry if the backend's leaf is the expected one. */
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
+    const encoded = newEntryLine(line.text, this.#withSearchText);
+    this.#open = undefined;
+    const job: Job = {
+      isOptional: true,
+      run: repeatable(async (isRepeated) => {
+        try {
+          await this.#afterKnown(async (condition, isAgain) => {
+            const isSent = (isRepeated || isAgain) && (await this.#unsent([line])).length === 0;
+            if (!isSent) await this.#backend.append(this.#id, [encoded], { ...condition, expectedLeafId });
+          });
+        } catch (error) {
+          if (isSessionError(error, "STALE_LEAF")) await retriedOn("SESSION_NOT_FOUND", this.#catchUp());
+          throw error;
+        }
+        await retriedOn("SESSION_NOT_FOUND", this.#catchUp());
+        // While lines are being changed, its place is provisional, until all lines are read anew.
+        if (this.#amendments > 0) this.lines.adopt([line]);
+        if (this.lines.index.tree.find(line.head.id) === NONE) throw lostAtOnce();
+      }),
+    };
+    this.#queue.push(job);
+    await this.#queue.wait(job);
+  }
+
+  /** Subscribes to others' writes; false if the backend offers no subscription. */
+  async subscribe(onMore: () => void, signal: AbortSignal): Promise<boolean> {
+    const { supports } = this.#backend;
+    if (!supports.watch || this.#backend.subscribe === undefined) return false;
+    try {
+      await this.#backend.subscribe(this.#id, onMore, signal);
+      return true;
+    } catch (error) {
+      if (isSessionError(error)) throw error;
+      return false;
+    }
+  }
+
+  #wait(lines: readonly LogLine[]): void {
+    for (const line of lines) {
+      this.#waiting.push(line);
+      this.#waitingCharacters += line.text.length;
+    }
+  }
+
+  /** Creates the session; undefined if an attempt whose answer was lost has created it. */
+  async #created(
+    bytes: Uint8Array,
+    ids: readonly string[],
+    isRepeated: boolean,
+  ): Promise<AppendReceipt | undefined> {
+    const { header } = this.lines.index;
+    if (header === undefined) throw new TypeError("a session without a header cannot be written");
+    try {
+      return await this.#backend.create(storableFacts(header), linesOf(once(bytes), this.#withSearchText));
+    } catch (error) {
+      if (!isRepeated || !isSessionError(error, "SESSION_EXISTS")) throw error;
+      if (!(await isMadeOf(this.#backend, header, ids))) throw error;
+      return undefined;
+    }
+  }
+
+  /** Returns the lines, of those that may have been sent before, that must be sent. */
+  async #unsent(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
+    const known = { seq: this.#knownSeq, revision: this.#revision };
+    const unchanged = await unchangedLines(this.#backend, this.#id, lines, known);
+    // A backend looks for them behind the last known line alone.
+    return this.#amendments > 0 ? unchanged : unchanged.filter((line) => !this.lines.isStored(line));
+  }
+
+  /** What the backend must still have; nothing while lines are being changed, since their places are unknown then. */
+  get #condition(): AppendCondition {
+    if (this.#amendments > 0 || this.#knownSeq === 0) return {};
+    return {
+      afterSeq: this.#knownSeq,
+      ...(this.#knownId !== undefined && { afterEntryId: this.#knownId }),
+    };
+  }
+
+  /** Makes a call that says what the backend must have; restores what it has lost, and makes the call again. */
+  async #afterKnown<T>(call: (condition: AppendCondition, isAgain: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await call(this.#condition, false);
+    } catch (error) {
+      if (!isSessionError(error, "WRITES_LOST")) throw error;
+    }
+    await this.#restore([]);
+    return retriedOn("WRITES_LOST", call(this.#condition, true));
+  }
+
+  /** Restores what the backend has lost before lines are changed. */
+  async #assertKnown(more: () => readonly LogLine[]): Promise<void> {
+    try {
+      await this.#backend.read(this.#id, this.#knownSeq, 1, this.#knownId);
+    } catch (error) {
+      if (!isSessionError(error, "WRITES_LOST")) throw error;
+      await this.#restore(more());
+    }
+  }
+
+  /**
+   * Appends what this process knows and the backend has lost, if neither the lines were changed nor the session was
+   * deleted since: what was redacted or deleted must not come back.
+   *
+   * @param unsent - Further lines that are not lost, but were never sent.
+   * @throws {SessionError} `WRITES_LOST` if entries are gone and may not be appended again.
+   */
+  async #restore(unsent: readonly LogLine[]): Promise<void> {
+    const stored = await this.#readStored();
+    if (stored === undefined) return this.#createAgain();
+    const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
+    const lost = lostLines(this.lines, stored.lines, waiting);
+    if (lost.length > 0 && (this.#isReadOnly || stored.revision !== this.#revision)) {
+      const error = notRestored(this.#id, lost.length);
+      if (!this.#isReadOnly) {
+        this.#report(error.message);
+        throw error;
+      }
+      await this.#reload();
+      this.#report(error.message);
+      return;
+    }
+    let afterSeq = stored.lines.at(-1)?.seq ?? 0;
+    for (const batch of batchesOf(lost)) {
+      const encoded = batch.map(({ text }) => newEntryLine(text, this.#withSearchText));
+      const answer = this.#backend.append(this.#id, encoded, { afterSeq });
+      afterSeq = (await retriedOn("WRITES_LOST", answer)).lastSeq;
+      this.#queue.noteAnswer();
+    }
+    await retriedOn("SESSION_NOT_FOUND", this.#reload());
+    if (lost.length > 0) this.#listener.onRestored(lost.map(({ head }) => head.id));
+  }
+
+  /** Reads all stored lines; undefined if the session is gone. */
+  async #readStored(): Promise<{ readonly lines: StoredLine[]; readonly revision: number } | undefined> {
+    try {
+      return await readAllLines(this.#backend, this.#id, () => this.#queue.noteAnswer());
+    } catch (error) {
+      // While lines are being changed, these cannot make it again.
+      if (!isSessionError(error, "SESSION_NOT_FOUND") || this.#amendments > 0) throw error;
+      return undefined;
+    }
+  }
+
+  /** Creates a session anew that the backend has lost whole. */
+  async #createAgain(): Promise<void> {
+    const { storedBytes, index } = this.lines;
+    const waiting = new Set(this.#waiting.map(({ head }) => head.id));
+    const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
+    if (this.#isReadOnly) throw sessionNotFound(this.#id);
+    // Another process may have made it first: the next attempt finds what that one lacks.
+    await retriedOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
+    await retriedOn("SESSION_NOT_FOUND", this.#reload());
+    this.#listener.onRestored(ids.filter((id) => !waiting.has(id)));
+  }
+
+  #report(message: string): void {
+    this.lines.index.report({ code: "WRITES_LOST", line: 0, offset: 0, length: 0, message });
+  }
+
+  /** Confirms pending writes, and reads what came before them; without a receipt, reads all anew. */
+  async #acknowledge(receipt: AppendReceipt | undefined, written: readonly LogLine[]): Promise<void> {
+    const count = written.length;
+    if (this.#amendments === 0) {
+      const isKnown = receipt?.revision === this.#revision;
+      if (receipt === undefined || !isKnown) await this.#reload();
+      else if (receipt.precedingSeq !== this.#knownSeq) await this.#catchUp();
+      else if (!this.lines.awaits(this.#waiting.slice(0, count))) await this.#reload();
+      else {
+        this.lines.confirm(count);
+        this.#knownSeq = receipt.lastSeq;
+        this.#knownId = written.at(-1)?.head.id ?? this.lines.lastEntryId;
+      }
+      // Lost between the answer and what was read after it.
+      if (this.lines.isPending(written)) throw lostAtOnce();
+    }
+    for (const { text } of this.#waiting.splice(0, count)) this.#waitingCharacters -= text.length;
+  }
+
+  async #catchUp(): Promise<void> {
+    for (let isEnd = false; !isEnd && this.#amendments === 0; ) {
+      const page = await this.#readBehind();
+      if (page === undefined) return;
+      this.#queue.noteAnswer();
+      if (page.revision !== this.#revision) return this.#reload();
+      if (this.#amendments > 0) return;
+      isEnd = page.isEnd;
+      if (page.lines.length === 0) continue;
+      this.#knownSeq = page.lines.at(-1)?.seq ?? this.#knownSeq;
+      const { from, isTaken } = this.lines.merge(page.lines, page.isEnd);
+      this.#knownId = this.lines.lastEntryId;
+      if (isTaken) return this.#reload();
+      if (from !== undefined) this.#listener.onChange({ kind: "foreign", from });
+    }
+  }
+
+  /** Reads the lines behind the last known one; undefined if that one was lost, and all lines were read anew instead. */
+  async #readBehind(): Promise<LinePage | undefined> {
+    try {
+      return await this.#backend.read(this.#id, this.#knownSeq, PAGE_LINES, this.#knownId);
+    } catch (error) {
+      if (!isSessionError(error, "WRITES_LOST")) throw error;
+      await this.#restore([]);
+      return undefined;
+    }
+  }
+
+  /** Reads everything anew, since lines were changed. */
+  async #reload(): Promise<void> {
+    const noteAnswer = () => this.#queue.noteAnswer();
+    const { lines, revision } = await readAllLines(this.#backend, this.#id, noteAnswer);
+    if (this.#amendments > 0) return;
+    const before = this.lines.index;
+    this.lines = sessionIn(lines);
+    this.lines.adopt(this.#waiting);
+    this.#knownSeq = lines.at(-1)?.seq ?? 0;
+    this.#knownId = this.lines.lastEntryId;
+    const wentBack = revision < this.#revision;
+    this.#revision = revision;
+    if (wentBack) this.#report(CHANGES_LOST);
+    this.#listener.onChange({ kind: "reloaded", before });
+  }
+}
+
+/** The error for lines that were lost right after they were taken; the queue sends them again. */
+function lostAtOnce(): Error {
+  return new Error("the store has lost lines right after it took them");
+}
+
+/** Lets the queue try again what is refused because others were faster. */
+async function retriedOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw isSessionError(error, code) ? new Error(error.message, { cause: error }) : error;
+  }
+}
+
+/** The text of the issue for changes, such as redactions, that a backend has lost. */
+const CHANGES_LOST =
+  "Changes of lines that were stored, such as a redaction, are gone, as after a failover; make them again.";
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}
+
+function cannotAmend(id: string): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    "This store keeps lines as they are: it can neither redact nor upgrade. Copy the session to one that can, such as files.",
+    { details: { id } },
+  );
+}

@@ -1,0 +1,299 @@
+import { decodeUsage } from "../../catalog/list/session-calls.ts";
+import { findsNothing } from "../../catalog/query/entry-search.ts";
+import { ordered, planFor, type SearchHit } from "../../catalog/search/search.ts";
+import { withBranches } from "../../catalog/search/search-file.ts";
+import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { assertValidSessionId } from "../../core/format/ids.ts";
+import { assertOptions, numberFrom, type OptionRules } from "../../core/format/options.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { type SessionRow, sessionRow } from "../../session/files/session-row.ts";
+import { type SessionManager, sessionOverLog } from "../../session/manager/session-manager.ts";
+import { type DerivedSessions, newHeader } from "../../session/manager/session-options.ts";
+import { storableFacts } from "../contract/line-facts.ts";
+import { readHeaderFirst } from "../contract/read-header-first.ts";
+import { positionOf } from "../contract/select-sessions.ts";
+import type { BackendListQuery, SessionBackend } from "../contract/session-backend.ts";
+import type {
+  CloseStoreOptions,
+  CreateInStoreOptions,
+  ImportIntoStoreOptions,
+  ListInStoreOptions,
+  OpenInStoreOptions,
+  SearchInStoreOptions,
+  SessionStore,
+  StoreSupport,
+} from "../contract/session-store.ts";
+import { sessionNotFound, storeClosed } from "../contract/store-errors.ts";
+import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/store-options.ts";
+import type { UsageLister } from "../contract/store-usage.ts";
+import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { MemoryBackend } from "./memory-backend.ts";
+import { PAGE_LINES } from "./read-lines.ts";
+import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
+import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
+import { BackendSearch } from "./search-backend.ts";
+
+/** Options of a remote store. */
+export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "keeper">;
+
+/** Sessions or lines requested at a time. */
+const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
+  ...RETRY_RULES,
+  maxQueueBytes: numberFrom(0, "bytes"),
+  maxQueueEntries: numberFrom(0, "entries"),
+  pollMs: numberFrom(1, "milliseconds"),
+};
+
+const PAGE = 100;
+
+/**
+ * Makes a store of a backend.
+ *
+ * @param backend - Closed together with the store.
+ * @remarks Source: docs/stores.md
+ */
+export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions = {}): SessionStore {
+  assertOptions<RemoteStoreOptions>(options, REMOTE_RULES);
+  return new RemoteStore(backend, options, true);
+}
+
+/**
+ * Makes a store that keeps sessions in memory, for tests and for hosts that want none on disk.
+ *
+ * It has a backend in memory, so that tests behave as with a database.
+ */
+export function memoryStore(): SessionStore {
+  return new RemoteStore(new MemoryBackend(), {}, false);
+}
+
+class RemoteStore implements SessionStore {
+  readonly supports: StoreSupport;
+  readonly listUsage?: UsageLister;
+  readonly #backend: SessionBackend;
+  readonly #options: RemoteStoreOptions;
+  readonly #pace: RetryPace;
+  /** Logs with pending writes; their users hold the others. */
+  readonly #busy = new Set<RemoteLog>();
+  readonly #keeper: LogKeeper;
+  #isClosed = false;
+
+  constructor(backend: SessionBackend, options: RemoteStoreOptions, durable: boolean) {
+    const { conditionalAppend, rewrite, watch, search } = backend.supports;
+    this.supports = { durable, queued: true, conditionalAppend, rewrite, watch, indexedSearch: search };
+    this.#backend = backend;
+    this.#options = options;
+    this.#pace = retryPace(options);
+    this.#keeper = this.#newKeeper();
+    const listUsage = backend.listUsage?.bind(backend);
+    if (listUsage !== undefined) this.listUsage = (query = {}) => this.#listUsage(query, listUsage);
+  }
+
+  create(options: CreateInStoreOptions): SessionManager {
+    assertOptions<Omit<CreateInStoreOptions, "id">>(options, CREATE_RULES);
+    this.#assertOpen();
+    const { cwd, createAtOnce = false, id, parentSession, ...session } = options;
+    const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
+    const header = newHeader(cwd, (options.now ?? Date.now)(), given);
+    const log = this.#begin(header, [`${encodeRecord({ ...header })}\n`], createAtOnce);
+    return sessionOverLog(log, { ...session, cwd, derivedSessions: this.#derivedSessions });
+  }
+
+  async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
+    assertOptions(options, OPEN_RULES);
+    const { signal, mode = "read-write", ...session } = options;
+    const log = await this.#load(id, { ...this.#options, mode }, signal);
+    return sessionOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
+  }
+
+  async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
+    const facts = (one: SessionFacts) => one;
+    for await (const one of this.#pages(options, (query) => this.#backend.list(query), facts))
+      yield rowOf(one);
+  }
+
+  async *#listUsage(
+    options: ListInStoreOptions,
+    list: NonNullable<SessionBackend["listUsage"]>,
+  ): ReturnType<UsageLister> {
+    for await (const found of this.#pages(options, list, ({ session }) => session)) {
+      const { session, usage, linesWithoutEntry } = found;
+      const recorded = linesWithoutEntry === 1 ? decodeUsage(usage, session.createdMs) : undefined;
+      yield { row: rowOf(session), recorded };
+    }
+  }
+
+  /** Yields what a backend lists, page by page. */
+  async *#pages<T>(
+    options: ListInStoreOptions,
+    list: (query: BackendListQuery) => Promise<readonly T[]>,
+    factsOf: (item: T) => SessionFacts,
+  ): AsyncGenerator<T, void, undefined> {
+    assertOptions(options, LIST_RULES);
+    const { limit = Number.POSITIVE_INFINITY, signal, after, ...filter } = options;
+    let last = after && { modifiedMs: after.modified.getTime(), id: after.id };
+    for (let left = limit; left >= 1; ) {
+      const count = Math.min(PAGE, Math.floor(left));
+      const query = { ...filter, limit: count, ...(last && { after: last }) };
+      const page = await this.#ask(() => list(query), signal);
+      yield* page;
+      const end = page.at(-1);
+      last = end && positionOf(factsOf(end));
+      left -= page.length;
+      if (page.length < count) return;
+    }
+  }
+
+  async *search(
+    query: string,
+    options: SearchInStoreOptions = {},
+  ): AsyncGenerator<SearchHit, void, undefined> {
+    assertOptions<SearchInStoreOptions>(options, SEARCH_RULES);
+    const { signal, cwd } = options;
+    const plan = planFor(query, options);
+    if (findsNothing(plan)) return;
+    const search = new BackendSearch({ backend: this.#backend, pace: this.#pace, signal }, plan, options);
+    const hits = withBranches(ordered(plan, options, search.hits(cwd)), {
+      isMixed: options.ranked === true,
+      sessionOf: ({ facts }) => facts.id,
+      read: (hit) => search.branchesOf(hit),
+    });
+    for await (const { facts, ...hit } of hits) yield { ...hit, session: rowOf(facts) };
+  }
+
+  async delete(id: string): Promise<void> {
+    let attempts = 0;
+    const isDeleted = await this.#ask(() => {
+      attempts++;
+      return this.#backend.delete(id);
+    });
+    // After a lost answer, a missing session may be the one that was deleted.
+    if (!isDeleted && attempts === 1) throw sessionNotFound(id);
+  }
+
+  async *exportBytes(
+    id: string,
+    { signal }: ImportIntoStoreOptions = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    let revision: number | undefined;
+    for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
+      const page = await this.#ask(() => this.#backend.read(id, afterSeq, PAGE_LINES), signal);
+      if (revision !== undefined && page.revision !== revision) throw changed(id);
+      revision = page.revision;
+      isEnd = page.isEnd;
+      afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
+      if (page.lines.length > 0) yield joinLines(page.lines, isEnd);
+    }
+  }
+
+  async importBytes(
+    pieces: AsyncIterable<Uint8Array>,
+    { signal }: ImportIntoStoreOptions = {},
+  ): Promise<string> {
+    const headed = await readHeaderFirst(pieces, signal);
+    const lines = linesOf(headed.pieces, this.#backend.supports.search);
+    try {
+      await this.#backend.create(storableFacts(headed.header), lines);
+    } catch (error) {
+      // No retry: the pieces are used up.
+      throw isSessionError(error) ? error : notImported(headed.header.id, error);
+    } finally {
+      await headed.close();
+    }
+    return headed.header.id;
+  }
+
+  async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    this.#assertOpen();
+    const { search } = this.#backend.supports;
+    for (let from = 0; from < entries.length; from += PAGE) {
+      const page = entries.slice(from, from + PAGE);
+      const lines = page.map((entry) => newEntryLine(encodeRecord(entry), search));
+      await this.#ask(() => this.#backend.append(id, lines));
+    }
+  }
+
+  async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
+    if (this.#isClosed) return;
+    // Includes what is appended meanwhile.
+    while (!discard && this.#busy.size > 0) {
+      const flushed = await Promise.allSettled(Array.from(this.#busy, (log) => log.flush()));
+      const failed = flushed.find((result) => result.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+    }
+    this.#isClosed = true;
+    for (const log of [...this.#busy]) log.discard();
+    await this.#backend.close({ discard });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #newKeeper(): LogKeeper {
+    const isClosed = () => this.#isClosed;
+    return {
+      get isClosed() {
+        return isClosed();
+      },
+      noteBusy: (log, isBusy) => {
+        if (isBusy) this.#busy.add(log);
+        else this.#busy.delete(log);
+      },
+    };
+  }
+
+  get #derivedSessions(): DerivedSessions {
+    return {
+      begin: (header, lines) =>
+        this.#begin(header, lines ?? [`${encodeRecord({ ...header })}\n`], lines !== undefined),
+      load: (id, load) => this.#load(id, this.#options, load.signal),
+    };
+  }
+
+  #begin(header: SessionHeader, lines: Iterable<string | Uint8Array>, createAtOnce: boolean): RemoteLog {
+    assertValidSessionId(header.id);
+    this.#assertOpen();
+    const options = { ...this.#options, createAtOnce, keeper: this.#keeper };
+    return RemoteLog.begin(this.#backend, lines, options);
+  }
+
+  async #load(id: string, options: RemoteLogOptions, signal?: AbortSignal): Promise<RemoteLog> {
+    this.#assertOpen();
+    const kept = { ...options, keeper: this.#keeper };
+    return RemoteLog.open(this.#backend, id, kept, signal && { signal });
+  }
+
+  #ask<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return untilAnswered(call, this.#pace, signal);
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw storeClosed();
+  }
+}
+
+function rowOf(facts: SessionFacts): SessionRow {
+  if (facts.lastMessageMs !== undefined) return sessionRow(facts);
+  throw new TypeError(
+    `The backend lists session ${facts.id} without lastMessageMs; derive the facts with factsAfter, from all lines (docs/stores.md#the-contract).`,
+  );
+}
+
+function notImported(id: string, cause: unknown): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    `Session ${id} could not be written: ${reasonOf(cause)}. Check the connection, and try again; if it exists then, it was written after all.`,
+    { details: { id }, cause },
+  );
+}
+
+function changed(id: string): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    `Lines of session ${id} were changed while it was read. Nothing was written; read it again.`,
+    { details: { id } },
+  );
+}

@@ -1,0 +1,120 @@
+import { onAbort, refuseAborted, untilAborted } from "../../core/format/abort.ts";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { numberFrom, type OptionRules } from "../../core/format/options.ts";
+
+/** How calls to a backend are retried. */
+export interface RetryOptions {
+  /** Milliseconds before the second attempt; each further one waits twice as long. Default 50. */
+  readonly minRetryMs?: number;
+  /** The most milliseconds between attempts. Default 5,000. */
+  readonly maxRetryMs?: number;
+  /** Milliseconds without any answer after which a waiting call fails. Default 15,000. */
+  readonly giveUpAfterMs?: number;
+}
+
+/** `RetryOptions` with defaults applied. */
+export type RetryPace = Required<RetryOptions>;
+
+/** Applies the defaults. */
+export function retryPace(options: RetryOptions): RetryPace {
+  const { minRetryMs = 50, maxRetryMs = 5_000, giveUpAfterMs = 15_000 } = options;
+  return { minRetryMs, maxRetryMs, giveUpAfterMs };
+}
+
+/** Returns the milliseconds to wait after so many failed attempts: longer each time, with random jitter. */
+export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: number): number {
+  const longest = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(attempts - 1, 30));
+  return longest * (0.5 + Math.random() / 2);
+}
+
+/**
+ * Repeats a call until it is answered.
+ *
+ * @param call - Must be safe to repeat. Its signal aborts when nobody waits for its answer any longer.
+ * @throws {SessionError} A `SessionError` of the call itself, `STORE_UNAVAILABLE` when the time is over, `ABORTED`.
+ */
+export async function untilAnswered<T>(
+  call: (end: AbortSignal) => Promise<T>,
+  pace: RetryPace,
+  signal?: AbortSignal,
+): Promise<T> {
+  const deadline = performance.now() + pace.giveUpAfterMs;
+  for (let attempts = 1; ; attempts++) {
+    refuseAborted(signal);
+    const end = new AbortController();
+    try {
+      return await within(call(end.signal), deadline - performance.now(), signal);
+    } catch (error) {
+      end.abort();
+      if (isSessionError(error)) throw error;
+      const delay = retryDelay(pace, attempts);
+      if (performance.now() + delay >= deadline) throw unavailable(error);
+      await pauseUnless(signal, delay);
+    }
+  }
+}
+
+/** What these options may be. */
+export const RETRY_RULES: OptionRules<RetryOptions> = {
+  minRetryMs: numberFrom(0, "milliseconds"),
+  maxRetryMs: numberFrom(0, "milliseconds"),
+  giveUpAfterMs: numberFrom(0, "milliseconds"),
+};
+
+/** Waits some milliseconds, or until the signal aborts. */
+export async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(() => {
+      forget();
+      resolve();
+    }, ms);
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** The error for a backend that does not answer. */
+function unavailable(cause: unknown): SessionError {
+  return new SessionError(
+    "STORE_UNAVAILABLE",
+    `The store does not answer: ${reasonOf(cause)}. Check the connection, and try again.`,
+    { cause },
+  );
+}
+
+/** Returns the text of an error as part of a sentence. */
+export function reasonOf(cause: unknown): string {
+  return messageOf(cause).replace(/\.$/, "");
+}
+
+/** Waits for a promise; resolves with undefined as soon as the signal aborts. */
+export async function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T | undefined> {
+  if (signal === undefined) return promise;
+  let forget: () => void = () => undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    forget = onAbort(signal, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    forget();
+  }
+}
+
+/** Waits for a promise until it settles, the time is over, or the signal aborts. */
+async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable("no answer came in time")), Math.max(1, ms));
+  });
+  try {
+    return await untilAborted(Promise.race([promise, timeout]), signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

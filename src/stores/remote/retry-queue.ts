@@ -1,0 +1,231 @@
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { type RetryPace, reasonOf, retryDelay } from "./retries.ts";
+
+/** Work that is done in its turn, and retried until it is answered. */
+export interface Job {
+  /** Does the work; called again after an error. A `SessionError` is a final refusal. */
+  run(): Promise<void>;
+  /** Whether to drop the job when it is refused or nobody waits for it; other jobs stay in the queue. */
+  readonly isOptional: boolean;
+}
+
+interface Waiter {
+  readonly job: Job;
+  /** Whether the job is the waiter's own; otherwise it is only the last one before it could be done. */
+  readonly isOwner: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  timer?: NodeJS.Timeout;
+}
+
+/** Options of a queue. */
+export interface QueueOptions extends RetryPace {
+  /** Called when work stops getting done, and when it is done again. */
+  readonly onState: (state: "ok" | "degraded", error?: Error) => void;
+  /** Called when the queue gets its first job, and when it is empty again. */
+  readonly onBusy: (isBusy: boolean) => void;
+}
+
+/**
+ * Does jobs one after the other, in order, each until it is answered.
+ *
+ * A refused job that must not get lost stays in front, and is tried again with the next job or wait.
+ */
+export class RetryQueue {
+  readonly #options: QueueOptions;
+  readonly #jobs: Job[] = [];
+  #waiters: Waiter[] = [];
+  #isWorking = false;
+  #isDegraded = false;
+  #attempts = 0;
+  #lastError: Error | undefined;
+  #progressAt = 0;
+  /** Ends the pause before the next attempt. */
+  #wake: (() => void) | undefined;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  /** Whether jobs are not answered at present. */
+  get isDegraded(): boolean {
+    return this.#isDegraded;
+  }
+
+  /** Whether there is nothing to do. */
+  get isEmpty(): boolean {
+    return this.#jobs.length === 0;
+  }
+
+  /** Adds a job at the end. Work on it begins after the current task. */
+  push(job: Job): void {
+    if (this.#jobs.push(job) === 1) this.#options.onBusy(true);
+    this.#start();
+  }
+
+  /** Waits until everything pushed so far is done, or fails as the job in front did, or if no answer came for too long. */
+  drained(): Promise<void> {
+    const last = this.#jobs.at(-1);
+    return last === undefined ? Promise.resolve() : this.#waitFor(last, false);
+  }
+
+  /** Waits until a queued job is done; rejects if it is refused, see `drained`. */
+  wait(job: Job): Promise<void> {
+    return this.#waitFor(job, true);
+  }
+
+  #waitFor(job: Job, isOwner: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { job, isOwner, resolve, reject };
+      this.#waiters.push(waiter);
+      this.#setTimer(waiter, performance.now());
+      this.#start();
+      // Callers wait, so retry now.
+      this.#wake?.();
+    });
+  }
+
+  /** Notes progress of a long job, so that callers keep waiting. */
+  noteAnswer(): void {
+    this.#progressAt = performance.now();
+  }
+
+  /** Drops all jobs; the current one is not retried. */
+  stop(): void {
+    if (this.#jobs.splice(0).length > 0) this.#options.onBusy(false);
+    this.#wake?.();
+    for (const waiter of this.#take(() => true)) waiter.reject(givenUp(this.#lastError));
+  }
+
+  #start(): void {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    queueMicrotask(() => void this.#work());
+  }
+
+  async #work(): Promise<void> {
+    for (let job = this.#jobs[0]; job !== undefined; job = this.#jobs[0]) {
+      try {
+        await job.run();
+        this.#finish(job);
+      } catch (error) {
+        if (!isSessionError(error)) await this.#pauseAfter(error);
+        else if (job.isOptional) this.#drop(job, error);
+        else {
+          this.#refuse(error);
+          break;
+        }
+      }
+    }
+    this.#isWorking = false;
+  }
+
+  #finish(job: Job): void {
+    this.#progress();
+    this.#remove(job);
+    this.#emitState("ok");
+    for (const waiter of this.#take((one) => one.job === job)) waiter.resolve();
+  }
+
+  #drop(job: Job, error: Error): void {
+    this.#progress();
+    this.#remove(job);
+    // A refusal is an answer as well.
+    this.#emitState("ok");
+    for (const waiter of this.#take((one) => one.job === job)) {
+      if (waiter.isOwner) waiter.reject(error);
+      else waiter.resolve();
+    }
+  }
+
+  /** The job in front stays there, and blocks the others until it is done. */
+  #refuse(error: Error): void {
+    this.#attempts = 0;
+    this.#emitState("degraded", error);
+    for (const waiter of this.#take(() => true)) waiter.reject(error);
+  }
+
+  #progress(): void {
+    this.#attempts = 0;
+    this.#lastError = undefined;
+    this.#progressAt = performance.now();
+  }
+
+  async #pauseAfter(error: unknown): Promise<void> {
+    // Stopped meanwhile: nothing to retry.
+    if (this.isEmpty) return;
+    this.#attempts++;
+    this.#lastError = error instanceof Error ? error : new Error(messageOf(error));
+    this.#emitState("degraded", this.#lastError);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, retryDelay(this.#options, this.#attempts));
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+
+  #setTimer(waiter: Waiter, since: number): void {
+    const { giveUpAfterMs } = this.#options;
+    const left = Math.max(since, this.#progressAt) + giveUpAfterMs - performance.now();
+    if (left > 0) waiter.timer = setTimeout(() => this.#setTimer(waiter, since), left);
+    else this.#giveUp(waiter);
+  }
+
+  #giveUp(waiter: Waiter): void {
+    this.#waiters = this.#waiters.filter((one) => one !== waiter);
+    if (waiter.isOwner && waiter.job.isOptional) this.#abandon(waiter.job);
+    waiter.reject(notWritten(this.#lastError, this.#options.giveUpAfterMs));
+  }
+
+  /** Removes a job that nobody waits for; those who waited for all jobs up to it wait for the ones before it. */
+  #abandon(job: Job): void {
+    const at = this.#jobs.indexOf(job);
+    this.#remove(job);
+    const before = this.#jobs[at - 1];
+    for (const waiter of this.#take((one) => one.job === job)) {
+      if (before === undefined) waiter.resolve();
+      else this.#waitFor(before, false).then(waiter.resolve, waiter.reject);
+    }
+  }
+
+  #remove(job: Job): void {
+    const at = this.#jobs.indexOf(job);
+    if (at === -1) return;
+    this.#jobs.splice(at, 1);
+    if (this.isEmpty) this.#options.onBusy(false);
+  }
+
+  #take(isTaken: (waiter: Waiter) => boolean): Waiter[] {
+    const taken = this.#waiters.filter(isTaken);
+    this.#waiters = this.#waiters.filter((waiter) => !isTaken(waiter));
+    for (const { timer } of taken) clearTimeout(timer);
+    return taken;
+  }
+
+  #emitState(state: "ok" | "degraded", error?: Error): void {
+    const isDegraded = state === "degraded";
+    if (isDegraded === this.#isDegraded) return;
+    this.#isDegraded = isDegraded;
+    this.#options.onState(state, error);
+  }
+}
+
+function notWritten(cause: Error | undefined, ms: number): SessionError {
+  const reason = cause === undefined ? "no answer came" : reasonOf(cause);
+  return new SessionError(
+    "WRITE_FAILED",
+    `The store has taken nothing for ${ms} ms: ${reason}. What was appended is kept here and tried on; check the connection, and flush again.`,
+    { cause },
+  );
+}
+
+function givenUp(cause: Error | undefined): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    "The store was closed, and what was not written was given up. Append it again in a store that is open.",
+    { cause },
+  );
+}

@@ -1,0 +1,168 @@
+import { writeFileSync } from "node:fs";
+import MarkdownIt from "markdown-it";
+import { describe, expect, test } from "vitest";
+import { adopted, code, escaped, fenced } from "../../../../src/apps/cli/export/markdown-text.ts";
+import fc from "../../../support/fast-check.ts";
+import { cli, temporaryFolder } from "../support/cli.ts";
+import { idOf, Scribe, userLine, writeLines } from "../support/sessions.ts";
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+async function markdownOf(path: string, ...more: string[]): Promise<string> {
+  const { code: exit, stdout, stderr } = await cli(["export", path, "--markdown", ...more]);
+  expect([exit, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+describe("a transcript", () => {
+  test("has a title, facts, and a heading for each turn", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    scribe.session.appendSessionInfo("Fix *the* build");
+    const first = scribe.user("Why is it red?");
+    scribe.session.appendLabelChange(first, "start");
+    scribe.assistant("A test fails.");
+    scribe.user("Fix it.");
+    const text = await markdownOf(scribe.path);
+    expect(text.split("\n").slice(0, 3)).toEqual([
+      "# Fix \\*the\\* build",
+      "",
+      "- Session: `0198aaaa-0000-7000-8000-000000000001`",
+    ]);
+    expect(text).toContain("- Time: 2026-02-03 22:02 – 22:06\n- Branch: 5 of 5 entries\n");
+    expect(text).toContain("\n## 1. User \\[start\\] · 2026-02-03 22:03\n\nWhy is it red?\n");
+    expect(text).toContain("\n### Assistant · claude · 2026-02-03 22:05\n\nA test fails.\n");
+    expect(text).toContain("\n## 2. User · 2026-02-03 22:06\n\nFix it.\n");
+  });
+
+  test("shows calls, results, commands, thinking, summaries and changes", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    const { session } = scribe;
+    const first = scribe.user("Go on.");
+    session.appendModelChange("anthropic", "claude_2");
+    scribe.assistant("", {
+      content: [
+        { type: "thinking", thinking: "Look </details> first." },
+        { type: "toolCall", id: "1", name: "bash", arguments: { command: "echo '```'" } },
+      ],
+    });
+    scribe.result("````\nboom", true, "1");
+    session.appendMessage({
+      role: "bashExecution",
+      command: "make",
+      output: "",
+      exitCode: 2,
+      cancelled: false,
+      truncated: false,
+      timestamp: 1,
+    });
+    session.appendCompaction("## Goal\nAll of it", first, 12345);
+    session.branchWithSummary(session.getLeafId(), "It did not work.");
+    session.appendCustomEntry("state", { secret: 1 });
+    session.appendCustomMessageEntry("hint", "Mind the gap.", true);
+    scribe.assistant("", { stopReason: "error", errorMessage: "too *many* requests" });
+    const text = await markdownOf(scribe.path);
+    for (const part of [
+      "*Model: anthropic/claude\\_2*",
+      "<details>\n<summary>Thinking</summary>\n\nLook &lt;/details> first.\n\n</details>",
+      '**Call of** `bash`\n\n````json\n{\n  "command": "echo \'```\'"\n}\n````',
+      "**Result of** `bash`, **failed**\n\n`````\n````\nboom\n`````",
+      ", **exit code 2**\n\n```sh\nmake\n```",
+      "## Compaction: the context had 12,345 tokens before · 2026-02-03 22:07\n\n##### Goal\nAll of it",
+      "## Summary of another branch · 2026-02-03 22:08\n\nIt did not work.",
+      "### Message of `hint`",
+      "**Failed:** too \\*many\\* requests",
+    ])
+      expect(text).toContain(part);
+    expect(text).not.toContain("secret");
+  });
+
+  test("tells of images, and puts sound ones in if it is told to", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    const image = (mimeType: string, data: string) => ({ type: "image" as const, mimeType, data });
+    const content = [image("image/png", PIXEL), image("image/png", "a)](x"), image("text/html", PIXEL)];
+    scribe.session.appendMessage({ role: "user", content, timestamp: 1 });
+    expect((await markdownOf(scribe.path)).match(/\*Image: /g)).toHaveLength(3);
+    const text = await markdownOf(scribe.path, "--images");
+    expect(text).toContain(`![image](data:image/png;base64,${PIXEL})`);
+    expect(text.match(/\*Image: /g)).toHaveLength(2);
+  });
+
+  test("survives entries of any kind, damage and nothing", async () => {
+    const folder = temporaryFolder();
+    const odd = [
+      { ...userLine(idOf(0), null), message: 7 },
+      {
+        ...userLine(idOf(1), idOf(0)),
+        message: { role: "toolResult", content: [null, 3, { type: "image" }] },
+      },
+      { ...userLine(idOf(2), idOf(1)), message: { role: "\u001b[2Jodd`", content: { deep: true } } },
+      { ...userLine(idOf(3), idOf(2)), type: "compaction", summary: 4, tokensBefore: "many" },
+      { ...userLine(idOf(4), idOf(3)), type: "strange" },
+    ];
+    const path = writeLines(folder, "odd.jsonl", odd);
+    writeFileSync(
+      path,
+      `{"type":"message","id":"${idOf(5)}","parentId":"${idOf(4)}","timestamp":"2026-02-03T22:01:00.000Z","message":{"role":"user"]}\n`,
+      { flag: "a" },
+    );
+    const text = await markdownOf(path);
+    expect(text).not.toContain("\u001b");
+    expect(await markdownOf(writeLines(folder, "empty.jsonl", []))).toContain("- Branch: 0 of 0 entries");
+  });
+});
+
+describe("text that others wrote", () => {
+  test.each([
+    ["# Title\n## Sub\n#hash", "#### Title\n##### Sub\n#hash"],
+    ["```js\n<b>\n# no heading", "```js\n<b>\n# no heading\n```"],
+    ["~~~~\n~~~\n```", "~~~~\n~~~\n```\n~~~~"],
+    ["<script>x</script> <!-- 1 < 2", "&lt;script>x&lt;/script> &lt;!-- 1 < 2"],
+    ["`<b>` and ``a`<i>`` and \\`<u>`", "`<b>` and ``a`<i>`` and \\`&lt;u>`"],
+    ["- ```js\n  <b>\n  ```\n<i>", "-\n```js\n  <b>\n  ```\n&lt;i>"],
+    ["a ` b\n` <b> `", "a ` b\n` &lt;b> `"],
+    ["a | `b | <c>`\n--|--", "a | `b | &lt;c>`\n--|--"],
+    ["`a\\`<b>` \\<i>", "`a\\`&lt;b>` \\<i>"],
+    ["<https://example.org/a> <mailto:a@b.c>", "<https://example.org/a> <mailto:a@b.c>"],
+  ])("stays in its place: %j", (text, expected) => {
+    expect(adopted(text)).toBe(expected);
+  });
+
+  test("is no HTML to a reader of Markdown, and leaves no block open", () => {
+    const reader = new MarkdownIt({ html: true });
+    const parts = ["`", "``", "```", "~~~", "\n", "\n\n", " ", "    ", "- ", "1. ", "> ", "|", "---", "# "];
+    const text = fc
+      .array(fc.constantFrom(...parts, "\\", "<b>", "<script>", "</details>", "<!--", "<https://a.b>", "x"), {
+        maxLength: 24,
+      })
+      .map((chosen) => chosen.join(""));
+    fc.assert(
+      fc.property(text, (written) => {
+        const tokens = reader.parse(`${adopted(written)}\n\n# After\n`, {});
+        const all = tokens.flatMap((token) => [token, ...(token.children ?? [])]);
+        expect(all.filter(({ type }) => type.startsWith("html_"))).toEqual([]);
+        expect(
+          tokens.filter(({ type, tag, level }) => type === "heading_open" && tag === "h1" && level === 0),
+        ).not.toEqual([]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("a fence is longer than any run in its text, and ends on a line of its own", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("`", "``", "````", "\n", "x", "~~~")), (parts) => {
+        const [open = "", ...rest] = fenced(parts.join(""), "sh").split("\n");
+        const fence = open.slice(0, -"sh".length);
+        expect(rest.pop()).toBe(fence);
+        for (const line of rest) expect(line).not.toContain(fence);
+      }),
+    );
+  });
+
+  test("short texts are code or escaped, in one line", () => {
+    expect(code("a`b")).toBe("``a`b``");
+    expect(code("`\n")).toBe("`` ` ``");
+    expect(escaped("[a](b)\n<c> | #1 `x`\u001b[2J")).toBe("\\[a\\](b) \\<c\\> \\| \\#1 \\`x\\`␛\\[2J");
+  });
+});

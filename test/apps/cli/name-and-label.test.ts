@@ -1,0 +1,86 @@
+import { readFileSync, statSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { SessionManager } from "../../../src/session/manager/session-manager.ts";
+import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const ID = "0198aaaa-0000-7000-8000-000000000001";
+
+function started() {
+  const scribe = new Scribe(temporaryFolder(), ID);
+  const first = scribe.user("start");
+  scribe.assistant("ok");
+  return { path: scribe.path, first };
+}
+
+describe("name", () => {
+  test("sets, shows and clears the name", async () => {
+    const { path } = started();
+    expect((await cli(["name", path])).stdout).toBe("The session has no name.\n");
+    expect((await cli(["name", path, "Spring \u001b[2J"])).stdout).toBe(
+      'The session is named "Spring ␛[2J".\n',
+    );
+    expect(SessionManager.open(path).getSessionName()).toBe("Spring \u001b[2J");
+    expect((await cli(["name", path])).stdout).toBe("Spring ␛[2J\n");
+    expect((await cli(["name", path, "--clear"])).stdout).toBe("The session has no name.\n");
+    expect(SessionManager.open(path).getSessionName()).toBeUndefined();
+  });
+
+  test("showing it writes nothing", async () => {
+    const { path } = started();
+    const before = readFileSync(path, "utf8");
+    await cli(["name", path]);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("--json tells it, and null where there is none", async () => {
+    const { path } = started();
+    expect(jsonLines(await cli(["name", path, "--json"]))).toEqual([{ id: ID, path, name: null }]);
+    expect(jsonLines(await cli(["name", path, "Spring", "--json"]))).toEqual([
+      { id: ID, path, name: "Spring" },
+    ]);
+  });
+});
+
+describe("label", () => {
+  test("sets, shows and clears the label; a label names its entry", async () => {
+    const { path, first } = started();
+    const has = async (...args: string[]) => (await cli(["label", path, ...args])).stdout;
+    expect(await has(first)).toBe(`Entry ${first} has no label.\n`);
+    expect(await has(first, "works")).toBe(`Entry ${first} is labelled "works".\n`);
+    expect(SessionManager.open(path).getLabel(first)).toBe("works");
+    expect(await has("works")).toBe("works\n");
+    expect(await has("works", "--clear")).toBe(`Entry ${first} has no label.\n`);
+    expect(SessionManager.open(path).getLabel(first)).toBeUndefined();
+  });
+
+  test("--json tells it, and null where there is none", async () => {
+    const { path, first } = started();
+    const result = jsonLines(await cli(["label", path, first, "works", "--json"]));
+    expect(result).toEqual([{ id: ID, path, entry: first, label: "works" }]);
+    const cleared = jsonLines(await cli(["label", path, "works", "--clear", "--json"]));
+    expect(cleared).toEqual([{ id: ID, path, entry: first, label: null }]);
+  });
+
+  test("an entry that is not there is told, and nothing is written", async () => {
+    const { path } = started();
+    const before = readFileSync(path, "utf8");
+    const { code, stderr } = await cli(["label", path, "zzzz", "works"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^sessiontree: Entry zzzz not found[^\n]+\n$/);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});
+
+test.each([
+  ["name", []],
+  ["label", ["@leaf"]],
+])("%s takes a text or --clear, and begins no session", async (name, more) => {
+  const { path } = started();
+  const both = await cli([name, path, ...more, "x", "--clear"]);
+  expect(both.code).toBe(2);
+  expect(both.stderr).toContain("or --clear, not both.");
+  const missing = `${path}.missing.jsonl`;
+  expect((await cli([name, missing, ...more, "x"])).stderr).toMatch(/^sessiontree: There is no session at /);
+  expect(() => statSync(missing)).toThrow();
+});

@@ -1,0 +1,236 @@
+import { describe, expect, test } from "vitest";
+import type { PickerKey } from "../../../../src/apps/cli/picker/keys.ts";
+import { pickerKey } from "../../../../src/apps/cli/picker/keys.ts";
+import {
+  emptyPicker,
+  highlighted,
+  matchesOf,
+  type PickerState,
+  type PickerTask,
+  step,
+} from "../../../../src/apps/cli/picker/state.ts";
+import { titleOf } from "../../../../src/core/facts/session-title.ts";
+import type { FileRow } from "../../../../src/session/files/session-row.ts";
+import fc from "../../../support/fast-check.ts";
+
+const PAGE = 5;
+
+/** A session; a greater number is a later one. */
+function session(number: number, facts: Partial<FileRow> = {}): FileRow {
+  return {
+    path: `/sessions/${number}.jsonl`,
+    id: `id-${number}`,
+    cwd: "/projects/demo",
+    firstMessage: `Message ${number}`,
+    created: new Date(number),
+    modified: new Date(number),
+    messageCount: number,
+    ...facts,
+  };
+}
+
+/** A picker with sessions 1 to `number`, all found. */
+function filled(number: number): PickerState {
+  const sessions = Array.from({ length: number }, (_, i) => session(i + 1));
+  const { state } = step(emptyPicker("project"), { kind: "found", sessions });
+  return step(state, { kind: "complete" }).state;
+}
+
+/** Presses keys; gives the state, and the tasks on the way. */
+function press(state: PickerState, ...keys: PickerKey[]): { state: PickerState; tasks: PickerTask[] } {
+  const tasks: PickerTask[] = [];
+  let now = state;
+  for (const key of keys) {
+    const next = step(now, { kind: "key", key, page: PAGE });
+    now = next.state;
+    if (next.task !== undefined) tasks.push(next.task);
+  }
+  return { state: now, tasks };
+}
+
+const titleAfter = (state: PickerState, ...keys: PickerKey[]) =>
+  titleOf(highlighted(press(state, ...keys).state) ?? {});
+
+describe("moving", () => {
+  test("latest first; up and down stop at the ends", () => {
+    const state = filled(20);
+    expect(titleAfter(state)).toBe("Message 20");
+    expect(titleAfter(state, "down", "down")).toBe("Message 18");
+    expect(titleAfter(state, "up")).toBe("Message 20");
+    expect(titleAfter(state, "end", "down")).toBe("Message 1");
+    expect(titleAfter(state, "page-down")).toBe("Message 15");
+    expect(titleAfter(state, "end", "page-up", "home")).toBe("Message 20");
+  });
+
+  test("what is found later moves nothing away from under the cursor", () => {
+    const moved = press(filled(3), "down").state;
+    const { state } = step(moved, { kind: "found", sessions: [session(9), session(0)] });
+    expect(titleOf(highlighted(state) ?? {})).toBe("Message 2");
+    const untouched = step(filled(3), { kind: "found", sessions: [session(9)] }).state;
+    expect(titleOf(highlighted(untouched) ?? {})).toBe("Message 9");
+  });
+});
+
+describe("contents", () => {
+  const opened = press(filled(3), { text: "word" }, "contents");
+  const line = { word: "user", text: "a word" };
+  const hit = (state: PickerState, query: string, path: string) =>
+    step(state, { kind: "hit", query, path, line }).state;
+
+  test("are searched for what was typed; sessions in which it was said are shown, the latest first", () => {
+    expect(opened.tasks).toEqual([{ kind: "search", query: "word", scope: "project" }]);
+    expect(matchesOf(opened.state)).toEqual([]);
+    const found = hit(hit(opened.state, "word", "/sessions/1.jsonl"), "word", "/sessions/3.jsonl");
+    expect(matchesOf(found).map(({ path }) => path)).toEqual(["/sessions/3.jsonl", "/sessions/1.jsonl"]);
+    expect(hit(found, "word", "/sessions/1.jsonl").contents?.found.get("/sessions/1.jsonl")).toHaveLength(2);
+    expect(step(found, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(true);
+  });
+
+  test("are searched anew for each text, and what comes late from the one before is left out", () => {
+    const { state, tasks } = press(opened.state, { text: "s" });
+    expect(tasks).toEqual([{ kind: "search", query: "words", scope: "project" }]);
+    expect(hit(state, "word", "/sessions/1.jsonl")).toBe(state);
+    expect(step(state, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(false);
+    expect(press(state, "rub-out-all").tasks).toEqual([{ kind: "search", query: "", scope: "project" }]);
+  });
+
+  test.each(["contents", "back"] as const)("are left by %s, which ends the search", (key) => {
+    const { state, tasks } = press(opened.state, key);
+    expect(tasks).toEqual([{ kind: "search", query: "", scope: "project" }]);
+    expect([state.contents, state.filter]).toEqual([undefined, "word"]);
+    expect(press(state, "back").tasks).toEqual([{ kind: "leave" }]);
+  });
+
+  test("are left by tab, which looks for other sessions", () => {
+    const { state, tasks } = press(opened.state, "toggle");
+    expect([state.contents, tasks]).toEqual([undefined, [{ kind: "find", scope: "all" }]]);
+  });
+});
+
+describe("the filter", () => {
+  test("finds letters in order in names, behind what holds the words themselves, and never in ids or folders", () => {
+    const sessions = [
+      session(1, { name: "Find the bug" }),
+      session(2, { firstMessage: "Fix the big unused group" }),
+      session(3, { cwd: "/f/t/b", id: "ftb" }),
+      session(4, { firstMessage: `Something else. ${"x".repeat(300)} ftbug` }),
+    ];
+    const { state } = step(emptyPicker("all"), { kind: "found", sessions });
+    const found = (text: string) =>
+      matchesOf(press(state, { text }).state).map(({ path }) => path.slice(10, 11));
+    expect(found("fnd bg")[0]).toBe("1");
+    expect(found("fnd bg")).not.toContain("3");
+    expect(found("ftbug").slice(0, 2)).toEqual(["4", "1"]);
+    expect(found("ftb")).toContain("3");
+    expect(found("gub")).toEqual([]);
+  });
+
+  test("finds all words anywhere, whatever their case, and is rubbed out by whole characters", () => {
+    const sessions = [
+      session(1, { name: "Parser" }),
+      session(2, { cwd: "/projects/parser" }),
+      session(3, { firstMessage: "👩‍👩‍👧 family" }),
+    ];
+    const { state } = step(emptyPicker("all"), { kind: "found", sessions });
+    const titles = (...keys: PickerKey[]) => matchesOf(press(state, ...keys).state).map(titleOf);
+    expect(titles({ text: "PARSER" })).toEqual(["Message 2", "Parser"]);
+    expect(titles({ text: "message" }, { text: " " }, { text: "1 parser" })).toEqual(["Parser"]);
+    expect(titles({ text: "fam " }, { text: "👩‍👩‍👧" })).toEqual(["👩‍👩‍👧 family"]);
+    expect(press(state, { text: "a👩‍👩‍👧" }, "rub-out").state.filter).toBe("a");
+    expect(press(state, { text: "abc" }, "rub-out-all", "rub-out").state.filter).toBe("");
+  });
+
+  test("brings the cursor back to the first one", () => {
+    expect(titleAfter(filled(20), "end", { text: "1" })).toBe("Message 19");
+  });
+});
+
+describe("choosing and leaving", () => {
+  test("enter chooses what is highlighted; nothing if nothing fits", () => {
+    expect(press(filled(3), "down", "enter").tasks).toEqual([{ kind: "choose", session: session(2) }]);
+    expect(press(filled(3), { text: "zzz" }, "enter", "rename", "delete").tasks).toEqual([]);
+  });
+
+  test("escape leaves the list, and anything else first", () => {
+    expect(press(filled(1), "back").tasks).toEqual([{ kind: "leave" }]);
+    expect(press(filled(1), "rename", "back").tasks).toEqual([]);
+    expect(press(filled(1), "delete", "back").tasks).toEqual([]);
+    expect(press(filled(1), "rename", "leave").tasks).toEqual([{ kind: "leave" }]);
+  });
+
+  test("tab looks for the sessions of all projects and back, but knows no other folder", () => {
+    const { state, tasks } = press(filled(3), { text: "mess" }, "toggle");
+    expect(tasks).toEqual([{ kind: "find", scope: "all" }]);
+    expect([state.sessions, state.filter, state.isComplete]).toEqual([[], "mess", false]);
+    expect(press(state, "toggle").tasks).toEqual([{ kind: "find", scope: "project" }]);
+    expect(press(emptyPicker("folder"), "toggle").tasks).toEqual([]);
+  });
+});
+
+describe("changing sessions", () => {
+  test("renaming starts from the name there is, and changes the list when it is done", () => {
+    const path = "/sessions/2.jsonl";
+    const { state, tasks } = press(filled(2), "rename", { text: " New " }, { text: "nam" }, "enter");
+    expect(tasks).toEqual([{ kind: "rename", path, name: "New nam" }]);
+    const after = step(state, { kind: "renamed", path, name: "New nam" }).state;
+    expect(titleOf(highlighted(after) ?? {})).toBe("New nam");
+    expect(press(after, "rename", "rub-out").state.mode).toMatchObject({ text: "New na" });
+    const cleared = step(after, { kind: "renamed", path, name: "" }).state;
+    expect(titleOf(highlighted(cleared) ?? {})).toBe("Message 2");
+  });
+
+  test("deleting asks; only y confirms", () => {
+    expect(press(filled(3), "down", "delete", { text: "n" }).tasks).toEqual([]);
+    expect(press(filled(3), "down", "delete", "enter").tasks).toEqual([]);
+    const { state, tasks } = press(filled(3), "down", "delete", { text: "y" });
+    const path = "/sessions/2.jsonl";
+    expect(tasks).toEqual([{ kind: "delete", path }]);
+    const after = step(state, { kind: "deleted", path }).state;
+    expect(matchesOf(after).map(titleOf)).toEqual(["Message 3", "Message 1"]);
+    expect(titleOf(highlighted(after) ?? {})).toBe("Message 1");
+  });
+
+  test("what was found meanwhile does not change which one is meant", () => {
+    const asked = press(filled(3), "delete").state;
+    const { state } = step(asked, { kind: "found", sessions: [session(9)] });
+    expect(press(state, { text: "y" }).tasks).toEqual([{ kind: "delete", path: "/sessions/3.jsonl" }]);
+  });
+});
+
+test("whatever is pressed, something that fits is highlighted, and the list is in order", () => {
+  const keys: PickerKey[] = [
+    ...(["up", "down", "page-up", "page-down", "home", "end", "enter", "back"] as const),
+    ...(["rename", "delete", "toggle", "rub-out", "rub-out-all"] as const),
+    ...["1", "2", "y", "m"].map((text) => ({ text })),
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...keys), { maxLength: 40 }), (pressed) => {
+      let state = filled(12);
+      for (const key of pressed) {
+        const next = step(state, { kind: "key", key, page: PAGE });
+        state = next.state;
+        if (next.task?.kind === "delete")
+          state = step(state, { kind: "deleted", path: next.task.path }).state;
+        if (next.task?.kind === "find")
+          state = step(state, { kind: "found", sessions: [session(1), session(21)] }).state;
+        const matches = matchesOf(state);
+        expect(highlighted(state) === undefined).toBe(matches.length === 0);
+        const times = state.sessions.map(({ modified }) => modified.getTime());
+        expect(times).toEqual([...times].sort((a, b) => b - a));
+      }
+    }),
+  );
+});
+
+test.each([
+  [undefined, { name: "up" }, "up"],
+  ["\u0012", { name: "r", ctrl: true }, "rename"],
+  ["r", { name: "r" }, { text: "r" }],
+  ["海", { name: undefined }, { text: "海" }],
+  [undefined, { name: "delete" }, "delete"],
+  ["\u001bx", { name: "x", meta: true }, undefined],
+  ["\u009b", { name: undefined }, undefined],
+  ["\u0001", { name: "a", ctrl: true }, undefined],
+] as const)("the key %j %j asks for %j", (text, key, expected) => {
+  expect(pickerKey(text, key)).toEqual(expected);
+});

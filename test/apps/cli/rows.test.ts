@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { loadWidths } from "../../../src/apps/cli/text/width.ts";
+import { chooseLandmarks, type Landmarks } from "../../../src/apps/cli/tree/landmarks.ts";
+import { kindOfMessage } from "../../../src/apps/text/entry-kind.ts";
+import { chooseAll } from "../../../src/apps/text/row-choice.ts";
+import { type TreeRow, treeRows } from "../../../src/apps/text/tree-rows.ts";
+import { entriesFrom, makeAncestorTest } from "../../../src/core/facts/ancestry.ts";
+import { findTrunk } from "../../../src/core/facts/trunk.ts";
+import { ColumnTree } from "../../../src/core/tree/column-tree.ts";
+import { NONE } from "../../../src/core/tree/entry-tree.ts";
+import fc from "../../support/fast-check.ts";
+
+await loadWidths();
+
+/** Makes a tree of messages; a number that is not smaller than the entry's own makes a root. */
+function treeOf(parents: readonly number[]): ColumnTree {
+  const tree = new ColumnTree();
+  parents.forEach((parent, i) => {
+    tree.add("message", i, parent < i ? parent : null, i);
+  });
+  return tree;
+}
+
+const anyTree = fc
+  .array(fc.nat(), { minLength: 1, maxLength: 120 })
+  // Parents near by make long lines, far ones make many branches.
+  .chain((seeds) =>
+    fc
+      .integer({ min: 1, max: 120 })
+      .map((reach) =>
+        seeds.map((seed, i) => (seed % 50 === 0 ? i : i - 1 - (seed % Math.min(i || 1, reach)))),
+      ),
+  )
+  .map(treeOf);
+
+const roles = ["user", "assistant", "toolResult"].map((role) => kindOfMessage({ role }));
+
+function rowsOf(tree: ColumnTree, leaf: number, landmarks?: Landmarks) {
+  const trunk = findTrunk(tree, leaf);
+  const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? kindOfMessage({}));
+  const chosen = landmarks ?? chooseLandmarks({ tree, leaf, kinds, labelled: [] }, trunk);
+  return [...treeRows({ tree, trunk, ...chosen, rootDepth: 1 })];
+}
+
+/** How many entries a row that stands for several holds. */
+function foldedIn(tree: ColumnTree, row: TreeRow): number {
+  if (row.kind === "entry") return 0;
+  return row.kind === "run" ? row.ordinals.length : [...entriesFrom(tree, row.heads)].length;
+}
+
+test("everything is drawn once, parents before children, side by side as it hangs", () => {
+  fc.assert(
+    fc.property(anyTree, fc.nat(), (tree, seed) => {
+      const leaf = seed % tree.size;
+      const entries = rowsOf(tree, leaf, { isDrawn: chooseAll(tree) }).filter((row) => row.kind === "entry");
+      expect(entries.map(({ ordinal }) => ordinal).sort((a, b) => a - b)).toEqual([...tree.ordinals()]);
+      const rowOf = new Map(entries.map((row, place) => [row.ordinal, { ...row, place }]));
+      for (const row of rowOf.values()) {
+        const parent = rowOf.get(tree.parentAt(row.ordinal));
+        const depth = parent?.depth ?? 0;
+        expect(row.depth).toBe(row.start !== undefined ? depth + 1 : depth);
+        expect(row.place).toBeGreaterThan(parent?.place ?? -1);
+      }
+      for (const ordinal of tree.path(leaf)) expect(rowOf.get(ordinal)?.depth).toBe(0);
+    }),
+  );
+});
+
+test("what is folded is counted: nothing is drawn twice, nothing goes missing", () => {
+  fc.assert(
+    fc.property(anyTree, (tree) => {
+      const leaf = tree.size - 1;
+      const rows = rowsOf(tree, leaf);
+      const drawn = rows.flatMap((row) => (row.kind === "entry" ? row.ordinal : []));
+      expect(new Set(drawn).size).toBe(drawn.length);
+      expect(drawn).toContain(leaf);
+      const folded = rows.reduce((sum, row) => sum + foldedIn(tree, row), 0);
+      // Branches on a folded run are told by their number only.
+      const hasHidden = rows.some((row) => row.kind === "run" && row.branches > 0);
+      if (!hasHidden) expect(drawn.length + folded).toBe(tree.size);
+      else expect(drawn.length + folded).toBeLessThan(tree.size);
+    }),
+  );
+});
+
+test("ancestors are told as the paths tell them", () => {
+  fc.assert(
+    fc.property(anyTree, fc.nat(), fc.nat(), (tree, a, b) => {
+      const [first, second] = [a % tree.size, b % tree.size];
+      const isAncestor = makeAncestorTest(tree);
+      expect(isAncestor(first, second)).toBe(tree.path(second).includes(first));
+    }),
+  );
+});
+
+test("an empty tree has no rows", () => {
+  expect(rowsOf(new ColumnTree(), NONE)).toEqual([]);
+});

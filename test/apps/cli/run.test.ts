@@ -1,0 +1,185 @@
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../../src/apps/cli/commands.ts";
+import { EXIT_CODES } from "../../../src/apps/cli/exit-codes.ts";
+import type { CliStream } from "../../../src/apps/cli/io.ts";
+import { run } from "../../../src/apps/cli/run.ts";
+import { widthOf } from "../../../src/apps/cli/text/width.ts";
+import { cli, temporaryFolder, widest } from "./support/cli.ts";
+import { wordsOf } from "./support/console.ts";
+import { Scribe } from "./support/sessions.ts";
+import { endedTerminal } from "./support/terminal.ts";
+
+describe("help", () => {
+  test("lists every command, how sessions are named, and the exit codes, in 80 columns", async () => {
+    const result = await cli(["--help"]);
+    expect(result.code).toBe(0);
+    for (const { name, summary } of COMMANDS) {
+      expect(result.stdout).toContain(`  ${name} `);
+      expect(result.stdout.replace(/\s+/g, " ")).toContain(summary);
+    }
+    expect(result.stdout).toContain("@last");
+    expect(result.stdout).toContain("Exit codes: 0");
+    expect(widest(result)).toBeLessThanOrEqual(80);
+    expect(result.lines.length).toBeLessThanOrEqual(48);
+  });
+
+  test.each(COMMANDS.map(({ name }) => name))("of %s fits on a narrow screen", async (name) => {
+    const result = await cli([name, "--help"], { columns: 40 });
+    expect(result.lines.length).toBeLessThanOrEqual(24);
+    // Commands stay whole, to be copied.
+    const wide = result.lines.filter((line) => line.length > 40 && !/^ {2}sessiontree |help /.test(line));
+    expect(wide).toEqual([]);
+  });
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))(
+    "of %s has examples that the command understands",
+    async (name, listed) => {
+      const command = await listed.load();
+      const result = await cli(["help", name]);
+      expect(result.code).toBe(0);
+      expect(widest(result)).toBeLessThanOrEqual(80);
+      expect(command.examples.length).toBeGreaterThan(0);
+      const lines = command.examples.map(([line]) => `sessiontree ${line}`).join("\n");
+      const parsed = spawnSync("bash", ["-n"], { input: lines, encoding: "utf8" });
+      expect([parsed.status, parsed.stderr]).toEqual([0, ""]);
+      for (const [line] of command.examples) {
+        expect(line.split(" ")[0]).toBe(name);
+        expect(result.stdout).toContain(`sessiontree ${line}`);
+        // Without the sessions that they name they fail, but none is wrong usage.
+        const words = wordsOf(line.split(" | ")[0] ?? "");
+        // What would go on until an interrupt is interrupted at once.
+        const untilInterrupted = () => AbortSignal.abort();
+        const settings = { cwd: temporaryFolder(), terminal: endedTerminal(), untilInterrupted };
+        expect((await cli(words, settings)).code).not.toBe(EXIT_CODES.usage);
+      }
+    },
+  );
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))(
+    "of %s in short fits on a screen, with every parameter and an example",
+    async (name, listed) => {
+      const { parameters } = await listed.load();
+      const result = await cli([name, "--help"]);
+      expect(result.lines.length).toBeLessThan(24);
+      expect(widest(result)).toBeLessThanOrEqual(80);
+      for (const { form } of parameters) expect(result.stdout).toContain(form);
+      expect(result.stdout).toContain(`\n\n  sessiontree ${name}`);
+      expect(result.stdout).toContain(`sessiontree help ${name}`);
+      const narrow = await cli([name, "--help"], { columns: 40, env: { NO_COLOR: "1" } });
+      const wide = narrow.lines.filter((line) => widthOf(line) > 40);
+      // An example is copied whole.
+      expect(wide.filter((line) => !line.startsWith("  sessiontree "))).toEqual([]);
+    },
+  );
+
+  test("that nobody asked for is on stderr, and wrong usage", async () => {
+    const { code, stdout, stderr } = await cli([]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("Usage: sessiontree");
+  });
+});
+
+test("--version gives the version of the package", async () => {
+  const { code, stdout } = await cli(["--version"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+});
+
+describe("wrong usage is one line that says what to do, and exit code 2", () => {
+  test.each([
+    ["unknown command", ["tre"], "unknown command 'tre' (Did you mean tree?) See \"sessiontree --help\"."],
+    [
+      "help on an unknown command",
+      ["bogus", "--help"],
+      "unknown command 'bogus'. See \"sessiontree --help\".",
+    ],
+    ["short help on one", ["tre", "x", "-h"], "unknown command 'tre' (Did you mean tree?)"],
+    ["help for one", ["help", "bogus"], "unknown command 'bogus'. See"],
+    [
+      "unknown option",
+      ["tree", "x", "--al"],
+      "option '--al' (Did you mean --all?) See \"sessiontree tree --help\".",
+    ],
+    ["missing argument", ["fork"], "missing required argument 'session'. See"],
+    ["too many arguments", ["tree", "a", "b"], "too many arguments"],
+    ["missing value", ["context", "a", "--leaf"], "argument missing"],
+    ["empty argument", ["tree", ""], "[session] must not be empty. See"],
+    ["hostile argument", ["\u001b[2J"], "unknown command '␛[2J'"],
+  ])("%s", async (_what, args, message) => {
+    const { code, stdout, stderr } = await cli(args);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^sessiontree: [^\n]+\n$/);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("failures are one line that says what to do, and exit code 1", () => {
+  test.each([["tree"], ["show"], ["context"]])("%s of a missing file", async (name) => {
+    const { code, stdout, stderr } = await cli([name, "./missing\u001b[2J.jsonl"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^sessiontree: There is no session at [^\n]*missing␛\[2J\.jsonl\. Check[^\n]+\n$/);
+  });
+
+  test("the stack is shown only where it is asked for", async () => {
+    const debugged = await cli(["tree", "./missing.jsonl"], { env: { SESSIONTREE_DEBUG: "1" } });
+    expect(debugged.stderr).toMatch(/^sessiontree: [^\n]+\nSessionError: /);
+    expect(debugged.stderr).toMatch(/\n\s+at .*\.ts:\d+/);
+  });
+
+  test("an error that nobody expected is told as such", async () => {
+    const full: CliStream = {
+      write: () => {
+        throw new Error("no space left");
+      },
+    };
+    const errors: string[] = [];
+    const stderr = { write: (text: string) => errors.push(text) };
+    expect(await run(["--help"], { stdout: full, stderr, env: {}, cwd: tmpdir() })).toBe(1);
+    expect(errors.join("")).toBe(
+      "sessiontree: no space left (unexpected; SESSIONTREE_DEBUG=1 shows where)\n",
+    );
+  });
+});
+
+describe("a closed pipe", () => {
+  const scribe = () => {
+    const made = new Scribe(temporaryFolder());
+    made.user("start");
+    made.work(2000);
+    return made;
+  };
+
+  test("that refuses a write ends the work without complaint", async () => {
+    let writes = 0;
+    const stdout: CliStream = {
+      write: () => {
+        writes++;
+        throw Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+      },
+    };
+    const errors: string[] = [];
+    const stderr = { write: (text: string) => errors.push(text) };
+    const { path } = scribe();
+    const code = await run(["tree", path, "--all"], { stdout, stderr, env: {}, cwd: tmpdir() });
+    expect([code, writes, errors]).toEqual([0, 1, []]);
+  });
+
+  test("that is known to be closed is not written to", async () => {
+    const stdout = {
+      written: 0,
+      get writable() {
+        return this.written === 0;
+      },
+      write(text: string) {
+        this.written += text.length;
+      },
+    };
+    const stderr = { write: () => expect.unreachable() };
+    const { path } = scribe();
+    expect(await run(["tree", path, "--all"], { stdout, stderr, env: {}, cwd: tmpdir() })).toBe(0);
+    expect(stdout.written).toBeGreaterThan(0);
+    expect(stdout.written).toBeLessThan(100_000);
+  });
+});

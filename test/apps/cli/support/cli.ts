@@ -1,0 +1,103 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import stringWidth from "string-width";
+import { onTestFinished, vi } from "vitest";
+import type { CliInput, CliStores, CliStream, CliTerminal } from "../../../../src/apps/cli/io.ts";
+import { run } from "../../../../src/apps/cli/run.ts";
+import { temporaryFolder as newFolder } from "../../../support/temporary-folder.ts";
+import { TestDatabase } from "./stores.ts";
+
+/** The moment at which the tests' command line runs. */
+export const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
+
+/** What the command line did. */
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Lines of stdout, without the last line break. */
+  readonly lines: string[];
+}
+
+/** What a test may set. */
+export interface CliSettings {
+  readonly cwd?: string;
+  readonly env?: { readonly [name: string]: string };
+  /** Makes stdout a terminal of so many columns. */
+  readonly columns?: number;
+  /** Answers questions. */
+  readonly ask?: (question: string) => Promise<string>;
+  /** Called with all that was written to stdout, piece by piece. */
+  readonly onOutput?: (text: string) => void;
+  readonly untilInterrupted?: () => AbortSignal;
+  /** What a file is opened with. */
+  readonly open?: (path: string) => Promise<boolean>;
+  /** What pickers are drawn on. */
+  readonly terminal?: CliTerminal;
+  /** What comes from stdin. */
+  readonly stdin?: CliInput;
+  /** What runs the same command line in a process of its own. */
+  readonly again?: (input: string) => Promise<void>;
+  /** How databases are reached; default: one that is empty. */
+  readonly stores?: CliStores;
+}
+
+/** A terminal of 80 columns without colours. */
+export const TERMINAL: CliSettings = { columns: 80, env: { NO_COLOR: "1" } };
+
+/** Runs the command line with streams that remember. */
+export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const { columns, ask, onOutput, stdin, untilInterrupted, open, terminal, again } = settings;
+  const stdout: CliStream = {
+    write: (text: string) => {
+      out.push(text);
+      onOutput?.(text);
+    },
+    ...(columns !== undefined && { isTTY: true, columns }),
+  };
+  const code = await run(args, {
+    stdout,
+    stderr: { write: (text: string) => errors.push(text) },
+    env: settings.env ?? {},
+    cwd: settings.cwd ?? tmpdir(),
+    now: () => NOW_MS,
+    stores: settings.stores ?? new TestDatabase(),
+    ...(stdin && { stdin }),
+    ...(ask && { ask }),
+    ...(untilInterrupted && { untilInterrupted }),
+    ...(again && { again }),
+    ...(open && { open }),
+    ...(terminal && { terminal }),
+  });
+  const text = out.join("");
+  return { code, stdout: text, stderr: errors.join(""), lines: text.replace(/\n$/, "").split("\n") };
+}
+
+/** Gives the values that were written as JSON, one per line. */
+export function jsonLines({ stdout }: CliResult): unknown[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): unknown => JSON.parse(line));
+}
+
+/** Columns of the widest line. */
+export function widest({ lines }: CliResult): number {
+  return Math.max(...lines.map((line) => stringWidth(line)));
+}
+
+/** Makes a folder for one test, and keeps times, caches and sessions of the machine out of it. */
+export function temporaryFolder(): string {
+  const folder = newFolder();
+  vi.stubEnv("TZ", "UTC");
+  vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
+  vi.stubEnv("XDG_DATA_HOME", join(folder, "data"));
+  vi.stubEnv("PI_CODING_AGENT_DIR", join(folder, "agent"));
+  vi.stubEnv("PI_SESSIONS_DIR", "");
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  return folder;
+}

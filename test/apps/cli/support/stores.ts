@@ -1,0 +1,72 @@
+import type { CliStores } from "../../../../src/apps/cli/io.ts";
+import type { SessionBackend } from "../../../../src/stores/contract/session-backend.ts";
+import type { SessionStore } from "../../../../src/stores/contract/session-store.ts";
+import { SCHEMA_VERSION } from "../../../../src/stores/postgres/migrate.ts";
+import { MemoryBackend } from "../../../../src/stores/remote/memory-backend.ts";
+import { remoteStore } from "../../../../src/stores/remote/remote-store.ts";
+
+/** An address with a password, and what may be shown of it. */
+export const SECRET = "s3cret";
+export const URL_OF_STORE = `postgres://ada:${SECRET}@db.example/agents`;
+export const SHOWN_STORE = "postgres://ada@db.example/agents";
+
+/** Nobody waits long for what fails on purpose. */
+const QUICK = { minRetryMs: 1, maxRetryMs: 2, giveUpAfterMs: 50, pollMs: 5 };
+
+/** A database that stays when its stores are closed, and counts them. */
+export class TestDatabase implements CliStores {
+  readonly #backendOf: () => SessionBackend;
+  /** Addresses that were opened, in order. */
+  readonly opened: string[] = [];
+  closed = 0;
+  version = 0;
+
+  /** @param backendOf - Gives a backend for each store; default: one in memory, for all. */
+  constructor(backendOf?: () => SessionBackend) {
+    const inMemory = new MemoryBackend();
+    this.#backendOf = backendOf ?? (() => inMemory);
+  }
+
+  async open(url: string): Promise<SessionStore> {
+    this.opened.push(url);
+    const store = this.store();
+    const close = store.close.bind(store);
+    store.close = async (options) => {
+      await close(options);
+      this.closed++;
+    };
+    return store;
+  }
+
+  async migrate(_url: string, to = SCHEMA_VERSION): Promise<{ from: number; to: number }> {
+    if (to > SCHEMA_VERSION) {
+      throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+    }
+    const from = this.version;
+    this.version = to;
+    return { from, to };
+  }
+
+  async migrationSql(_url: string, to = 3): Promise<string[]> {
+    return this.version === to ? [] : ["begin;", `-- to version ${to}`, "commit;"];
+  }
+
+  /** Gives a store over the same sessions, for tests to look into. */
+  store(): SessionStore {
+    return remoteStore(this.#backendOf(), QUICK);
+  }
+
+  /** Gives the bytes of a session. */
+  async bytes(id: string): Promise<string> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.store().exportBytes(id)) pieces.push(piece.slice());
+    return Buffer.concat(pieces).toString();
+  }
+
+  /** Gives the ids of all sessions, sorted. */
+  async ids(): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { id } of this.store().list()) ids.push(id);
+    return ids.sort();
+  }
+}

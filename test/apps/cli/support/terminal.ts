@@ -1,0 +1,49 @@
+import { PassThrough, Writable } from "node:stream";
+import { vi } from "vitest";
+import type { CliTerminal } from "../../../../src/apps/cli/io.ts";
+import { PATIENCE_MS } from "../../../support/patience.ts";
+
+/** A terminal that remembers what was drawn on it. */
+export class FakeTerminal implements CliTerminal {
+  readonly input = new PassThrough();
+  readonly output: Writable & { columns: number; rows: number };
+  /** Whether keys come one by one, after each change. */
+  readonly rawModes: boolean[] = [];
+  /** All that was written. */
+  written = "";
+
+  constructor(columns = 80, rows = 24) {
+    const write = (piece: unknown, _: unknown, done: () => void) => {
+      this.written += String(piece);
+      done();
+    };
+    this.output = Object.assign(new Writable({ write }), { columns, rows });
+    Object.assign(this.input, { setRawMode: (isRaw: boolean) => this.rawModes.push(isRaw) });
+  }
+
+  /** The lines that are shown, without colours. */
+  get lines(): string[] {
+    const drawn = this.written.split("\u001b[H").at(-1) ?? "";
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    return drawn.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "").split("\r\n");
+  }
+
+  press(keys: string): void {
+    this.input.write(keys);
+  }
+
+  /** Waits until something is shown. */
+  async shows(text: string | RegExp): Promise<void> {
+    await vi.waitUntil(
+      () => this.lines.some((line) => (typeof text === "string" ? line.includes(text) : text.test(line))),
+      { timeout: PATIENCE_MS, interval: 10 },
+    );
+  }
+}
+
+/** A terminal at which nobody sits any more. */
+export function endedTerminal(): FakeTerminal {
+  const terminal = new FakeTerminal();
+  terminal.input.end();
+  return terminal;
+}

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as EarlierTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { PROGRAM } from "../../support/program.ts";
+import { ID, project } from "../recall/support/past.ts";
+
+/** Lets a client start the program in a project, and nothing of this machine reach it. */
+function serverFor({ folder, sessions }: { folder: string; sessions: string }, ...args: string[]) {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: folder,
+    XDG_CACHE_HOME: join(folder, "cache"),
+    PI_CODING_AGENT_DIR: join(folder, "agent"),
+    PI_CODING_AGENT_SESSION_DIR: sessions,
+  };
+  return { command: process.execPath, args: [PROGRAM, "mcp", ...args], cwd: folder, env };
+}
+
+/** The latest client, with the protocol of 2026 or of 2025. */
+async function connect(past: { folder: string; sessions: string }, ...args: string[]) {
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StdioClientTransport({ ...serverFor(past, ...args), stderr: "pipe" }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function connectEarlier(past: { folder: string; sessions: string }, ...args: string[]) {
+  const client = new EarlierClient({ name: "test", version: "1" });
+  await client.connect(new EarlierTransport({ ...serverFor(past, ...args), stderr: "pipe" }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+function textOf(answer: object): string {
+  const { content } = Object(answer);
+  return String(Object(content?.[0]).text);
+}
+
+describe.each([
+  ["version 2", connect],
+  ["version 1", connectEarlier],
+])("the official client, %s", (_version, start) => {
+  test("finds, reads and cites what a past session says, within 4 KB", async () => {
+    const past = project();
+    const before = readFileSync(past.scribe.path);
+    const client = await start(past);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual(
+      ["search_sessions", "read_entries", "session_overview", "find_failures", "file_history", "usage"].map(
+        (name) => [name, true],
+      ),
+    );
+    const [search] = tools;
+    expect(search?.inputSchema).toMatchObject({ type: "object", required: ["query"] });
+    expect(client.getInstructions()).toContain("find_failures");
+    const fixed = await client.callTool({
+      name: "find_failures",
+      arguments: { error: "RangeError: expected 7, got 6.5" },
+    });
+    expect(textOf(fixed)).toContain(`worked: → bash npm test -- all (entry ${past.worked})`);
+    expect(Buffer.byteLength(textOf(fixed))).toBeLessThan(4096);
+    const touched = await client.callTool({ name: "file_history", arguments: { path: "totals.ts" } });
+    expect(textOf(touched)).toContain(ID(1));
+    const wrong = await client.callTool({ name: "read_entries", arguments: { session: "none" } });
+    expect([wrong.isError, textOf(wrong)]).toEqual([true, expect.stringContaining('No session "none"')]);
+    expect(readFileSync(past.scribe.path)).toEqual(before);
+    expect(readdirSync(past.sessions)).toHaveLength(1);
+  });
+
+  test("gets prompts and resources", async () => {
+    const past = project();
+    const client = await start(past);
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(["recall", "handoff"]);
+    const recall = await client.getPrompt({ name: "recall", arguments: { topic: "receipts" } });
+    expect(Object(recall.messages[0]?.content).text).toContain("about: receipts");
+    const handoff = await client.getPrompt({ name: "handoff", arguments: { session: ID(1) } });
+    const text = String(Object(handoff.messages[0]?.content).text);
+    expect(text).toContain("Fixed: round each line of the receipt.");
+    expect(Buffer.byteLength(text)).toBeLessThan(9_000);
+    const { resources } = await client.listResources();
+    expect(resources).toMatchObject([
+      { uri: `sessiontree://session/${ID(1)}`, title: "Why do the totals of receipts fail?" },
+    ]);
+    const session = await client.readResource({ uri: `sessiontree://session/${ID(1)}` });
+    expect(Object(session.contents[0]).text).toContain("13 entries, 2 failed");
+    const entry = await client.readResource({ uri: `sessiontree://session/${ID(1)}/entry/${past.answered}` });
+    expect(Object(entry.contents[0]).text).toContain("Fixed: round each line of the receipt.");
+    await expect(client.readResource({ uri: "sessiontree://session/none" })).rejects.toThrow("No session");
+  });
+});
+
+test("--secrets hides what its patterns match, and a wrong file is said at once", async () => {
+  const past = project();
+  const patterns = join(past.folder, "secrets.txt");
+  await expect(connect(past, "--secrets", patterns)).rejects.toThrow();
+  writeFileSync(patterns, "receip\\w*\n");
+  const client = await connect(past, "--secrets", patterns);
+  const { content } = await client.callTool({ name: "search_sessions", arguments: { query: "rounded" } });
+  expect(textOf({ content })).toContain("Why do the totals of [secret] fail?");
+});

@@ -1,0 +1,285 @@
+import { expect, test } from "vitest";
+import { editsIn } from "../../../src/apps/page/model/edit-diff.ts";
+import { roundValues, tokens } from "../../../src/apps/page/model/format.ts";
+import { readQuery, snippetOf } from "../../../src/apps/page/model/search.ts";
+import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
+import {
+  type CallOrder,
+  cacheShare,
+  groupCalls,
+  type ModelCall,
+  modelCalls,
+  orderCalls,
+  sumsByModel,
+} from "../../../src/apps/page/model/usage.ts";
+import { contentOf } from "../../../src/core/facts/entry-content.ts";
+import { excerptOf } from "../../../src/core/facts/excerpt.ts";
+import { imageAddress } from "../../../src/core/facts/images.ts";
+import { dollars, roundDollars } from "../../../src/core/facts/number-text.ts";
+import { nothingSpent, sumSpent } from "../../../src/core/facts/spending.ts";
+import { duration } from "../../../src/core/facts/times.ts";
+import { entriesOf, foundIn, type Line, modelOf, said } from "./support/session.ts";
+
+const snippetsIn = (model: SessionModel, text: string) =>
+  foundIn(model, text).map((hit) => snippetOf(model, hit));
+
+/** Everything that a field can hold which ought to hold something else. */
+const ODD = [
+  null,
+  undefined,
+  0,
+  -1,
+  true,
+  "",
+  "text",
+  [],
+  [null],
+  [[]],
+  {},
+  { type: "text" },
+  { type: 5 },
+  [{ type: "toolCall" }],
+];
+
+test("whatever stands in the fields of an entry, something is shown and nothing thrown", () => {
+  const types = [
+    "message",
+    "custom_message",
+    "compaction",
+    "branch_summary",
+    "custom",
+    "context_edit",
+    "usage",
+    "label",
+    "new",
+  ];
+  const roles = [
+    "user",
+    "assistant",
+    "toolResult",
+    "bashExecution",
+    "system",
+    "custom",
+    "branchSummary",
+    "else",
+  ];
+  const entries = types.flatMap((type) =>
+    ODD.flatMap((odd) =>
+      [
+        { summary: odd, content: odd, data: odd, replacement: odd, usage: odd, details: odd, label: odd },
+        ...roles.map((role) => ({
+          message: {
+            role,
+            content: odd,
+            command: odd,
+            sections: odd,
+            toolsAdded: odd,
+            errorMessage: odd,
+            stopReason: odd,
+          },
+        })),
+      ].map((fields) => ({ type, id: "a", parentId: null, timestamp: "", ...fields })),
+    ),
+  );
+  for (const entry of entries) {
+    expect(Array.isArray(contentOf(entry).parts)).toBe(true);
+    expect(excerptOf(entry).text).toBeTypeOf("string");
+  }
+});
+
+test("an answer without text is told by its calls, by how it ended, or by its thinking", () => {
+  const call = { type: "toolCall", name: "bash", arguments: { command: "ls" } };
+  const thinking = { type: "thinking", thinking: "Hm." };
+  const excerpt = (content: readonly unknown[], stopReason: string) =>
+    excerptOf({
+      type: "message",
+      id: "a",
+      parentId: null,
+      timestamp: "",
+      message: { role: "assistant", content, stopReason },
+    }).text;
+  expect(excerpt([thinking, call], "toolUse")).toBe("→ bash ls");
+  expect(excerpt([thinking], "stop")).toBe("(thinking)");
+  expect(excerpt([], "aborted")).toBe("(aborted)");
+  expect(excerpt([], "stop")).toBe("");
+});
+
+test("only images that are pixels are shown", () => {
+  const shown = (mimeType: unknown, data: unknown) => {
+    const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entryAt(0);
+    const parts = contentOf(entry).parts;
+    return parts.map((part) => part.kind === "image" && imageAddress(part) !== undefined);
+  };
+  for (const data of ["AAAA", "AAA=", "AA==", "AAA", "AA\r\nAA"])
+    expect(shown("image/png", data)).toEqual([true]);
+  for (const [type, data] of [
+    ["image/svg+xml", "AAAA"],
+    ["text/html", "AAAA"],
+    ['image/png" onerror="x', "AAAA"],
+    ["image/png", 'AA" onerror="x'],
+    ["image/png", ""],
+    ["image/png", "AAAAA"],
+    ["image/png", "AA=A"],
+    ["image/png", "[image removed]"],
+    [5, "AAAA"],
+    ["image/png", ["AAAA"]],
+  ]) {
+    expect(shown(type, data), String(type)).toEqual([false]);
+  }
+});
+
+test("edits are compared, one or several, by whatever names tools give them", () => {
+  const signs = (given: unknown) => editsIn(given).map((lines) => lines.map(({ sign, text }) => sign + text));
+  expect(signs({ path: "a", oldText: "x\ny", newText: "x\nz" })).toEqual([[" x", "-y", "+z"]]);
+  expect(signs({ old_string: "a", new_string: "" })).toEqual([["-a"]]);
+  expect(signs({ edits: [{ oldText: "a", newText: "b" }, { oldText: 1 }] })).toEqual([["-a", "+b"]]);
+  for (const given of [null, "text", [], {}, { oldText: "a" }, { oldText: 1, newText: 2 }, { edits: "x" }]) {
+    expect(editsIn(given)).toEqual([]);
+  }
+  const long = Array.from({ length: 30_000 }, (_, line) => `line ${line}`).join("\n");
+  expect(editsIn({ oldText: long, newText: long.replaceAll("line", "row") })[0]).toHaveLength(60_000);
+});
+
+test("a search finds texts of every kind, in any case, with what stands around them", () => {
+  const call = { type: "toolCall", id: "1", name: "grep", arguments: { pattern: "Needle [x]" } };
+  const lines: Line[] = [
+    ["a", null, "a NEEDLE\nin two lines"],
+    ["b", "a", said("assistant", [{ type: "thinking", thinking: "needle?" }, call])],
+    ["c", "b", said("toolResult", [{ type: "text", text: "no such thing" }], { toolName: "grep" })],
+    ["d", "c", { type: "label", targetId: "c", label: "needle here" }],
+    ["e", "d", { type: "custom", customType: "state", data: { deep: ["the needle"] } }],
+  ];
+  const model = modelOf(lines);
+  expect(foundIn(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
+  expect(foundIn(model, '"needle ["')).toHaveLength(1);
+  expect(snippetsIn(model, "needle")[0]).toEqual(["a ", "NEEDLE", " in two lines"]);
+  // Words stand in any order, phrases as they are in quotes; all of them in one entry.
+  expect(foundIn(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
+  expect(snippetsIn(model, '"needle in two"').map(([, match]) => match)).toEqual(["NEEDLE in two"]);
+  expect(foundIn(model, '"two needle"')).toEqual([]);
+  expect(foundIn(model, "word ".repeat(1000))).toEqual([]);
+  expect(readQuery("word ".repeat(1000)).problem).toContain("at most");
+  // An id is told from what the entry says.
+  const named = modelOf([["4f86", null, "some text"]]);
+  expect(snippetsIn(named, "F8")[0]).toEqual(["id 4", "f8", "6"]);
+  expect(foundIn(model, "  ")).toEqual([]);
+  expect(foundIn(model, "nothing like it")).toEqual([]);
+});
+
+test("a search keeps no text of what it has found: a hit reads its entry when it is shown", () => {
+  const model = modelOf([["a", null, "a needle in hay"]]);
+  const read: number[] = [];
+  const entryAt = (ordinal: number) => {
+    read.push(ordinal);
+    return model.entryAt(ordinal);
+  };
+  const watched = { ...model, entryAt };
+  const hits = foundIn(watched, "needle");
+  expect([hits.length, read]).toEqual([1, []]);
+  expect(hits.map((hit) => snippetOf(watched, hit))).toEqual([["a ", "needle", " in hay"]]);
+  expect(read).toEqual([0]);
+});
+
+test("calls are ordered by cost, by tokens, or as they were made", () => {
+  const call = (ordinal: number, cost: number, total: number): ModelCall => ({
+    ...nothingSpent(),
+    ...{ ordinal, model: "m", calls: 1, total, cost },
+  });
+  const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
+  const ordinalsBy = (order: CallOrder) => orderCalls(calls, order).map(({ ordinal }) => ordinal);
+  expect(ordinalsBy("cost")).toEqual([1, 0, 2]);
+  expect(ordinalsBy("tokens")).toEqual([2, 0, 1]);
+  expect(ordinalsBy("time")).toEqual([0, 1, 2]);
+});
+
+test("usage is added up by model, whatever numbers are missing", () => {
+  const answer = (model: string, usage: unknown) => said("assistant", [], { provider: "p", model, usage });
+  const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 3 };
+  const calls = modelCalls(
+    modelOf([
+      ["a", null, answer("m", { input: 10, output: 2, cacheRead: 30, cacheWrite: 0, totalTokens: 42, cost })],
+      ["b", "a", answer("n", { input: "5", output: 1 })],
+      ["c", "b", answer("m", { cost: { input: 0.5, output: 0.25 } })],
+      ["d", "c", answer("n", "none")],
+      ["e", "d", { type: "usage", kind: "title", provider: "p", model: "m", usage: { input: 1, output: 1 } }],
+      [
+        "f",
+        "e",
+        { type: "compaction", summary: "", firstKeptEntryId: "a", tokensBefore: 1, usage: { output: 4 } },
+      ],
+    ]),
+  );
+  expect(sumSpent(calls)).toMatchObject({ calls: 4, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
+  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
+    ["p/m", 3],
+    ["p/n", 1],
+  ]);
+  expect(cacheShare(sumSpent(calls))).toBeCloseTo(30 / 41);
+  expect(groupCalls(calls, 2).map((group) => group.length)).toEqual([3, 2]);
+});
+
+test("numbers are written short, and scales end above what they show", () => {
+  expect([0, 950, 12_400, 999_499, 1_234_567, 1.8e9].map(tokens)).toEqual([
+    "0",
+    "950",
+    "12.4k",
+    "999k",
+    "1.2M",
+    "1.8B",
+  ]);
+  expect([0, 0.00001, 0.00123, 0.25, 3, 12.5, -0.5].map(dollars)).toEqual([
+    "$0.00",
+    "<$0.0001",
+    "$0.0012",
+    "$0.25",
+    "$3.00",
+    "$12.50",
+    "-$0.50",
+  ]);
+  const seconds = [0.04, 9.94, 9.96, 59.4, 59.6, 200, 3599.6, 8040, 86_399, 273_600, 3e8];
+  expect(seconds.map((value) => duration(value * 1000))).toEqual([
+    "<0.1 s",
+    "9.9 s",
+    "10 s",
+    "59 s",
+    "1 min",
+    "3 min 20 s",
+    "1 h",
+    "2 h 14 min",
+    "1 d",
+    "3 d 4 h",
+    "3,472 d 5 h",
+  ]);
+  expect([0, 0.0005, 0.25, 7.5].map(roundDollars)).toEqual(["$0", "$0.0005", "$0.25", "$7.5"]);
+  for (const most of [0.003, 1, 7, 99, 100, 12_345]) {
+    const values = roundValues(most);
+    expect(values.at(-1)).toBeGreaterThanOrEqual(most);
+    expect(values.length).toBeLessThan(8);
+  }
+  expect(roundValues(0)).toEqual([0, 1]);
+});
+
+test("a command is in red if it failed, not if somebody stopped it", () => {
+  const shown = (fields: object) => {
+    const model = modelOf([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
+    return entriesOf(model).flatMap((entry) =>
+      contentOf(entry).parts.map((part) => "isError" in part && part.isError),
+    );
+  };
+  expect(shown({ exitCode: 2 })).toEqual([true]);
+  expect(shown({ exitCode: 0 })).toEqual([false]);
+  expect(shown({ exitCode: 130, cancelled: true })).toEqual([false]);
+});
+
+test("unknown parts, details and nested calls of a result are shown and found", () => {
+  const parts = [{ type: "text", text: "plain" }, { type: "audio", data: "unheard" }, "bare"];
+  const nestedCalls = { calls: [{ name: "inner" }], complete: true };
+  const fields = { toolName: "task", details: { kept: "aside" }, nestedCalls };
+  const model = modelOf([["a", null, said("toolResult", parts, fields)]]);
+  const { parts: shown } = contentOf(model.entryAt(0));
+  const titles = shown.map((part) => ("title" in part ? part.title : ""));
+  const unknown = "Content of an unknown kind";
+  expect(titles).toEqual(["task", unknown, unknown, "Details", "Nested calls"]);
+  for (const text of ["unheard", "bare", "aside", "inner"])
+    expect(foundIn(model, text), text).toHaveLength(1);
+});

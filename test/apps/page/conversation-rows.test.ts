@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { type ConversationRow, conversationRows } from "../../../src/apps/page/model/conversation-rows.ts";
+import { viewPath } from "../../../src/apps/page/model/path-items.ts";
+import { isStateEntry, type SessionModel } from "../../../src/apps/page/model/session-model.ts";
+import { type Line, modelOf, said } from "./support/session.ts";
+
+const call = (...ids: string[]) =>
+  said(
+    "assistant",
+    ids.map((id) => ({ type: "toolCall", id, name: "t", arguments: {} })),
+  );
+const result = (toolCallId: string) => said("toolResult", [], { toolCallId, toolName: "t" });
+
+/** Writes rows short: `b(c,d)` is an entry with the results c and d, `2 compacted` a line. */
+function rowsOf(model: SessionModel, isOpen = false): string[] {
+  const { rows, rowOf } = conversationRows(
+    viewPath(model, model.leaf).items,
+    ({ ordinal }) => isStateEntry(model, ordinal),
+    () => isOpen,
+  );
+  const written = rows.map((row) => writeRow(row, model));
+  // Whatever has no row of its own is found in one all the same.
+  for (const { ordinal } of viewPath(model, model.leaf).items)
+    expect(written[rowOf.get(ordinal) ?? -1]).toBeDefined();
+  return written;
+}
+
+function writeRow(row: ConversationRow, model: SessionModel): string {
+  if (row.kind !== "entry") return `${row.size} ${row.kind}, ${row.failed} failed`;
+  const ids = Array.from(row.results.values(), ({ ordinal }) => model.entryAt(ordinal)?.id);
+  return ids.length === 0 ? row.item.entry.id : `${row.item.entry.id}(${ids})`;
+}
+
+test("results stand with their calls, in whatever order they came, and with something between them", () => {
+  const model = modelOf([
+    ["a", null, "go"],
+    ["b", "a", call("1", "2", "3")],
+    ["c", "b", result("2")],
+    ["d", "c", "hurry"],
+    ["e", "d", result("1")],
+    ["f", "e", call("1")],
+    ["g", "f", result("1")],
+    ["h", "g", result("1")],
+  ]);
+  expect(rowsOf(model)).toEqual(["a", "b(c,e)", "d", "f(g)", "h"]);
+});
+
+test("a result whose call stands before another answer, or nowhere, stands alone", () => {
+  const model = modelOf([
+    ["a", null, call("1")],
+    ["b", "a", call("2")],
+    ["c", "b", result("1")],
+    ["d", "c", result("")],
+    ["e", "d", said("toolResult", [], { toolCallId: 5 })],
+  ]);
+  expect(rowsOf(model)).toEqual(["a", "b", "c", "d", "e"]);
+});
+
+test("calls and results without an id stand alone", () => {
+  const model = modelOf([
+    ["a", null, call("")],
+    ["b", "a", "go"],
+    ["c", "b", result("")],
+  ]);
+  expect(rowsOf(model)).toEqual(["a", "b", "c"]);
+});
+
+test("what was compacted is one line with what never counts in it, until it is opened", () => {
+  const lines: Line[] = [
+    ["a", null, { type: "model_change", provider: "p", modelId: "m" }],
+    ["b", "a", "1"],
+    ["c", "b", { type: "label", targetId: "b", label: "x" }],
+    ["d", "c", call("1")],
+    ["e", "d", said("toolResult", [], { toolCallId: "1", isError: true })],
+    ["f", "e", "kept"],
+    ["g", "f", { type: "compaction", summary: "s", firstKeptEntryId: "f", tokensBefore: 1 }],
+  ];
+  expect(rowsOf(modelOf(lines))).toEqual(["a", "3 compacted, 1 failed", "f", "g"]);
+  expect(rowsOf(modelOf(lines), true)).toEqual(["a", "3 compacted, 1 failed", "b", "c", "d(e)", "f", "g"]);
+});
+
+test("state entries that follow one another are one line until it is opened, unless one says more", () => {
+  const state = { type: "custom", customType: "todo", data: {} };
+  const lines: Line[] = [
+    ["a", null, state],
+    ["b", "a", "1"],
+    ["c", "b", state],
+    ["d", "c", state],
+    ["e", "d", { type: "label", targetId: "g", label: "x" }],
+    ["f", "e", state],
+    ["g", "f", state],
+    ["h", "g", "2"],
+    ["i", "h", state],
+    ["j", "i", state],
+    ["k", "j", { type: "compaction", summary: "s", firstKeptEntryId: "h", tokensBefore: 1 }],
+  ];
+  expect(rowsOf(modelOf(lines.slice(0, -1)))).toEqual([
+    "a",
+    "b",
+    "2 states, 0 failed",
+    "e",
+    "f",
+    "g",
+    "h",
+    "2 states, 0 failed",
+  ]);
+  const open = ["2 states, 0 failed", "i", "j", "k"];
+  expect(rowsOf(modelOf(lines), true).slice(-4)).toEqual(open);
+  expect(rowsOf(modelOf(lines))).toContain("1 compacted, 0 failed");
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { headingOf } from "../../../src/apps/page/model/entry-heading.ts";
+import { kindOf } from "../../../src/apps/text/entry-kind.ts";
+
+const HEAD = { id: "a", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };
+
+function headingFor(fields: { type: string; [name: string]: unknown }) {
+  const entry = { ...HEAD, ...fields };
+  return headingOf(entry, kindOf(entry));
+}
+
+test("an answer is headed by its model, and says how it ended", () => {
+  const message = { role: "assistant", model: "acorn-2", stopReason: "error", content: [] };
+  expect(headingFor({ type: "message", message })).toMatchObject({
+    text: "acorn-2",
+    level: 3,
+    outcome: "failed",
+  });
+});
+
+test("a prompt begins a turn", () => {
+  const message = { role: "user", content: "hello" };
+  expect(headingFor({ type: "message", message })).toMatchObject({ text: "You", level: 2 });
+});
+
+test("a custom message is headed by its own type", () => {
+  expect(headingFor({ type: "custom_message", customType: "note", content: "x" }).text).toBe("note");
+  expect(headingFor({ type: "message", message: { role: "custom", customType: "hint" } }).text).toBe("hint");
+  expect(headingFor({ type: "custom_message", content: "x" }).text).toBe("custom message");
+});
+
+test("an unknown type that is named like a role is not taken for it", () => {
+  const message = { model: "acorn-2", stopReason: "error" };
+  expect(headingFor({ type: "assistant", message })).toMatchObject({
+    text: "assistant",
+    level: undefined,
+    outcome: undefined,
+  });
+  expect(headingFor({ type: "user" })).toMatchObject({ text: "user", level: undefined });
+});

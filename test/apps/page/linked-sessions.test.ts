@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { linksIn } from "../../../src/apps/page/model/linked-sessions.ts";
+import { type Line, modelOf, said } from "./support/session.ts";
+
+const child = { path: "/s/child.jsonl", href: undefined };
+
+test("sessions that exist are found in details and stored data, and at the result that they are about", () => {
+  const known = new Map([
+    ["child", child],
+    ["/s/child.jsonl", child],
+  ]);
+  const lines: Line[] = [
+    ["a", null, said("assistant", [{ type: "toolCall", id: "1", name: "task", arguments: {} }])],
+    ["b", "a", said("toolResult", [], { toolCallId: "1", toolName: "task" })],
+    ["c", "b", { type: "custom", customType: "x", data: { toolCallId: "1", sessionId: "child" } }],
+    ["d", "c", said("toolResult", [], { toolCallId: "2", details: { deep: [{ file: "/s/child.jsonl" }] } })],
+    ["e", "d", { type: "custom", customType: "x", data: { sessionId: "nobody" } }],
+  ];
+  expect([...modelOf(lines, known).linked]).toEqual([
+    [2, [child]],
+    [1, [child]],
+    [3, [child]],
+  ]);
+  expect(modelOf(lines).linked.size).toBe(0);
+});
+
+test("data without an end in sight is given up", () => {
+  let deep: unknown = "child";
+  for (let level = 0; level < 10_000; level++) deep = [deep];
+  const entry = { type: "custom", id: "a", parentId: null, timestamp: "", data: deep };
+  expect(linksIn(entry, new Map([["child", child]]))).toBeUndefined();
+});

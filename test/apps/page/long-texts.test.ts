@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { readColours } from "../../../src/apps/page/model/terminal-colors.ts";
+import { shownPieces } from "../../../src/apps/page/model/visible-pieces.ts";
+
+const ESC = "\u001b";
+
+test("colours of terminals are told apart from the text, whatever their spelling", () => {
+  const looks = (text: string) => {
+    const { plain, runs } = readColours(text);
+    return runs.map(({ start, end, classes }) => [plain.slice(start, end), classes]);
+  };
+  expect(readColours("plain")).toEqual({ plain: "plain", runs: [] });
+  expect(readColours(`a${ESC}[31mb${ESC}[0mc`).plain).toBe("abc");
+  expect(looks(`a${ESC}[31;1mred${ESC}[39m bold${ESC}[m none`)).toEqual([
+    ["red", "ink-red ink-bold"],
+    [" bold", "ink-bold"],
+  ]);
+  expect(looks(`${ESC}[92mgreen${ESC}[22;90;4mfaint${ESC}[24;37mwhite`)).toEqual([
+    ["green", "ink-green"],
+    ["faint", "ink-grey ink-underlined"],
+  ]);
+  // By index or by parts; what follows is not taken for codes of its own.
+  expect(looks(`${ESC}[38;5;196mred${ESC}[38;2;40;80;240;3mblue${ESC}[0;48;5;2mground${ESC}[49mno`)).toEqual([
+    ["red", "ink-red"],
+    ["blue", "ink-blue ink-italic"],
+    ["ground", "ground-green"],
+  ]);
+  expect(looks(`${ESC}[38;5;240mgrey${ESC}[38;5;15mwhite${ESC}[38mnone${ESC}[1234mnone`)).toEqual([
+    ["grey", "ink-grey"],
+  ]);
+  // Other sequences are no colours.
+  expect(readColours(`${ESC}[2Ja`).plain).toBe(`${ESC}[2Ja`);
+  // As grep writes: to clear the rest of a line ends no colour. What a program wrote over a line stands below it.
+  expect(looks(`${ESC}[31m${ESC}[Kfound${ESC}[m${ESC}[K there`)).toEqual([["found", "ink-red"]]);
+  expect(readColours("10%\r100%\r\ndone").plain).toBe("10%\n100%\ndone");
+});
+
+test("of a long text its beginning is shown, and what stands around spots that are asked for", () => {
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, line) => `line ${from + line}\n`).join("");
+  const text = lines(0, 5000);
+  const shown = (...spots: number[]) =>
+    shownPieces(text, spots).map(([start, end]) => text.slice(start, end));
+  const at = (line: number) => text.indexOf(`line ${line}\n`);
+  const head = lines(0, 300).trimEnd();
+  expect(shown()).toEqual([head]);
+  expect(shown(-1, at(10))).toEqual([head]);
+  const few = lines(0, 12).trimEnd();
+  expect(shown(at(2000))).toEqual([few, lines(1940, 2240).trimEnd()]);
+  // A piece can hold several spots, and pieces that touch are one.
+  expect(shown(at(2010), at(2000))).toHaveLength(2);
+  expect(shown(at(2250), at(2000), at(60))[1]).toBe(lines(1940, 2539).trimEnd());
+  expect(shown(at(4990), at(2000)).map((piece) => piece.split("\n")[0])).toEqual([
+    "line 0",
+    "line 1940",
+    "line 4930",
+  ]);
+  expect(shownPieces("short", [])).toEqual([[0, 5]]);
+  const wide = "x".repeat(200_000);
+  expect(shownPieces(wide, [150_000])).toEqual([
+    [0, 40_000],
+    [142_000, 182_000],
+  ]);
+});

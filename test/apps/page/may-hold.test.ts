@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { entriesThatMayHold } from "../../../src/apps/page/model/candidate-entries.ts";
+import { readQuery, searchedText } from "../../../src/apps/page/model/search.ts";
+import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
+import { entriesOf, foundIn, type Line, modelOf, modelOfText, said } from "./support/session.ts";
+
+const mayHold = (model: SessionModel, text: string) =>
+  [...entriesThatMayHold(model, readQuery(text).query)].flatMap(({ ordinals }) => ordinals);
+
+const FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
+
+test("no entry that shows a word is passed over, whatever its line spells otherwise", () => {
+  const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" });
+  let words = 0;
+  for (const file of files.filter((name) => name.endsWith(".jsonl"))) {
+    const bytes = readFileSync(FIXTURES + file);
+    if (bytes.length > 100_000) continue;
+    const model = modelOfText(bytes);
+    for (const [ordinal, entry] of entriesOf(model).entries()) {
+      const { text } = searchedText(model, ordinal, entry);
+      const longest = text.match(/[^\s"\p{Cc}]{5,}/gu)?.sort((a, b) => b.length - a.length) ?? [];
+      for (const word of longest.slice(0, 5)) {
+        words++;
+        expect(mayHold(model, word.slice(0, 40)), `${file}: ${word}`).toContain(ordinal);
+      }
+    }
+  }
+  expect(words).toBeGreaterThan(100);
+});
+
+test("words are found through escapes, colours, ids and labels, but not in what the page itself says; other lines are not read", () => {
+  const lines: Line[] = [
+    ["a", null, 'caf\u00e9 "quoted" back\\\\slash'],
+    [
+      "b",
+      "a",
+      said("toolResult", [{ type: "text", text: "one li\u001b[31mghthou\u001b[0mse" }], { toolName: "bash" }),
+    ],
+    ["c3d4e5", "b", said("assistant", [], { stopReason: "length" })],
+    ["d", "c3d4e5", { type: "label", targetId: "a", label: "herons" }],
+    ["e", "d", "nothing"],
+  ];
+  const model = modelOf(lines);
+  const found = (text: string) => foundIn(model, text).map(({ ordinal }) => ordinal);
+  expect(["CAF\u00c9", "quoted", "slash", "lighthouse", "c3d4", "herons", "greatest"].map(found)).toEqual([
+    ...[[0], [0], [0], [1], [2], [0, 3], []],
+  ]);
+  expect(mayHold(model, "nothing")).toEqual([0, 1, 3, 4]);
+});

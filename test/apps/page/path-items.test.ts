@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { viewPath } from "../../../src/apps/page/model/path-items.ts";
+import { NONE } from "../../../src/core/tree/entry-tree.ts";
+import { type Line, modelOf, said } from "./support/session.ts";
+
+const LINES: Line[] = [
+  ["a", null, said("system", "You help.")],
+  ["b", "a", "question"],
+  ["c", "b", said("assistant", [{ type: "text", text: "answer" }])],
+  ["d", "c", { type: "label", targetId: "b", label: "x" }],
+  ["e", "d", "kept"],
+  ["f", "e", said("toolResult", [{ type: "text", text: "long" }], { toolCallId: "1", toolName: "t" })],
+  ["g", "f", "unwanted"],
+  ["h", "g", { type: "context_edit", targetId: "f", replacement: { content: "short" } }],
+  ["i", "h", { type: "context_edit", targetId: "g", replacement: null }],
+  ["j", "i", { type: "compaction", summary: "sum", firstKeptEntryId: "e", tokensBefore: 9 }],
+  ["k", "j", { message: { role: "bashExecution", command: "ls", output: "", excludeFromContext: true } }],
+];
+
+test("each entry of a path is told what the model gets of it", () => {
+  const model = modelOf(LINES);
+  const { items, modelItems } = viewPath(model, model.leaf);
+  expect(Object.fromEntries(items.map(({ entry, state }) => [entry.id, state]))).toEqual({
+    a: "compacted",
+    b: "compacted",
+    c: "compacted",
+    d: "aside",
+    e: "seen",
+    f: "edited",
+    g: "removed",
+    h: "aside",
+    i: "aside",
+    j: "seen",
+    k: "aside",
+  });
+  expect(modelItems.map(({ entry }) => entry.id)).toEqual(["j", "e", "f"]);
+  expect(modelItems[0]?.messages[0]).toMatchObject({ role: "user" });
+  expect(modelItems[2]?.messages[0]).toMatchObject({
+    role: "toolResult",
+    content: [{ type: "text", text: "short" }],
+  });
+});
+
+test("the end of the path decides: before a compaction nothing is left out", () => {
+  const model = modelOf(LINES);
+  const { items, modelItems } = viewPath(model, model.tree.find("g"));
+  expect(items.map(({ state }) => state)).toEqual(["seen", "seen", "seen", "aside", "seen", "seen", "seen"]);
+  expect(modelItems).toHaveLength(6);
+});
+
+test("only the last of several compactions counts", () => {
+  const model = modelOf([
+    ["a", null, "1"],
+    ["b", "a", { type: "compaction", summary: "one", firstKeptEntryId: "b", tokensBefore: 1 }],
+    ["c", "b", "2"],
+    ["d", "c", { type: "compaction", summary: "two", firstKeptEntryId: "d", tokensBefore: 1 }],
+  ]);
+  const { items } = viewPath(model, model.leaf);
+  expect(items.map(({ state }) => state)).toEqual(["compacted", "compacted", "compacted", "seen"]);
+});
+
+test("messages without content were not edited", () => {
+  const model = modelOf([
+    ["a", null, said("user", null)],
+    ["b", "a", { type: "custom_message", customType: "x", display: true }],
+    ["c", "b", { type: "label", targetId: "a", label: "x" }],
+  ]);
+  const states = viewPath(model, model.leaf).items.map(({ state }) => state);
+  expect(states).not.toContain("edited");
+});
+
+test("tool calls that lack a result are told", () => {
+  const call = { type: "toolCall", id: "1", name: "read", arguments: {} };
+  const model = modelOf([
+    ["a", null, said("assistant", [call])],
+    ["b", "a", "next"],
+  ]);
+  expect(viewPath(model, model.leaf).repairs).toMatchObject([{ kind: "resultMade", toolCallId: "1" }]);
+});
+
+test("before the first entry there is nothing to see", () => {
+  const model = modelOf(LINES);
+  const view = viewPath(model, NONE);
+  expect(view.items).toEqual([]);
+  expect(view.modelItems).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import type { LinkedSession } from "../../../../src/apps/page/model/linked-sessions.ts";
+import { findEntries, type SearchHit } from "../../../../src/apps/page/model/search.ts";
+import { SessionEntries } from "../../../../src/apps/page/model/session-entries.ts";
+import { makeSessionModel, type SessionModel } from "../../../../src/apps/page/model/session-model.ts";
+import type { AnySessionEntry } from "../../../../src/core.ts";
+
+/** An entry as a test writes it down: what it hangs on, and its fields; a text is what the user said. */
+export type Line = readonly [id: string, parentId: string | null, fields: object | string];
+
+/** Makes the text of a session file. */
+function sessionText(lines: readonly Line[]): string {
+  const header = {
+    type: "session",
+    version: 3,
+    id: "s",
+    timestamp: "2026-02-03T09:00:00.000Z",
+    cwd: "/projects/till",
+  };
+  const entries = lines.map(([id, parentId, fields], index) => {
+    const timestamp = new Date(Date.UTC(2026, 1, 3, 9, index)).toISOString();
+    const own = typeof fields === "string" ? said("user", fields) : fields;
+    return { type: "message", id, parentId, timestamp, ...own };
+  });
+  return `${[header, ...entries].map((record) => JSON.stringify(record)).join("\n")}\n`;
+}
+
+/** Makes the model of a session. */
+export function modelOf(lines: readonly Line[], known?: ReadonlyMap<string, LinkedSession>): SessionModel {
+  return modelOfText(sessionText(lines), known);
+}
+
+/** Makes the model of a session file. */
+export function modelOfText(
+  text: string | Uint8Array,
+  known?: ReadonlyMap<string, LinkedSession>,
+): SessionModel {
+  const entries = new SessionEntries(known ?? new Map());
+  entries.append(typeof text === "string" ? new TextEncoder().encode(text) : text);
+  entries.end();
+  entries.readFacts();
+  return makeSessionModel(entries, "s.jsonl");
+}
+
+/** Finds what a search through a model finds. */
+export function foundIn(model: SessionModel, text: string, from = 0): SearchHit[] {
+  return [...findEntries(model, text, from)].flatMap(({ hits }) => hits);
+}
+
+/** Returns the entries of a model, in the order of the file. */
+export function entriesOf({ tree, entryAt }: SessionModel): AnySessionEntry[] {
+  return Array.from(tree.ordinals(), (ordinal) => entryAt(ordinal)).filter((entry) => entry !== undefined);
+}
+
+/** Makes the fields of a message entry. */
+export function said(role: string, content: unknown, fields: object = {}): object {
+  return { message: { role, content, timestamp: 0, ...fields } };
+}
+
+/** A straight line of user messages with ids `e0`, `e1`, …; all of them tool results if `role` says so. */
+export function straight(size: number, role = "user"): Line[] {
+  return Array.from({ length: size }, (_, index): Line => {
+    const parent = index === 0 ? null : `e${index - 1}`;
+    return [`e${index}`, parent, said(role, [{ type: "text", text: `said ${index}` }])];
+  });
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
+import {
+  chooseForDetail,
+  pageTreeRows,
+  type TreeDetail,
+  usualDetail,
+} from "../../../src/apps/page/model/tree-rows.ts";
+import { DEEPEST } from "../../../src/apps/text/tree-rows.ts";
+import { findTrunk } from "../../../src/core/facts/trunk.ts";
+import { type Line, modelOf, said, straight } from "./support/session.ts";
+
+/** Draws the tree as text: two blanks for each depth, `/` where a branch begins, `+n` for a run. */
+function drawn(model: SessionModel, detail: TreeDetail, open: ReadonlySet<number> = new Set()): string[] {
+  const trunk = findTrunk(model.tree, model.leaf);
+  return pageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), open).map(
+    ({ ordinal, depth, start, run }) => {
+      const id = model.entryAt(ordinal)?.id ?? "?";
+      return `${"  ".repeat(depth)}${start === "branch" ? "/" : ""}${id}${run.length > 0 ? ` +${run.length}` : ""}`;
+    },
+  );
+}
+
+test("branches to the side come first and further in, what leads to the leaf goes straight on", () => {
+  const model = modelOf([
+    ["a", null, "1"],
+    ["b", "a", "2"],
+    ["c", "b", "3"],
+    ["d", "a", "4"],
+    ["e", "d", "5"],
+    ["f", "d", "6"],
+  ]);
+  expect(drawn(model, "all")).toEqual(["a", "  /b", "  c", "d", "  /e", "f"]);
+});
+
+test("each row knows the lines that pass it, and where they lead", () => {
+  const model = modelOf([
+    ["a", null, "1"],
+    ["b", "a", "2"],
+    ["c", "b", "3"],
+    ["d", "b", "4"],
+    ["e", "a", "5"],
+  ]);
+  const trunk = findTrunk(model.tree, model.leaf);
+  const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, "all"), new Set());
+  const leads = rows.map(({ passing }) =>
+    passing.map(({ to, from }) => to.slice(from).map((at) => model.entryAt(at)?.id)),
+  );
+  expect(drawn(model, "all")).toEqual(["a", "  /b", "    /c", "  d", "e"]);
+  expect(leads).toEqual([[], [["e"]], [["e"], ["d"]], [["e"]], []]);
+});
+
+test("several roots are drawn, each from the left", () => {
+  const model = modelOf([
+    ["a", null, "1"],
+    ["b", null, "2"],
+    ["c", "b", "3"],
+  ]);
+  expect(drawn(model, "all")).toEqual(["a", "b", "c"]);
+});
+
+test("long straight runs are folded and can be opened", () => {
+  const lines: Line[] = straight(100, "toolResult");
+  const model = modelOf([...lines, ["x", "e50", "a branch"], ["y", "x", said("assistant", [])]]);
+  expect(drawn(model, "branches")).toEqual(["e0 +49", "e50", "  /e51 +47", "  e99", "x", "y"]);
+  const opened = drawn(model, "branches", new Set([0]));
+  expect(opened).toHaveLength(6 + 49);
+  expect(opened[0]).toBe("e0 +49");
+  expect(opened[1]).toBe("e1");
+});
+
+test("labels, summaries, damage and the leaf have rows of their own", () => {
+  const lines: Line[] = straight(60, "toolResult");
+  lines[20] = ["e20", "e19", { type: "compaction", summary: "s", firstKeptEntryId: "e19", tokensBefore: 1 }];
+  lines[40] = ["e40", "e39", { message: "none" }];
+  lines[59] = ["e59", "e58", { type: "label", targetId: "e30", label: "here" }];
+  expect(drawn(modelOf(lines), "branches").map((row) => row.split(" ")[0])).toEqual([
+    "e0",
+    "e20",
+    "e30",
+    "e40",
+    "e58",
+    "e59",
+  ]);
+});
+
+test("how much is drawn at first depends on the size", () => {
+  expect(usualDetail(modelOf(straight(10)))).toBe("all");
+  expect(usualDetail(modelOf(straight(100)))).toBe("turns");
+  expect(usualDetail(modelOf(straight(1000)))).toBe("branches");
+  expect(drawn(modelOf(straight(1000)), "branches")).toEqual(["e0 +998", "e999"]);
+  expect(drawn(modelOf(straight(100)), "turns")).toHaveLength(100);
+});
+
+test("every entry is drawn or in a run, once, in trees of any shape", () => {
+  let state = 7;
+  const below = (limit: number) => {
+    state = (state * 1103515245 + 12345) % 2 ** 31;
+    return state % limit;
+  };
+  const lines = Array.from({ length: 400 }, (_, index): Line => {
+    const parent = index === 0 || below(50) === 0 ? null : `e${index - 1 - below(Math.min(index, 5))}`;
+    return [`e${index}`, parent, said(below(3) === 0 ? "user" : "toolResult", "x")];
+  });
+  const model = modelOf(lines);
+  const trunk = findTrunk(model.tree, model.leaf);
+  for (const detail of ["branches", "turns", "all"] as const) {
+    const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), new Set());
+    const all = rows.flatMap(({ ordinal, run }) => [ordinal, ...run]);
+    expect(all.toSorted((a, b) => a - b)).toEqual([...model.tree.ordinals()]);
+    expect(rows.every(({ depth, passing }) => passing.length === Math.min(depth, DEEPEST))).toBe(true);
+  }
+});
+
+test("forks in forks need no more memory than they have entries, however deep they are", () => {
+  const size = 3000;
+  const trunk = straight(size);
+  // The newer a tip, the higher it hangs: the rest is to the side at each entry.
+  const tips = trunk.map(([id], index): Line => [`x${index}`, id, "a tip"]).reverse();
+  const model = modelOf([...trunk, ...tips]);
+  const line = findTrunk(model.tree, model.leaf);
+  const rows = pageTreeRows(model, line, chooseForDetail(model, line, "all"), new Set());
+  expect(rows).toHaveLength(2 * size);
+  expect(Math.max(...rows.map(({ depth }) => depth))).toBe(size - 1);
+  expect(Math.max(...rows.map(({ passing }) => passing.length))).toBe(DEEPEST);
+});

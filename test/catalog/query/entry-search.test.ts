@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import { EntrySearch, planSearch } from "../../../src/catalog/query/entry-search.ts";
+import type { SearchFilters } from "../../../src/catalog/query/search-filters.ts";
+import { parseQuery } from "../../../src/catalog/query/search-query.ts";
+import { expressionMatcher } from "../../../src/catalog/search/expression-matcher.ts";
+import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 23, 12);
+const DAY_MS = 24 * 3600 * 1000;
+
+let entries: AnySessionEntry[] = [];
+
+/** Adds an entry with a message. */
+function add(message: object, ageInDays = 0): string {
+  const id = `e${entries.length}`;
+  const timestamp = new Date(NOW_MS - ageInDays * DAY_MS).toISOString();
+  entries = [...entries, { type: "message", id, parentId: null, timestamp, message }];
+  return id;
+}
+
+const said = (content: unknown, ageInDays?: number) => add({ role: "user", content }, ageInDays);
+const answered = (content: unknown, ageInDays?: number) => add({ role: "assistant", content }, ageInDays);
+const wrote = (text: string, rest: object = {}) =>
+  add({ role: "toolResult", toolName: "bash", content: [{ type: "text", text }], ...rest });
+const called = (name: string, input: object, id = "c") =>
+  answered([{ type: "toolCall", id, name, arguments: input }]);
+
+function hitsFor(query: string, filters: SearchFilters & { regex?: boolean } = {}, cwd = "/home/me/app") {
+  const plan = planSearch(parseQuery(query, filters), filters, NOW_MS, expressionMatcher);
+  return new EntrySearch(plan, cwd).findIn(entries).map(({ hit }) => hit);
+}
+
+const found = (...of: Parameters<typeof hitsFor>) => hitsFor(...of).map(({ entryId }) => entryId);
+
+/** The ids of hits, the best first. */
+const ranked = (...of: Parameters<typeof hitsFor>) =>
+  hitsFor(...of)
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ entryId }) => entryId);
+
+function fresh<T>(make: () => T): T {
+  entries = [];
+  return make();
+}
+
+describe("words", () => {
+  test("stand in any order, all in one entry, in any of its texts", () => {
+    const ids = fresh(() => [
+      said("beta then alpha"),
+      said("alpha alone"),
+      answered([
+        { type: "thinking", thinking: "alpha" },
+        { type: "text", text: "BETA" },
+      ]),
+    ]);
+    expect(found("alpha beta")).toEqual([ids[0], ids[2]]);
+    expect(found('"alpha beta"')).toEqual([]);
+    expect(found("alpha", { regex: true })).toEqual(ids);
+  });
+
+  test("of a hit are shown where they stand closest, together if side by side", () => {
+    fresh(() => said(`alpha ${"x ".repeat(100)} beta and alpha: beta`));
+    const [hit] = hitsFor("beta alpha");
+    expect(hit?.snippet.substr(hit.match.start, hit.match.length)).toBe("alpha: beta");
+  });
+
+  test("that are rare texts of a million characters are found in time", () => {
+    const text = "a".repeat(1_000_000);
+    const id = fresh(() => said(`${text}b ${text}`));
+    expect(found(`${"a".repeat(500)}b`)).toEqual([id]);
+    expect(found(`${"a".repeat(500)}c`)).toEqual([]);
+    expect(found(`"${"a ".repeat(40)}"`)).toEqual([]);
+  });
+});
+
+describe("the score", () => {
+  test("is higher for what was said than for what a tool wrote", () => {
+    const [tool, call, thought, answer] = fresh(() => [
+      wrote("needle"),
+      called("grep", { pattern: "needle" }),
+      answered([{ type: "thinking", thinking: "needle" }]),
+      answered([{ type: "text", text: "needle" }]),
+    ]);
+    expect(ranked("needle")).toEqual([answer, thought, call, tool]);
+    const [, once] = fresh(() => [wrote("needle ".repeat(50)), answered("the needle")]);
+    expect(ranked("needle")[0]).toBe(once);
+  });
+
+  test("is higher for more words, closer words, whole words and new entries", () => {
+    const pairs: [() => string, () => string, string][] = [
+      [() => said("needle needle"), () => said("one needle"), "needle"],
+      [() => said("hay needle"), () => said(`hay ${"and ".repeat(50)} needle`), "hay needle"],
+      [() => said("a test of it"), () => said("a contest of it"), "test"],
+      [() => said("needle", 1), () => said("needle", 60), "needle"],
+      // More of a rare word counts more than more of a short one.
+      [
+        () => said("a thing, a zebrafish, zebrafish"),
+        () => said("a thing, a thing, a zebrafish"),
+        "a zebrafish",
+      ],
+    ];
+    for (const [better, worse, query] of pairs) {
+      const [second, first] = fresh(() => [worse(), better()]);
+      expect(ranked(query), query).toEqual([first, second]);
+      const [best, other] = fresh(() => [better(), worse()]);
+      expect(ranked(query), query).toEqual([best, other]);
+    }
+  });
+
+  test("is between 0 and 1", () => {
+    fresh(() => [said("needle ".repeat(500)), wrote(`x${"y".repeat(10_000)}needle`), said("needle", 10_000)]);
+    for (const { score } of hitsFor("needle")) {
+      expect(score).toBeGreaterThan(0);
+      expect(score).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
+describe("filters", () => {
+  test("keep calls and results of a tool, and search nothing else of them", () => {
+    const [, call, result] = fresh(() => [
+      answered("needle"),
+      answered([
+        { type: "text", text: "needle" },
+        { type: "toolCall", id: "1", name: "Bash", arguments: { command: "echo needle" } },
+        { type: "toolCall", id: "2", name: "read", arguments: { path: "hay" } },
+      ]),
+      wrote("needle"),
+      wrote("needle", { toolName: "read" }),
+    ]);
+    expect(found("needle", { tools: ["bash"] })).toEqual([call, result]);
+    expect(hitsFor("needle", { tools: ["bash"] })[0]).toMatchObject({ tool: "Bash", snippet: "echo needle" });
+    expect(found("hay", { tools: ["bash"] })).toEqual([]);
+    expect(hitsFor("", { tools: ["Bash"] })[0]?.snippet).toBe("Bash echo needle");
+  });
+
+  test("keep calls that name a file, and their results", () => {
+    const [read, , other, patch, , command] = fresh(() => [
+      called("read", { path: "src/a.ts" }, "1"),
+      wrote("needle", { toolCallId: "1" }),
+      called("edit", { file_path: "/home/me/app/src/b.ts", new_string: "src/a.ts" }, "2"),
+      called("apply_patch", { input: "*** Begin Patch\n*** Update File: src/a.ts\n@@" }, "3"),
+      said("src/a.ts needle"),
+      called("shell", { command: ["bash", "-lc", "sed -n 1p './src/a.ts'"] }, "4"),
+    ]);
+    const about = [read, "e1", patch, command];
+    for (const path of ["src/a.ts", "a.ts", "./src/a.ts", "/home/me/app/src/a.ts", "src\\a.ts"])
+      expect(found("", { path }), path).toEqual(about);
+    expect(found("", { path: "src" })).toEqual([read, "e1", other, patch, command]);
+    expect(found("needle", { path: "src/a.ts" })).toEqual(["e1"]);
+    for (const path of ["rc/a.ts", "src/a", "app", "/src/a.ts", "../src/a.ts/x"])
+      expect(found("", { path }), path).toEqual([]);
+    expect(found("", { path: "c:/App/SRC/b.ts" }, "/x")).toEqual([]);
+  });
+
+  test("know what a result is of on each branch on which the call has one", () => {
+    const [, first, second] = fresh(() => [
+      called("read", { path: "src/a.ts" }, "1"),
+      wrote("needle", { toolCallId: "1" }),
+      wrote("needle", { toolCallId: "1", isError: true }),
+    ]);
+    expect(found("needle", { path: "src/a.ts" })).toEqual([first, second]);
+    expect(found("a.ts", { failed: true })).toEqual([second]);
+  });
+
+  test("know paths of Windows, whatever their case", () => {
+    const id = fresh(() => called("read", { path: "src\\A.ts" }));
+    expect(found("", { path: "C:\\app\\src\\a.ts" }, "c:\\App")).toEqual([id]);
+  });
+
+  test("keep failures, and what they are about", () => {
+    const [, failed] = fresh(() => [
+      called("edit", { path: "src/a.ts" }, "1"),
+      wrote("old text not found", { toolCallId: "1", toolName: "edit", isError: true }),
+      wrote("error: fine", { isError: false }),
+    ]);
+    expect(found("", { failed: true })).toEqual([failed]);
+    expect(found("a.ts found", { failed: true })).toEqual([failed]);
+    expect(found("", { failed: true, path: "a.ts", tools: ["edit"] })).toEqual([failed]);
+    expect(found("", { failed: true, path: "b.ts" })).toEqual([]);
+    expect(hitsFor("", { failed: true })[0]).toMatchObject({
+      tool: "edit",
+      snippet: "edit src/a.ts failed: old text not found",
+    });
+  });
+
+  test("keep times, of which the end is left out", () => {
+    const [, second] = fresh(() => [said("x", 3), said("x", 2), said("x", 1)]);
+    entries = [
+      ...entries,
+      { type: "message", id: "untimed", message: { role: "user", content: "x" } } as never,
+    ];
+    const since = new Date(NOW_MS - 2 * DAY_MS);
+    expect(found("x", { since, until: new Date(NOW_MS - DAY_MS) })).toEqual([second]);
+    expect(found("x", { since })).toHaveLength(2);
+    expect(hitsFor("x", { since })[0]?.time).toEqual(since);
+    expect(hitsFor("x").at(-1)).not.toHaveProperty("time");
+  });
+
+  test("alone find nothing but failures, tools and files", () => {
+    fresh(() => said("x"));
+    expect(found("", { path: "x" })).toEqual([]);
+    expect(found("x", { roles: [] })).toEqual([]);
+  });
+});

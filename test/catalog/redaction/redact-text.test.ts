@@ -1,0 +1,349 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { SessionManager } from "sessiontree";
+import { deleteSession, listTrashed } from "sessiontree/catalog";
+import { memoryStore, redactText } from "sessiontree/stores";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { htmlPage } from "../../../src/apps/cli/page/html-page.ts";
+import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
+import { REDACTION_CUSTOM_TYPE } from "../../../src/core/format/redaction.ts";
+import { importSessions } from "../../../src/interop/history/import-sessions.ts";
+import { repairSession } from "../../../src/session/log/repair-session.ts";
+import { fileStore } from "../../../src/stores/file/file-store.ts";
+import { beforeCall } from "../../support/before-call.ts";
+import { user } from "../../support/messages.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const SECRET = "hunter2-😀";
+
+let folder = "";
+let home = "";
+
+beforeEach(() => {
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  folder = temporaryFolder();
+  home = temporaryFolder();
+  vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
+  vi.stubEnv("XDG_CACHE_HOME", join(home, "cache"));
+  vi.stubEnv("TMPDIR", join(home, "tmp"));
+  mkdirSync(join(home, "tmp"));
+});
+
+/** Every file below a folder, by path. */
+function filesBelow(root: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
+    const path = join(root, name);
+    if (statSync(path).isFile()) found.set(path, readFileSync(path, "utf8"));
+  }
+  return found;
+}
+
+/** Files that hold the secret, in plain or escaped. */
+function holders(...roots: string[]): string[] {
+  const spelled = [SECRET, JSON.stringify(SECRET).slice(1, -1), "\\u0068unter2"];
+  return roots
+    .flatMap((root) => [...filesBelow(root)])
+    .filter(([, text]) => spelled.some((one) => text.includes(one)))
+    .map(([path]) => path);
+}
+
+/** A session that says a secret. */
+function withSecret(text = `It is ${SECRET}.`): SessionManager {
+  const session = SessionManager.create("/project", { sessionDir: folder });
+  session.appendMessage(user("Hello"));
+  session.appendMessage(user(text));
+  return session;
+}
+
+/** A page as `view` writes it. */
+function pageOf(bytes: Uint8Array): string {
+  return htmlPage({ fileName: "x", bytes }, { script: "", style: "" });
+}
+
+const pathOf = (session: SessionManager) => session.getSessionFile() ?? "";
+
+test("a text goes from sessions, forks, backups, the trash, caches, pages and leftovers; a second run finds none", async () => {
+  const session = withSecret();
+  session.appendSessionInfo(`About ${SECRET}`);
+  const path = pathOf(session);
+  const fork = pathOf(SessionManager.forkFrom(path, "/elsewhere", folder));
+  copyFileSync(path, `${path}.v1.bak`);
+  writeFileSync(`${path}.damaged`, `{"type":"message","text":"\\u0068unter2-\\ud83d\\ude00`);
+  copyFileSync(path, join(folder, ".00000000-1-1-0000000000000000.tmp"));
+  utimesSync(join(folder, ".00000000-1-1-0000000000000000.tmp"), 0, 0);
+  const gone = pathOf(withSecret());
+  await deleteSession(gone);
+  await listSessions({ sessionDir: folder });
+  const pages = mkdtempSync(join(tmpdir(), "sessiontree-"));
+  writeFileSync(join(pages, "x.html"), pageOf(readFileSync(path)));
+
+  const dry = await redactText(SECRET, { sessionDir: folder, dryRun: true });
+  expect(dry.changed.map(({ kind }) => kind).sort()).toEqual(
+    ["session", "session", "backup", "backup", "temporary", "trash", "cache", "page"].sort(),
+  );
+  expect(holders(folder, home)).toHaveLength(7);
+
+  const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+  expect([changed.length, standing]).toEqual([8, []]);
+  expect(holders(folder, home)).toEqual([]);
+  expect(readFileSync(fork, "utf8")).toContain("It is [redacted].");
+  expect(existsSync(join(pages, "x.html"))).toBe(false);
+  const [trashed] = await listTrashed({ folders: [folder] });
+  expect(readFileSync(trashed?.trashPath ?? "", "utf8")).toContain(REDACTION_CUSTOM_TYPE);
+  expect(await redactText(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
+});
+
+test("one session means its family: what it was forked from, and all that was forked from those", async () => {
+  const parent = withSecret();
+  const child = SessionManager.forkFrom(pathOf(parent), "/project", folder);
+  const sibling = SessionManager.forkFrom(pathOf(parent), "/project", folder);
+  const stranger = withSecret();
+  await redactText(SECRET, { sessionDir: folder, paths: [pathOf(child)] });
+  expect(holders(folder)).toEqual([pathOf(stranger)]);
+  expect(readFileSync(pathOf(sibling), "utf8")).toContain("[redacted]");
+});
+
+test("backups and leftovers of sessions that are gone change as well", async () => {
+  const path = pathOf(withSecret());
+  copyFileSync(path, join(folder, "gone.jsonl.bak.2"));
+  copyFileSync(path, join(folder, ".gone.jsonl.old"));
+  await redactText(SECRET, { sessionDir: folder });
+  expect(holders(folder)).toEqual([]);
+  expect(readFileSync(join(folder, "gone.jsonl.bak.2"), "utf8")).toContain("[redacted]");
+});
+
+test("an old file that an interrupted replacement left is finished, and nothing of it stands", async () => {
+  const session = withSecret("nothing");
+  const path = pathOf(session);
+  const hidden = join(folder, `.${basename(path)}.old`);
+  const last = {
+    type: "message",
+    id: "0000000f",
+    parentId: null,
+    timestamp: "2026-02-03T22:00:00.000Z",
+    message: user(SECRET),
+  };
+  writeFileSync(hidden, `${readFileSync(path, "utf8")}${JSON.stringify(last)}\n`);
+  const { standing } = await redactText(SECRET, { sessionDir: folder });
+  expect(standing).toEqual([]);
+  expect(holders(folder)).toEqual([]);
+  expect(existsSync(hidden)).toBe(false);
+  expect(SessionManager.open(path).getEntry("0000000f")).toMatchObject({
+    message: { content: "[redacted]" },
+  });
+});
+
+test("a backup keeps its version, and every other byte", async () => {
+  const lines = [
+    '{"type":"session","id":"s","cwd":"/p" }',
+    "",
+    "not JSON\r",
+    `{"type":"message", "message":{"role":"user","content":"${SECRET}"}}`,
+    '{ "x" : 1e400 }',
+  ];
+  const path = join(folder, "s.jsonl.v1.bak");
+  writeFileSync(path, `\uFEFF${lines.join("\n")}`, { mode: 0o640 });
+  const { mode } = statSync(path);
+  await redactText(SECRET, { sessionDir: folder });
+  const changed = '{"type":"message","message":{"role":"user","content":"[redacted]"}}';
+  expect(readFileSync(path, "utf8")).toBe(`\uFEFF${[...lines.slice(0, 3), changed, lines[4]].join("\n")}`);
+  expect(statSync(path).mode).toBe(mode);
+});
+
+test("the record names every changed entry, once, and neither the text nor the expression", async () => {
+  const session = withSecret();
+  const id = session.getLeafId();
+  const again = session.appendCustomEntry("x", { [SECRET]: [`{"a":"${SECRET}"}`] });
+  await redactText(/hunter\d-./u, { sessionDir: folder });
+  session.refresh();
+  const records = session
+    .getEntries()
+    .filter((entry) => "customType" in entry && entry.customType === REDACTION_CUSTOM_TYPE);
+  expect(records).toMatchObject([{ data: { targetIds: [id, again] } }]);
+  expect(readFileSync(pathOf(session), "utf8")).not.toContain("hunter");
+});
+
+test("a session that is open elsewhere follows, and does not bring the text back", async () => {
+  const session = withSecret();
+  await redactText(SECRET, { sessionDir: folder });
+  session.appendMessage(user("more"));
+  await session.flush();
+  expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
+  expect(holders(folder)).toEqual([]);
+});
+
+describe("what must stay is named, and counted", () => {
+  test("ids, types, the working directory and the files of other programs", async () => {
+    const session = SessionManager.create("/home/hunter2", { sessionDir: folder });
+    session.appendMessage({
+      role: "toolResult",
+      toolCallId: "hunter2",
+      toolName: "t",
+      content: [],
+      isError: false,
+      timestamp: 1,
+    });
+    session.appendMessage(user("hunter2"));
+    writeFileSync(join(folder, `${basename(pathOf(session))}.reset.2026`), "hunter2");
+    const { standing } = await redactText("hunter2", { sessionDir: folder });
+    expect(standing).toMatchObject([
+      { kind: "session", path: pathOf(session), reason: expect.stringMatching(/part of cwd, toolCallId,/) },
+      { kind: "other", reason: expect.stringMatching(/belongs to another program/) },
+    ]);
+    expect(session.buildSessionContext().messages).toHaveLength(2);
+  });
+
+  test("the transcript that a session was imported from is not touched", async () => {
+    const source = join(home, "0198aaaa-0000-7000-8000-000000000001.jsonl");
+    const record = {
+      type: "user",
+      uuid: "u1",
+      parentUuid: null,
+      sessionId: "s",
+      cwd: "/p",
+      timestamp: "2026-02-03T22:00:00.000Z",
+      message: { role: "user", content: SECRET },
+    };
+    writeFileSync(source, `${JSON.stringify(record)}\n`);
+    for await (const _ of importSessions({
+      store: fileStore({ sessionDir: folder }),
+      paths: [source],
+      cacheDir: join(home, "cache"),
+    }));
+    expect(holders(folder)).toHaveLength(1);
+    const { standing } = await redactText(SECRET, { sessionDir: folder });
+    expect(standing).toMatchObject([{ kind: "other", path: source }]);
+    expect(holders(folder)).toEqual([]);
+    expect(readFileSync(source, "utf8")).toContain(SECRET);
+    expect((await redactText(SECRET, { sessionDir: folder })).standing).toHaveLength(1);
+  });
+
+  test("a place that cannot be changed does not stop the others", async () => {
+    const path = pathOf(withSecret());
+    const newer = join(folder, "newer.jsonl");
+    writeFileSync(
+      newer,
+      `{"type":"session","version":9,"id":"n","timestamp":"2026-02-03T22:00:00.000Z","cwd":"/p"}\n{"type":"x","id":"1","parentId":null,"timestamp":"2026-02-03T22:00:00.000Z","a":"${SECRET}"}\n`,
+    );
+    const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+    expect(changed.map((one) => one.path)).toContain(path);
+    expect(standing).toMatchObject([
+      { path: newer, reason: expect.stringMatching(/could not be changed: .*version/) },
+    ]);
+  });
+});
+
+describe("damage", () => {
+  test("a damaged line that holds the text goes; an entry whose body is damaged keeps its place", async () => {
+    const path = pathOf(withSecret("nothing"));
+    const head = '{"type":"message","id":"0000000d","parentId":null,"timestamp":"2026-02-03T22:00:00.000Z"';
+    writeFileSync(
+      path,
+      `${readFileSync(path, "utf8")}${head},"message":{"role":"user","content":"${SECRET}\n]]${SECRET}[[\n`,
+    );
+    await redactText(SECRET, { sessionDir: folder });
+    expect(holders(folder)).toEqual([]);
+    expect(SessionManager.open(path).getEntry("0000000d")).toBeDefined();
+  });
+
+  test("what a repair moved to a side file changes, too", async () => {
+    const path = pathOf(withSecret("nothing"));
+    writeFileSync(path, `${readFileSync(path, "utf8")}]]${SECRET}[[\n{"x":"${SECRET}`);
+    repairSession(path);
+    expect(holders(folder).length).toBeGreaterThan(1);
+    expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+    expect(holders(folder)).toEqual([]);
+  });
+});
+
+test("sessions of a store: the same, by id", async () => {
+  const store = memoryStore();
+  onTestFinished(() => store.close());
+  const session = store.create({ cwd: "/p" });
+  const first = session.appendMessage(user(SECRET));
+  await session.flush();
+  const other = store.create({ cwd: "/q" });
+  other.appendMessage(user(SECRET));
+  await other.flush();
+  const dry = await redactText(SECRET, { store, dryRun: true, cwd: "/p" });
+  expect(dry.changed).toEqual([{ kind: "stored", path: session.getSessionId(), entryIds: [first] }]);
+  expect((await redactText(SECRET, { store })).standing).toEqual([]);
+  await session.pull();
+  expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
+  for await (const row of store.list()) expect(row.firstMessage).toBe("[redacted]");
+  const bytes: Uint8Array[] = [];
+  for await (const piece of store.exportBytes(session.getSessionId())) bytes.push(piece.slice());
+  expect(Buffer.concat(bytes).toString()).not.toContain(SECRET);
+});
+
+describe("a pattern that cannot be meant", () => {
+  test.each([
+    ["an empty text", "", undefined],
+    ["an expression that matches the empty text", /x*/, undefined],
+    ["a replacement that holds the text", "red", undefined],
+    ["a replacement that matches the expression", /\*+/, "***"],
+  ])("%s is refused, and nothing is read or written", async (_, matching, replacement) => {
+    const path = pathOf(withSecret());
+    const before = readFileSync(path, "utf8");
+    const options = { sessionDir: folder, ...(replacement !== undefined && { replacement }) };
+    await expect(async () => redactText(matching, options)).rejects.toThrow(TypeError);
+    await expect(
+      SessionManager.open(path).redactText(matching, { ...(replacement !== undefined && { replacement }) }),
+    ).rejects.toThrow(TypeError);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("an expression that takes exponential time is ended, and nothing is changed", async () => {
+    const path = pathOf(withSecret(`${"a".repeat(40)}!`));
+    const before = readFileSync(path, "utf8");
+    await expect(redactText(/(a+)+$/, { sessionDir: folder })).rejects.toThrow(/takes too long/);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});
+
+test("a session in memory", async () => {
+  const session = SessionManager.inMemory("/p");
+  const id = session.appendMessage(user(`say ${SECRET}`));
+  expect(await session.redactText(SECRET, { dryRun: true })).toEqual({
+    isFound: true,
+    entryIds: [id],
+    standing: [],
+  });
+  expect(await session.redactText(SECRET)).toMatchObject({ entryIds: [id], recordId: session.getLeafId() });
+  expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
+  const entries = session.getEntryCount();
+  expect(await session.redactText(SECRET)).toEqual({ isFound: false, entryIds: [], standing: [] });
+  expect(session.getEntryCount()).toBe(entries);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a backup that another redaction changes at the same time is looked at once more", async () => {
+  const path = pathOf(withSecret("nothing"));
+  const backup = `${path}.bak`;
+  const old = `{"type":"message","text":"${SECRET} and another"}\n`;
+  writeFileSync(backup, old);
+  writeFileSync(join(home, "other"), old.replace("another", "[gone]"));
+  beforeCall(
+    "lstatSync",
+    (file, options) => file === backup && Object(options).bigint === true,
+    () => renameSync(join(home, "other"), backup),
+  );
+  expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+  expect(readFileSync(backup, "utf8")).toBe('{"type":"message","text":"[redacted] and [gone]"}\n');
+});

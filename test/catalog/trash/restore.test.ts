@@ -1,0 +1,334 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { isDeletedImport } from "../../../src/catalog/list/deleted-imports.ts";
+import { assertReadableTrash, trashFolders } from "../../../src/catalog/trash/trash-folders.ts";
+import { beforeCall } from "../../support/before-call.ts";
+import { PROCESS_DATA } from "../../support/process-home.ts";
+import { folder, home, trash, useTrashHome } from "../../support/trash-home.ts";
+
+useTrashHome();
+
+function sessionText(id: string): string {
+  const header = {
+    type: "session",
+    version: 3,
+    id,
+    timestamp: "2026-02-03T22:00:00.000Z",
+    cwd: "/projects/a",
+  };
+  const message = { role: "user", content: `Hello from ${id}`, timestamp: 1 };
+  const entry = { type: "message", id: "00000001", parentId: null, timestamp: header.timestamp, message };
+  return `${JSON.stringify(header)}\n${JSON.stringify(entry)}\n`;
+}
+
+function makeSession(name: string, id = name): string {
+  const path = join(folder, name);
+  writeFileSync(path, sessionText(id));
+  return path;
+}
+
+/** Puts a file into a trash as a desktop would. */
+function discard(note: string, text = sessionText("one"), at = trash, name = "one"): string {
+  for (const part of ["files", "info"]) mkdirSync(join(at, part), { recursive: true });
+  writeFileSync(join(at, "files", name), text);
+  writeFileSync(join(at, "info", `${name}.trashinfo`), note);
+  return join(at, "files", name);
+}
+
+const note = (path: string, date = "2026-02-03T10:11:12") =>
+  `[Trash Info]\nPath=${path}\nDeletionDate=${date}\n`;
+
+async function theOne() {
+  const [one, ...others] = await listTrashed();
+  if (one === undefined || others.length > 0) throw new Error("There is not exactly one.");
+  return one;
+}
+
+const onLinux = describe.runIf(process.platform === "linux");
+
+onLinux("a session that was deleted", () => {
+  test.each(["a.jsonl", "100% [1] #ä?.jsonl", " space .jsonl", "a%20b.jsonl"])(
+    "%s is listed and comes back as it was",
+    async (name) => {
+      const path = makeSession(name);
+      const [text, { mtimeMs, mode, size }] = [readFileSync(path, "utf8"), statSync(path)];
+      await deleteSession(path);
+      const one = await theOne();
+      expect(one).toMatchObject({ path, size, session: { id: name, cwd: "/projects/a" } });
+      expect(Math.abs(Date.now() - (one.deleted?.getTime() ?? 0))).toBeLessThan(60_000);
+      expect(one.session.firstMessage).toBe(`Hello from ${name}`);
+      expect(await restoreSession(one)).toBe(path);
+      expect(readFileSync(path, "utf8")).toBe(text);
+      expect(statSync(path)).toMatchObject({ mtimeMs, mode, nlink: 1 });
+      expect([readdirSync(join(trash, "files")), readdirSync(join(trash, "info"))]).toEqual([[], []]);
+      expect(await listTrashed()).toEqual([]);
+    },
+  );
+
+  test("comes back into a folder that is gone", async () => {
+    const path = makeSession("a.jsonl");
+    await deleteSession(path);
+    rmSync(folder, { recursive: true });
+    await restoreSession(await theOne());
+    expect(readFileSync(path, "utf8")).toBe(sessionText("a.jsonl"));
+  });
+
+  test("comes back to another place if that is wanted", async () => {
+    const path = makeSession("a.jsonl");
+    await deleteSession(path);
+    const to = join(folder, "b.jsonl");
+    expect(await restoreSession(await theOne(), { to })).toBe(to);
+    expect(readdirSync(folder)).toEqual(["b.jsonl"]);
+  });
+
+  test("never takes the place of what stands there, be it a link that leads nowhere", async () => {
+    const path = makeSession("a.jsonl");
+    await deleteSession(path);
+    const one = await theOne();
+    writeFileSync(path, "new");
+    await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_EXISTS", details: { path } });
+    expect(readFileSync(path, "utf8")).toBe("new");
+    rmSync(path);
+    symlinkSync(join(folder, "nowhere"), path);
+    await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_EXISTS" });
+    expect(existsSync(join(folder, "nowhere"))).toBe(false);
+    expect(await theOne()).toMatchObject({ path });
+  });
+
+  test("comes back only once", async () => {
+    await deleteSession(makeSession("a.jsonl"));
+    const one = await theOne();
+    await restoreSession(one);
+    await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+
+  test("stays in the trash if it cannot be put back", async () => {
+    const path = makeSession("a.jsonl");
+    await deleteSession(path);
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "no folder");
+    await expect(restoreSession(await theOne())).rejects.toMatchObject({ code: "WRITE_FAILED" });
+    rmSync(folder);
+    expect(await theOne()).toMatchObject({ path });
+  });
+});
+
+onLinux("the list of the trash", () => {
+  test("is empty where nothing was ever deleted", async () => {
+    expect(await listTrashed()).toEqual([]);
+  });
+
+  test("has the one deleted last first", async () => {
+    discard(note("/projects/a.jsonl", "2026-02-03T10:00:00"), sessionText("a"), trash, "z");
+    discard(note("/projects/b.jsonl", "2026-02-03T12:00:00"), sessionText("b"), trash, "y");
+    discard(note("/projects/c.jsonl", "nonsense"), sessionText("c"), trash, "x");
+    const listed = await listTrashed();
+    expect(listed.map(({ session }) => session.id)).toEqual(["b", "a", "c"]);
+    expect(listed.map(({ deleted }) => deleted?.getTime())).toEqual([
+      new Date(2026, 1, 3, 12).getTime(),
+      new Date(2026, 1, 3, 10).getTime(),
+      undefined,
+    ]);
+  });
+
+  test("follows the order of deletion within a second", async () => {
+    for (const name of ["a.jsonl", "b.jsonl", "c.jsonl"]) await deleteSession(makeSession(name));
+    const listed = await listTrashed();
+    expect(listed.map(({ session }) => session.id)).toEqual(["c.jsonl", "b.jsonl", "a.jsonl"]);
+  });
+
+  test.each([
+    ["a file of another kind", note("/projects/a.txt")],
+    ["a relative path", note("a.jsonl")],
+    ["a path that is no text", note("/projects/%ff.jsonl")],
+    ["a path with a zero byte", note("/projects/%00.jsonl")],
+    ["no path", "[Trash Info]\n"],
+    ["a note that is too long", note("/projects/a.jsonl") + " ".repeat(70_000)],
+  ])("leaves out %s", async (_what, text) => {
+    discard(text);
+    expect(await listTrashed()).toEqual([]);
+  });
+
+  test("leaves out a note without its file, a link, and what is no session, which it reports", async () => {
+    rmSync(discard(note("/projects/a.jsonl"), "", trash, "gone"));
+    const link = discard(note("/projects/b.jsonl"), "", trash, "link");
+    rmSync(link);
+    symlinkSync(makeSession("b.jsonl"), link);
+    const prose = discard(note("/projects/c.jsonl"), "my notes\n", trash, "prose");
+    const skipped: unknown[] = [];
+    expect(await listTrashed({ onSkipped: (one) => skipped.push(one) })).toEqual([]);
+    expect(skipped).toEqual([{ path: prose, reason: "not-a-session" }]);
+  });
+
+  test("ends for a caller who has given up", async () => {
+    discard(note("/projects/a.jsonl"));
+    await expect(listTrashed({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+});
+
+onLinux("the trash of another file system", () => {
+  // A second one is hard to come by, but this one has a top, too, and shared memory is another on most machines.
+  const shared = "/dev/shm";
+  const hasShared = existsSync(shared) && statSync(shared).dev !== statSync(tmpdir()).dev;
+
+  test.runIf(hasShared)("is found, and a session comes back from it over the border", async () => {
+    const top = mkdtempSync(join(shared, "sessiontree-"));
+    try {
+      const path = discard(note("sub/a.jsonl"), sessionText("far"), top);
+      const to = join(folder, "far.jsonl");
+      const infoPath = join(top, "info", "one.trashinfo");
+      expect(await restoreSession({ path: to, trashPath: path, infoPath })).toBe(to);
+      expect(readFileSync(to, "utf8")).toBe(sessionText("far"));
+      expect([readdirSync(join(top, "files")), readdirSync(join(top, "info"))]).toEqual([[], []]);
+      expect(statSync(to).mode & 0o777).toBe(0o600);
+    } finally {
+      rmSync(top, { recursive: true });
+    }
+  });
+
+  test("is looked for at the top of the folders that are named", () => {
+    const [first, ...others] = trashFolders([folder, join(folder, "missing", "deep")]);
+    expect(first).toEqual({ path: trash, top: undefined });
+    for (const { path, top } of others) {
+      expect(top).toBeDefined();
+      expect(path.startsWith(join(top ?? "", ".Trash"))).toBe(true);
+      expect(statSync(path).uid).toBe(process.getuid?.());
+    }
+  });
+
+  test("follows XDG_DATA_HOME only if that is absolute", () => {
+    vi.stubEnv("XDG_DATA_HOME", "data");
+    try {
+      expect(trashFolders([])[0]?.path).toBe(join(home, ".local", "share", "Trash"));
+    } finally {
+      vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
+    }
+  });
+});
+
+onLinux("a session that was imported", () => {
+  const origin = { source: "codex", sourceId: "one" };
+  const marks = join(PROCESS_DATA, "sessiontree", "deleted-imports");
+  const header = { type: "session", version: 3, id: "one", timestamp: "2026-02-03T22:00:00.000Z", cwd: "/a" };
+  const first = {
+    type: "custom",
+    id: "00000001",
+    parentId: null,
+    timestamp: header.timestamp,
+    customType: "sessiontree.import",
+    data: origin,
+  };
+  const imported = `${JSON.stringify(header)}\n${JSON.stringify(first)}\n`;
+
+  afterEach(() => rmSync(marks, { recursive: true, force: true }));
+
+  test.each([[undefined], ["elsewhere.jsonl"]])(
+    "may be imported again once it is restored (to: %s)",
+    async (to) => {
+      const path = join(folder, "one.jsonl");
+      writeFileSync(path, imported);
+      await deleteSession(path);
+      expect(isDeletedImport(origin)).toBe(true);
+      await restoreSession(await theOne(), to === undefined ? {} : { to: join(folder, to) });
+      expect(isDeletedImport(origin)).toBe(false);
+    },
+  );
+
+  test("stays marked if it is not restored, and if another one is", async () => {
+    const path = join(folder, "one.jsonl");
+    writeFileSync(path, imported);
+    await deleteSession(path);
+    const one = await theOne();
+    writeFileSync(path, sessionText("another"));
+    await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_EXISTS" });
+    discard(note(join(folder, "two.jsonl")), sessionText("two"), trash, "two");
+    const two = (await listTrashed()).find(({ session }) => session.id === "two");
+    await restoreSession(two ?? one);
+    expect(isDeletedImport(origin)).toBe(true);
+  });
+
+  test("is restored though its mark cannot be removed, which a warning tells", async () => {
+    const path = join(folder, "one.jsonl");
+    writeFileSync(path, imported);
+    await deleteSession(path);
+    const [mark = ""] = readdirSync(marks);
+    rmSync(join(marks, mark));
+    mkdirSync(join(marks, mark));
+    const warnings = vi.spyOn(process, "emitWarning").mockReturnValue();
+    const one = await theOne();
+    expect(await restoreSession(one)).toBe(path);
+    expect(readFileSync(path, "utf8")).toBe(imported);
+    expect(existsSync(one.infoPath)).toBe(false);
+    expect(warnings.mock.calls).toEqual([
+      [expect.stringContaining(marks), { code: "SESSIONTREE_DELETED_IMPORT" }],
+    ]);
+    warnings.mockRestore();
+  });
+});
+
+test("other systems say how it is done by hand", () => {
+  expect(() => assertReadableTrash("darwin")).toThrow(/Finder.*Put Back/);
+  expect(() => assertReadableTrash("win32")).toThrow(/Recycle Bin.*Restore/);
+  expect(() => assertReadableTrash("linux")).not.toThrow();
+});
+
+test.runIf(process.platform === "linux" && process.getuid?.() !== 0)(
+  "a trash that may not be read is reported and counts as empty",
+  async () => {
+    discard(note("/projects/a.jsonl"));
+    chmodSync(join(trash, "info"), 0);
+    try {
+      const skipped: string[] = [];
+      expect(await listTrashed({ onSkipped: ({ reason }) => skipped.push(reason) })).toEqual([]);
+      expect(skipped).toEqual(["unreadable"]);
+    } finally {
+      chmodSync(join(trash, "info"), 0o700);
+    }
+  },
+);
+
+onLinux("a session that others work on while it is restored", () => {
+  test("and that another process has restored is no longer in the trash", async () => {
+    const path = makeSession("one.jsonl");
+    await deleteSession(path);
+    const one = await theOne();
+    beforeCall(
+      "linkSync",
+      (from) => from === one.trashPath,
+      () => rmSync(one.trashPath),
+    );
+    await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+
+  test("stays marked as deleted if it is deleted once more", async () => {
+    const origin = { source: "codex", sourceId: "x" };
+    const path = join(folder, "one.jsonl");
+    const [header = "", entry = ""] = sessionText("one").split("\n");
+    const data = { ...origin, sourcePath: "/x" };
+    const told = { ...JSON.parse(entry), type: "custom", customType: "sessiontree.import", data };
+    writeFileSync(path, `${header}\n${JSON.stringify(told)}\n`);
+    await deleteSession(path);
+    expect(isDeletedImport(origin)).toBe(true);
+    beforeCall(
+      "unlinkSync",
+      (file) => String(file).includes("deleted-imports"),
+      () => rmSync(path),
+    );
+    await restoreSession(await theOne());
+    expect(isDeletedImport(origin)).toBe(true);
+  });
+});

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { failureText } from "../../../src/core/facts/failure-text.ts";
+
+/** What is said of a tool's output. */
+function ofTool(...lines: string[]): string {
+  const content = [{ type: "text", text: lines.join("\n") }];
+  return failureText({ role: "toolResult", toolName: "bash", content, isError: true });
+}
+
+test.each<[what: string, lines: string[], told: string]>([
+  ["one line", ["expected 3 to be 4"], "expected 3 to be 4"],
+  ["a message at the end", ["> app@1.0.0 test", "> tap", "", "ok 1 - adds", "Not today."], "Not today."],
+  [
+    "an error, and what wraps it",
+    ["> tsc --noEmit", "", "src/a.ts(3,5): error TS2322: No number.", "", "", "Command exited with code 2"],
+    "src/a.ts(3,5): error TS2322: No number.",
+  ],
+  [
+    "a traceback",
+    ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>', "ValueError: no digits"],
+    "ValueError: no digits",
+  ],
+  [
+    "a stack of calls",
+    ["Error: Cannot find module 'x'", "    at load (node:internal:12:3)", "", "Node.js v24.1.0"],
+    "Error: Cannot find module 'x'",
+  ],
+  [
+    "npm behind it all",
+    ["✖ 1 of 12 failed", "npm error Lifecycle script `check` failed with error:", "npm error code 2"],
+    "✖ 1 of 12 failed",
+  ],
+  [
+    "make",
+    ["cc -c a.c", "a.c:3:1: error: expected ';'", "make: *** [a.o] Error 1"],
+    "a.c:3:1: error: expected ';'",
+  ],
+  [
+    "a count of no errors",
+    ["cp: a: No such file or directory", "Done, 0 errors"],
+    "cp: a: No such file or directory",
+  ],
+  [
+    "what was stopped",
+    ["error: slow", "Command timed out after 5 seconds"],
+    "Command timed out after 5 seconds",
+  ],
+  ["colours", ["\u001b[31mError: red\u001b[39m", "bye"], "Error: red"],
+  [
+    "tests that failed",
+    ["✗ display › shows both digits", "", "40 passing", "1 failing"],
+    "✗ display › shows both digits",
+  ],
+  [
+    "make alone",
+    ["make: *** No rule to make target 'x'.  Stop."],
+    "make: *** No rule to make target 'x'.  Stop.",
+  ],
+])("of %s, the line that tells most", (_what, lines, told) => {
+  expect(ofTool(...lines).replace(/ \(exit code \d\)/, "")).toBe(`bash failed: ${told}`);
+});
+
+test("of nothing but an exit code, the exit code", () => {
+  expect(ofTool("(no output)", "", "Command exited with code 1")).toBe("bash failed (exit code 1)");
+});
+
+test("names the tool or the command with its exit code; of an answer, tells its error", () => {
+  const command = { role: "bashExecution", command: "make", exitCode: 2 };
+  expect(failureText({ ...command, output: "cc a.c\na.c:1: error: no main\n" })).toBe(
+    "$ make (exit code 2): a.c:1: error: no main",
+  );
+  expect(failureText({ ...command, output: "" })).toBe("$ make (exit code 2)");
+  expect(failureText({ role: "bashExecution", command: "make", output: "no rule" })).toBe("$ make: no rule");
+  const dollar = { role: "toolResult", toolName: "$make", content: "exit code 1" };
+  expect(failureText(dollar)).toBe("$make failed (exit code 1)");
+  const result = { role: "toolResult", toolName: "bash", content: "no\nCommand exited with code 3" };
+  expect(failureText(result, { command: "npm test" })).toBe("bash npm test failed (exit code 3): no");
+  expect(failureText(result, { command: `${"x".repeat(90)}\nls` })).toBe(
+    `bash ${"x".repeat(79)}… failed (exit code 3): no`,
+  );
+  expect(failureText(result, { command: "cd a\nls" })).toBe("bash cd a… failed (exit code 3): no");
+  expect(failureText({ role: "toolResult", toolName: "read", content: [] })).toBe("read failed");
+  expect(failureText({ role: "toolResult", content: "gone" })).toBe("failed: gone");
+  expect(failureText({ role: "assistant", stopReason: "error", errorMessage: "429: slow down" })).toBe(
+    "429: slow down",
+  );
+  expect(failureText({ role: "assistant", stopReason: "error" })).toBe("the model failed");
+});
+
+test("an error is told wherever it stands, also far from the end of a long output", () => {
+  const noise = (characters: number) =>
+    "all is well, nothing to see here\n".repeat(Math.ceil(characters / 33));
+  const error = "src/a.ts(3,5): error TS2322: No number.";
+  // Wherever pieces of the output are cut.
+  for (const behind of [10, 65_000, 65_500, 65_536, 65_560, 66_600, 130_000, 2_000_000]) {
+    expect(ofTool(noise(100_000), error, noise(behind), "Done."), String(behind)).toBe(
+      `bash failed: ${error}`,
+    );
+    expect(ofTool(error, noise(behind), "Done."), `first, ${behind}`).toBe(`bash failed: ${error}`);
+  }
+  // A line that names an error says more than one that tells of a failure, and that more than any other.
+  expect(ofTool(error, noise(100_000), "✗ display › shows both digits")).toBe(`bash failed: ${error}`);
+  expect(ofTool("✗ early", noise(100_000), "✗ late", "bye")).toBe("bash failed: ✗ late");
+  expect(ofTool("✗ early", noise(100_000), "bye")).toBe("bash failed: ✗ early");
+});
+
+test("an output of megabytes is not read whole, nor a line of megabytes", () => {
+  const text = failureText({
+    role: "toolResult",
+    toolName: "x",
+    content: `${"a".repeat(5e6)}\n${"error ".repeat(1e6)}`,
+  });
+  expect(text.length).toBeLessThan(1100);
+});

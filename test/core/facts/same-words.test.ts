@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { treeGraph } from "../../../src/apps/cli/export/graph.ts";
+import { pathTo, type SessionModel } from "../../../src/apps/page/model/session-model.ts";
+import { chooseForDetail, pageTreeRows } from "../../../src/apps/page/model/tree-rows.ts";
+import { readKinds } from "../../../src/apps/text/entry-kind.ts";
+import { titleOfEntry } from "../../../src/apps/text/entry-title.ts";
+import { prettyJson } from "../../../src/apps/text/pretty-json.ts";
+import { type ContentPart, contentOf } from "../../../src/core/facts/entry-content.ts";
+import { callText, excerptOf } from "../../../src/core/facts/excerpt.ts";
+import { imageText } from "../../../src/core/facts/images.ts";
+import { plainText } from "../../../src/core/facts/plain-text.ts";
+import { findTrunk } from "../../../src/core/facts/trunk.ts";
+import { SessionView } from "../../../src/session/manager/session-view.ts";
+import { cli, jsonLines } from "../../apps/cli/support/cli.ts";
+import { entriesOf, modelOfText } from "../../apps/page/support/session.ts";
+
+const FIXTURES = "fixtures";
+/** Sessions of real programs, which a developer may have beside this folder. */
+const CORPUS = "../shared/corpus";
+const MOST_BYTES = 400_000;
+
+function sessionsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).size < MOST_BYTES)
+      .sort();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** What the command line prints of an entry. */
+interface Printed {
+  readonly id: string;
+  readonly kind: string;
+  readonly excerpt: string;
+  readonly failed?: boolean;
+  readonly label?: string;
+  readonly isLeaf: boolean;
+}
+
+test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
+  "command line, page and drawing say the same of %s",
+  async (path) => {
+    const model = modelOfText(readFileSync(path));
+    const result = await cli(["tree", resolve(path), "--json"]);
+    if (result.code !== 0) return expect(model.header).toBeUndefined();
+    const printed = result.stdout === "" ? [] : (jsonLines(result) as Printed[]);
+    expect(
+      printed.map(({ id, kind, failed = false, label, isLeaf }) => [id, kind, failed, label, isLeaf]),
+    ).toEqual(
+      entriesOf(model).map(({ id }, ordinal) => [
+        id,
+        model.kinds[ordinal]?.word,
+        model.failures.includes(ordinal),
+        model.labels.get(ordinal),
+        ordinal === model.leaf,
+      ]),
+    );
+    const excerpts = printed.map(({ excerpt }) => excerpt);
+    expect(entriesOf(model).map((entry) => excerptOf(entry).text)).toEqual(excerpts);
+    // The page names results and commands by what was asked for: what came of it stands beside that.
+    model.kinds.forEach(({ tone }, ordinal) => {
+      if (tone !== "tool" && tone !== "command") expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
+    });
+    await expectSameContent(path, model);
+    expectSameDrawing(path, model);
+    expect(model.failures).toHaveLength(readKinds(SessionView.at(path)).failures.size);
+  },
+);
+
+/** What the page shows of each entry is what `show` and the transcript hold. */
+async function expectSameContent(path: string, model: SessionModel): Promise<void> {
+  const most = String(Math.max(1, model.size));
+  const shown = (await cli(["show", resolve(path), "--tail", most])).stdout;
+  const transcript = (await cli(["export", resolve(path), "--markdown"])).stdout;
+  for (const ordinal of pathTo(model, model.leaf)) {
+    const entry = model.entryAt(ordinal);
+    const { parts } = contentOf(entry);
+    for (const part of parts.filter(({ kind }) => kind !== "image"))
+      expect(shown, `${entry?.id} ${part.kind}`).toContain(plainText(wordsOf(part)));
+    if (entry?.type !== "message") continue;
+    for (const part of parts.filter(isVerbatim))
+      expect(transcript, `${entry.id} ${part.kind}`).toContain(plainText(wordsOf(part)));
+  }
+}
+
+/** The words by which all tell a part. */
+function wordsOf(part: ContentPart): string {
+  if (part.kind === "call") return prettyJson(part.input);
+  if (part.kind === "data") return typeof part.value === "string" ? part.value : prettyJson(part.value);
+  if (part.kind === "thinking" && part.isRedacted) return "(withheld)";
+  return part.kind === "image" ? imageText(part) : part.text;
+}
+
+/** Tells whether a transcript holds a part as it was written, not as Markdown. */
+function isVerbatim({ kind }: ContentPart): boolean {
+  return kind === "output" || kind === "call";
+}
+
+/** The entries that have a row on the page have a box in the drawing, and the others are in boxes for several. */
+function expectSameDrawing(path: string, model: SessionModel): void {
+  const session = SessionView.at(path);
+  const { nodes } = treeGraph({ session, leaf: session.leaf, isFull: false, withImages: false });
+  const boxes = [...nodes];
+  const trunk = findTrunk(model.tree, model.leaf);
+  const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, "branches"), new Set());
+  const names = (isRun: boolean) =>
+    boxes.flatMap(({ name, tone }) => ((tone === "run") === isRun ? name : [])).sort();
+  expect(rows.map(({ ordinal }) => `n${ordinal}`).sort()).toEqual(names(false));
+  expect(rows.flatMap(({ run: [first] }) => (first === undefined ? [] : `n${first}`)).sort()).toEqual(
+    names(true),
+  );
+}
+
+test("a call is told by the same words, whatever its argument is called", () => {
+  for (const name of ["command", "cmd", "filePath", "prompt"])
+    expect(callText("shell", { [name]: "npm test" })).toBe("→ shell npm test");
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it, vi } from "vitest";
+import { isSessionError, SessionError } from "../../../src/core/format/errors.ts";
+
+describe("SessionError", () => {
+  it("is an Error with a code, facts and a cause", () => {
+    const cause = new Error("EIO");
+    const error = new SessionError("WRITE_FAILED", "Cannot write.", { details: { path: "a.jsonl" }, cause });
+    expect(error).toBeInstanceOf(Error);
+    expect([error.name, error.code, error.message]).toEqual([
+      "SessionError",
+      "WRITE_FAILED",
+      "Cannot write.",
+    ]);
+    expect(error.details).toEqual({ path: "a.jsonl" });
+    expect(error.cause).toBe(cause);
+    expect(String(error)).toBe("SessionError: Cannot write.");
+  });
+
+  it("has no facts and no cause where none were given", () => {
+    const error = new SessionError("ABORTED", "Stopped.");
+    expect(error.details).toEqual({});
+    expect(Object.hasOwn(error, "cause")).toBe(false);
+  });
+
+  it("keeps its facts from being changed, also through what was handed in", () => {
+    const details = { id: "a" };
+    const error = new SessionError("ENTRY_NOT_FOUND", "No entry.", { details });
+    details.id = "b";
+    expect(error.details).toEqual({ id: "a" });
+    expect(Object.isFrozen(error.details)).toBe(true);
+  });
+
+  it("does not show its brand among its fields", () => {
+    expect(Object.getOwnPropertySymbols({ ...new SessionError("ABORTED", "Stopped.") })).toEqual([]);
+  });
+});
+
+describe("isSessionError", () => {
+  it("knows its own errors, and their code if it is asked for", () => {
+    const error = new SessionError("READ_ONLY", "Open it for writing.");
+    expect(isSessionError(error)).toBe(true);
+    expect(isSessionError(error, "READ_ONLY")).toBe(true);
+    expect(isSessionError(error, "ABORTED")).toBe(false);
+  });
+
+  it("knows the errors of another copy of the package, and that copy these", async () => {
+    vi.resetModules();
+    const other = await import("../../../src/core/format/errors.ts");
+    expect(other.SessionError).not.toBe(SessionError);
+    const theirs = new other.SessionError("STALE_LEAF", "Read again.");
+    expect(theirs).not.toBeInstanceOf(SessionError);
+    expect(isSessionError(theirs)).toBe(true);
+    expect(isSessionError(theirs, "STALE_LEAF")).toBe(true);
+    expect(isSessionError(theirs, "ABORTED")).toBe(false);
+    expect(other.isSessionError(new SessionError("ABORTED", "Stopped."), "ABORTED")).toBe(true);
+  });
+
+  it.each([
+    ["undefined", undefined],
+    ["null", null],
+    ["a text", "READ_ONLY"],
+    ["another error", new Error("no")],
+    [
+      "another error with the code",
+      Object.assign(new Error("no"), { code: "READ_ONLY", name: "SessionError" }),
+    ],
+    ["an object with the brand", { [Symbol.for("sessiontree.SessionError")]: true, code: "READ_ONLY" }],
+  ])("does not take %s for one", (_name, value) => {
+    expect(isSessionError(value)).toBe(false);
+    expect(isSessionError(value, "READ_ONLY")).toBe(false);
+  });
+});

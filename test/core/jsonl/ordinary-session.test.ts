@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { header, lines, message, NOW } from "../../fault/support/sessions.ts";
+import { indexOf, issuesOf, readAtOnce, snapshotOf } from "../../property/support/snapshots.ts";
+
+const first = message("0000000a", null, "x");
+const HEAD_BEHIND = {
+  ...{ type: "message", message: { role: "user", content: "y", timestamp: NOW } },
+  ...{ id: "0000000b", parentId: "0000000a", timestamp: "2026-02-03T09:00:01.000Z" },
+};
+const COMPACTION = {
+  ...{ type: "compaction", id: "0000000f", parentId: "0000000a", timestamp: "2026-02-03T09:00:01.000Z" },
+  ...{ summary: "So far.", firstKeptEntryId: "0000000a", tokensBefore: 1 },
+};
+
+/** A line with more fields behind the others. */
+const withMore = (entry: object, more: string) => `${JSON.stringify(entry).slice(0, -1)},${more}}\n`;
+
+const third = message("0000000c", "0000000a", "z");
+
+/** Lines in which a field occurs twice. */
+const TWICE: readonly (readonly [what: string, line: string])[] = [
+  ["an id", withMore(third, '"id":"elsewhere"')],
+  ["a parent", withMore(third, '"parentId":null')],
+  ["a type", withMore(third, '"type":"custom"')],
+  ["a time", withMore(third, '"timestamp":"2020-01-01T00:00:00.000Z"')],
+  ["a time in another spelling", withMore(third, '"timestamp" : "2020-01-01T00:00:00.000Z"')],
+];
+
+test.each(TWICE)("%s that occurs twice means the same whichever way a file is read", (_, line) => {
+  for (const before of [
+    [first],
+    [first, HEAD_BEHIND],
+    [first, COMPACTION],
+    [first, HEAD_BEHIND, COMPACTION],
+  ]) {
+    const bytes = new TextEncoder().encode(`${lines(header(), ...before)}${line}`);
+    const index = indexOf(bytes);
+    for (const _step of index.readWhole(bytes));
+    index.end();
+    expect(snapshotOf(index)).toEqual(snapshotOf(readAtOnce(bytes)));
+    expect(issuesOf(index)).toEqual(issuesOf(readAtOnce(bytes)));
+  }
+});
+
+test("an index that has read something is not read again", () => {
+  const bytes = new TextEncoder().encode(lines(header(), first));
+  const index = readAtOnce(bytes);
+  expect(() => [...index.readWhole(bytes)]).toThrow(TypeError);
+});

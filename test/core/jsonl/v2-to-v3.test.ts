@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { upgradeV2Record } from "../../../src/core/jsonl/migrate.ts";
+
+describe("upgradeV2Record", () => {
+  it("renames the role and keeps the order of the fields and the record that it was given", () => {
+    const record = { type: "message", id: "a", message: { a: 1, role: "hookMessage", b: 2 }, more: 1 };
+    const before = structuredClone(record);
+    expect(JSON.stringify(upgradeV2Record(record))).toBe(
+      '{"type":"message","id":"a","message":{"a":1,"role":"custom","b":2},"more":1}',
+    );
+    expect(record).toEqual(before);
+  });
+
+  it.each([
+    [{ type: "message", message: { role: "user" } }],
+    [{ type: "message", message: ["hookMessage"] }],
+    [{ type: "message", message: null }],
+    [{ type: "message" }],
+    [{ type: "custom", message: { role: "hookMessage" } }],
+  ])("gives %j back as it is", (record) => {
+    expect(upgradeV2Record(record)).toBe(record);
+  });
+});

@@ -1,0 +1,52 @@
+import { readSession } from "../../../../src/core/jsonl/read-session.ts";
+import { mergeSessionContents } from "../../../../src/core/merge/merge-content.ts";
+
+/** Header of the copies. */
+export const HEADER = {
+  type: "session",
+  version: 3,
+  id: "s1",
+  timestamp: "2026-02-03T22:00:00.000Z",
+  cwd: "/projects/a",
+};
+
+/** Spells a session file. */
+export function fileOf(...records: readonly object[]): string {
+  return [HEADER, ...records].map((record) => `${JSON.stringify(record)}\n`).join("");
+}
+
+/** The head of an entry; minutes tell when it was written. */
+function headOf(type: string, id: string, parentId: string | null, minute: number) {
+  return {
+    type,
+    id,
+    parentId,
+    timestamp: new Date(Date.parse(HEADER.timestamp) + minute * 60_000).toISOString(),
+  };
+}
+
+/** A user message. */
+export function said(id: string, parentId: string | null, minute: number, content = id) {
+  return { ...headOf("message", id, parentId, minute), message: { role: "user", content, timestamp: 1 } };
+}
+
+/** A label on an entry. */
+export function label(id: string, parentId: string, minute: number, targetId: string, text: string) {
+  return { ...headOf("label", id, parentId, minute), targetId, label: text };
+}
+
+/** A name of the session. */
+export function named(id: string, parentId: string, minute: number, name: string) {
+  return { ...headOf("session_info", id, parentId, minute), name };
+}
+
+/** A compaction that keeps what comes from an entry on. */
+export function compaction(id: string, parentId: string, minute: number, firstKeptEntryId: string) {
+  return { ...headOf("compaction", id, parentId, minute), summary: "s", firstKeptEntryId, tokensBefore: 1 };
+}
+
+/** Merges two copies and reads what came out. */
+export function merged(a: string | Uint8Array, b: string | Uint8Array) {
+  const { content, ...report } = mergeSessionContents(a, b);
+  return { text: new TextDecoder().decode(content), report, ...readSession(content) };
+}

@@ -1,0 +1,109 @@
+import { SessionManager } from "sessiontree";
+import { loadChat, saveChat } from "sessiontree/adapters";
+import {
+  fromAnthropic,
+  fromGemini,
+  fromModelMessages,
+  fromOpenAIChat,
+  fromOpenAIResponses,
+  fromUIMessages,
+  toModelMessages,
+} from "sessiontree/convert";
+import { describe, expect, it } from "vitest";
+import { user } from "../../support/messages.ts";
+
+const options = { timestamp: 1 };
+const question = { id: "u1", role: "user", parts: [{ type: "text", text: "Go" }] };
+/** What JSON of a database or a faulty tool may hold where a part should be; the compiler does not see it. */
+const given = (value: unknown) => JSON.parse(JSON.stringify([value]))[0];
+const BAD: readonly [string, unknown][] = [
+  ["null", null],
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["undefined", undefined],
+  ["a text", "secret"],
+  ["a list", []],
+];
+
+describe("a part that is none", () => {
+  const saved = (part: unknown) => {
+    const answer = { ...question, id: "a1", role: "assistant", parts: [{ type: "step-start" }, part] };
+    return saveChat(SessionManager.inMemory(), Object.assign(JSON.parse("[]"), [question, answer]));
+  };
+
+  it.each(BAD)("is named by saveChat with message and part, and what to do: %s", async (name, part) => {
+    await expect(saved(part)).rejects.toThrow(
+      `Part 1 of message 1 is ${name}, not an object. Remove it from the list, or make it a part with a text.`,
+    );
+  });
+
+  it("leaves a session as it was, without an entry and with its leaf", async () => {
+    const session = SessionManager.inMemory();
+    await saveChat(session, [{ id: "u1", role: "user", parts: [{ type: "text", text: "Go" }] }]);
+    const leaf = session.getLeafId();
+    const bad = [
+      { ...question, parts: [{ type: "text", text: "Other" }] },
+      { ...question, parts: [null] },
+    ];
+    await expect(saveChat(session, JSON.parse(JSON.stringify(bad)))).rejects.toThrow(TypeError);
+    expect([session.getLeafId(), session.getEntryCount()]).toEqual([leaf, 1]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["fromUIMessages", () => fromUIMessages([{ id: "1", role: "user", parts: [given(null)] }], options)],
+    ["fromModelMessages", () => fromModelMessages([{ role: "user", content: [given(null)] }], options)],
+    ["fromModelMessages, tool", () => fromModelMessages([{ role: "tool", content: [given(null)] }], options)],
+    ["fromAnthropic", () => fromAnthropic([{ role: "user", content: [given(null)] }], options)],
+    ["fromOpenAIChat", () => fromOpenAIChat([{ role: "user", content: [given(null)] }], options)],
+    ["fromOpenAIResponses", () => fromOpenAIResponses([{ role: "user", content: [given(null)] }], options)],
+    ["fromGemini", () => fromGemini([{ role: "user", parts: [given(null)] }], options)],
+  ])("is named by %s", (_, convert) => {
+    expect(convert).toThrow(/^Part 0 of (message|item|content) 0 is null, not an object/);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["fromUIMessages", () => fromUIMessages([given(null)], options)],
+    ["fromModelMessages", () => fromModelMessages([given(null)], options)],
+    ["fromAnthropic", () => fromAnthropic([given(null)], options)],
+    ["fromOpenAIChat", () => fromOpenAIChat([given(null)], options)],
+    ["fromOpenAIResponses", () => fromOpenAIResponses([given(null)], options)],
+    ["fromGemini", () => fromGemini([given(null)], options)],
+  ])("and so is a message that is none: %s", (_, convert) => {
+    expect(convert).toThrow(/^(Message|Item|Content) 0 is null, not an object/);
+  });
+
+  it("that an earlier version stored does not keep a session from asking", () => {
+    const parts = [null, { type: "file", mediaType: "image/png", url: "https://example.com/a" }, null];
+    const stored = {
+      ...user("[file: https://example.com/a]"),
+      details: { uiMessage: { role: "user", parts } },
+    };
+    expect(toModelMessages([stored]).messages).toHaveLength(1);
+  });
+});
+
+describe("a number that JSON cannot hold", () => {
+  it("is saved as null, and saving the chat again or after opening it changes nothing", async () => {
+    const parts = [
+      {
+        type: "tool-measure",
+        toolCallId: "c1",
+        state: "output-available",
+        input: { ratio: Number.NaN },
+        output: { size: Number.POSITIVE_INFINITY, at: new Date(0), gone: undefined },
+      },
+    ];
+    const chat = [
+      { id: "u1", role: "user" as const, parts: [{ type: "text", text: "Go" }] },
+      { id: "a1", role: "assistant" as const, metadata: { load: Number.NaN }, parts },
+    ];
+    const session = SessionManager.inMemory();
+    const { entryIds } = await saveChat(session, chat);
+    expect(entryIds).toHaveLength(3);
+    expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
+    const loaded = loadChat(session);
+    expect(loaded).toEqual(JSON.parse(JSON.stringify(chat)));
+    expect(await saveChat(session, loaded)).toMatchObject({ entryIds: [], hasBranched: false });
+    expect(toModelMessages(session.buildSessionContext().messages).messages).toHaveLength(3);
+  });
+});

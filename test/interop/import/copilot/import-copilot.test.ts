@@ -1,0 +1,415 @@
+import { expect, test } from "vitest";
+import { readSourceText } from "../../../../src/interop/import/source-text.ts";
+import { linesOf } from "../support/claude-records.ts";
+import {
+  answer,
+  COPILOT_ID,
+  type CopilotEvent,
+  event,
+  idOf,
+  importEvents,
+  numbered,
+  prompt,
+  result,
+  start,
+  timeOf,
+  tokens,
+} from "../support/copilot-records.ts";
+import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+
+function views(events: readonly CopilotEvent[], more: Parameters<typeof importEvents>[1] = {}) {
+  const made = importEvents(events, more).map(viewOf);
+  for (const { problems, read } of made) expect([...problems, ...read.issues]).toEqual([]);
+  return made;
+}
+
+function view(events: readonly CopilotEvent[], more: Parameters<typeof importEvents>[1] = {}) {
+  const [made, ...others] = views(events, more);
+  if (made === undefined) throw new Error("no session was made");
+  expect(others).toEqual([]);
+  return made;
+}
+
+const CALLED = [tokens("r1"), answer("r1", "looking", { c1: "bash" })];
+
+test("an answer has its tokens from the record before it, and a command failed by its exit code", () => {
+  const { messages, session, repairs } = view(
+    numbered([
+      start(),
+      prompt("hello"),
+      event("assistant.turn_start"),
+      ...CALLED,
+      event("tool.execution_start", { toolCallId: "c1", toolName: "bash" }),
+      result("c1", "no such file\n<shellId: 0 completed with exit code 3>", {
+        shellExecution: { exitCode: 3 },
+      }),
+      tokens("r2", { apiEndpoint: "/responses", finishReason: "length" }),
+      answer("r2", "done"),
+    ]),
+  );
+  expect(messages.map(briefMessage)).toEqual([
+    "user hello",
+    "assistant looking+c1",
+    "result c1",
+    "assistant done",
+  ]);
+  expect(messages[1]).toMatchObject({
+    provider: "github-copilot",
+    api: "openai-completions",
+    model: "m-1",
+    responseId: "r1",
+    stopReason: "toolUse",
+    usage: { input: 40, output: 10, cacheRead: 60, reasoning: 4, totalTokens: 110, cost: { total: 0 } },
+  });
+  expect(messages[2]).toMatchObject({ toolName: "bash", isError: true, details: { exitCode: 3 } });
+  expect(messages[3]).toMatchObject({ api: "openai-responses", stopReason: "length" });
+  expect(session.dropped).toEqual({
+    "beginning or end of a turn or run": 1,
+    "repeats a call of an answer": 1,
+  });
+  expect(session.header).toMatchObject({ id: COPILOT_ID, cwd: "/code/project", timestamp: timeOf(1) });
+  expect(repairs).toEqual([]);
+});
+
+test("events of two subagents at once make a session of each, linked on both sides", () => {
+  const begin = (id: string, toolCallId: string) =>
+    event("subagent.started", { toolCallId, agentName: "general", agentDisplayName: id }, id);
+  const [main, one, other, nested] = views(
+    numbered([
+      start(),
+      prompt("delegate"),
+      tokens("r1"),
+      answer("r1", "", { c1: "task", c2: "task" }),
+      begin("a1", "c1"),
+      begin("a2", "c2"),
+      prompt("first", { source: `agent-${COPILOT_ID}` }, "a1"),
+      prompt("second", { source: `agent-${COPILOT_ID}` }, "a2"),
+      tokens("s1", {}, "a1"),
+      tokens("s2", {}, "a2"),
+      answer("s2", "of the second", { c3: "task" }, "a2"),
+      answer("s1", "of the first", {}, "a1"),
+      begin("a3", "c3"),
+      prompt("third", {}, "a3"),
+      answer("s3", "of the third", {}, "a3"),
+      result("c3", "done", {}, "a2"),
+      result("c1", "done"),
+      result("c2", "done"),
+    ]),
+  );
+  expect(main?.path.map(brief)).toEqual([
+    "sessiontree.import",
+    "user delegate",
+    "assistant c1+c2",
+    "result c1",
+    "sessiontree.subagent",
+    "result c2",
+    "sessiontree.subagent",
+  ]);
+  expect(one?.path.map(brief)).toEqual([
+    "sessiontree.import",
+    "sessiontree.subagent",
+    "user first",
+    "assistant of the first",
+  ]);
+  expect(one?.path[1]).toMatchObject({ data: { agentId: "a1", toolCallId: "c1", nickname: "a1" } });
+  expect(one?.messages[1]).toMatchObject({ responseId: "s1", usage: { output: 10 } });
+  expect(other?.messages[1]).toMatchObject({ responseId: "s2", usage: { output: 10 } });
+  expect(other?.session.parent).toEqual({ sourceId: COPILOT_ID, relation: "subagent" });
+  expect(nested?.session.parent).toEqual({ sourceId: `${COPILOT_ID}.agent-a2`, relation: "subagent" });
+  expect(main?.path[4]).toMatchObject({ data: { sessionId: one?.session.header.id, toolCallId: "c1" } });
+});
+
+test("what the user interrupts, steers or cannot send is there", () => {
+  const { path, messages, repairs } = view(
+    numbered([
+      start(),
+      prompt("run"),
+      tokens("r1"),
+      answer("r1", "running", { c1: "bash", c2: "bash" }),
+      prompt("hurry", { delivery: "steering" }),
+      result("c1", "moved to the background"),
+      tokens("lost"),
+      event("abort", { reason: "user_initiated" }),
+      prompt("again"),
+      event("session.error", { statusCode: 400, errorType: "query", message: "no" }),
+      event("hook.end", { hookType: "stop" }),
+    ]),
+  );
+  expect(path.map(brief)).toEqual([
+    "sessiontree.import",
+    "user run",
+    "assistant running+c1+c2",
+    "user hurry",
+    "result c1",
+    "usage",
+    "result c2",
+    "user again",
+    "assistant",
+    "copilot.hook.end",
+  ]);
+  expect(messages.find((one) => one.role === "toolResult" && one.toolCallId === "c2")).toMatchObject({
+    isError: true,
+  });
+  expect(path[5]).toMatchObject({ kind: "copilot.call", note: "lost", usage: { input: 40, output: 10 } });
+  expect(path[8]).toMatchObject({ message: { stopReason: "error", errorMessage: "400 query: no" } });
+  expect(repairs.map(({ kind }) => kind)).toEqual(["resultMoved", "resultMoved"]);
+});
+
+test("a call that ran when the program was killed gets no result from an interruption after it", () => {
+  const { path } = view(
+    numbered([
+      start(),
+      prompt("run"),
+      answer("r1", "", { c1: "bash" }),
+      event("session.resume"),
+      prompt("again"),
+      answer("r2", "", { c2: "bash" }),
+      event("abort"),
+    ]),
+  );
+  expect(path.map(brief).slice(1)).toEqual([
+    "user run",
+    "assistant c1",
+    "user again",
+    "assistant c2",
+    "result c2",
+  ]);
+});
+
+test("a compaction leaves its summary and what was said while it was written; a cancelled one only its tokens", () => {
+  const used = { model: "m-1", inputTokens: 30, outputTokens: 5, cacheReadTokens: 10 };
+  const complete = (fields: object) =>
+    event("session.compaction_complete", {
+      compactionTokensUsed: used,
+      summaryContent: "the summary",
+      ...fields,
+    });
+  const { path, messages, session } = view(
+    numbered([
+      start(),
+      prompt("one"),
+      answer("r1", "first"),
+      event("session.compaction_start"),
+      complete({ success: false, outcome: "cancelled" }),
+      prompt("two"),
+      event("session.compaction_start"),
+      event("model.messages_snapshot", { messages: [] }),
+      answer("r2", "second"),
+      complete({ success: true, outcome: "applied", preCompactionTokens: 99, trigger: "threshold" }),
+      prompt("three"),
+    ]),
+  );
+  expect(messages.map(briefMessage)).toEqual(["compactionSummary", "assistant second", "user three"]);
+  const compaction = path.find(({ type }) => type === "compaction");
+  expect(compaction).toMatchObject({
+    summary: "the summary",
+    tokensBefore: 99,
+    usage: { input: 20, output: 5 },
+  });
+  expect(path.filter(({ type }) => type === "usage")).toMatchObject([
+    { kind: "copilot.compaction", usage: { input: 20, output: 5, cacheRead: 10 } },
+  ]);
+  expect(session.counts.compactions).toBe(1);
+});
+
+test("of versions that tell only output, totals have the rest, once across resumes and rewinds", () => {
+  const said = (id: string, outputTokens: number) =>
+    event("assistant.message", { apiCallId: id, content: "hi", model: "m-1", outputTokens });
+  const totals = (inputTokens: number, outputTokens: number) =>
+    event("session.shutdown", {
+      modelMetrics: { "m-1": { usage: { inputTokens, outputTokens, cacheReadTokens: 0 } } },
+    });
+  const events = numbered([
+    start(),
+    prompt("one"),
+    said("r1", 10),
+    totals(100, 10),
+    event("session.resume"),
+    prompt("two"),
+    said("r2", 20),
+    totals(300, 30),
+    totals(50, 5),
+  ]);
+  const { entries } = view(events);
+  const usages = entries.flatMap((entry) =>
+    entry.type === "usage"
+      ? [entry.usage]
+      : entry.type === "message" && entry.message.role === "assistant"
+        ? [entry.message.usage]
+        : [],
+  );
+  expect(usages.map(({ input, output }) => [input, output])).toEqual([
+    [0, 10],
+    [100, 0],
+    [0, 20],
+    [200, 0],
+  ]);
+});
+
+test("turns that are rewound after an import stay as a branch", () => {
+  const first = [start(), prompt("one"), tokens("r1"), answer("r1", "first")];
+  const second = [prompt("two"), tokens("r2"), answer("r2", "second")];
+  const before = importEvents(numbered([...first, ...second]))[0];
+  const rewind = numbered(
+    [event("session.info", { infoType: "rewind", message: "Rewound." }), prompt("three")],
+    8,
+  );
+  const known = (before?.entries ?? []).map((entry) => ({ ...entry }));
+  const { session, path, entries } = view([...numbered(first), ...rewind], { known });
+  expect(path.map(brief)).toEqual([
+    "sessiontree.import",
+    "user one",
+    "assistant first",
+    "copilot.session.info",
+    "user three",
+  ]);
+  expect(entries.slice(0, 5)).toEqual(known.slice(0, 5).map((entry, i) => (i === 0 ? entries[0] : entry)));
+  const again = session.entries.map((entry) => ({ ...entry }));
+  expect(view([...numbered(first), ...rewind], { known: again }).text).toBe(viewOf(session).text);
+});
+
+test("turns that are rewound before an import come from the program's database, as far as it has them", () => {
+  const row = (turn: number, user_message: string, assistant_response: string | null, second: number) => ({
+    turn_index: turn,
+    user_message,
+    assistant_response,
+    timestamp: timeOf(second),
+  });
+  const call = (input_tokens: number, second: number) => ({
+    model: "m-1",
+    input_tokens,
+    output_tokens: 1,
+    cache_read_tokens: 0,
+    created_at: timeOf(second).slice(0, 19).replace("T", " "),
+  });
+  const first = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
+  const rest = numbered(
+    [event("session.info", { infoType: "rewind", message: "Rewound." }), prompt("one")],
+    14,
+  );
+  const rows = {
+    turns: [
+      row(0, "one", "first", 5),
+      row(1, "one", "second", 9),
+      row(2, "stop", null, 12),
+      row(1, "one", "x", 20),
+    ],
+    calls: [call(100, 3), call(7, 7), call(8, 8), call(9, 11)],
+  };
+  const { session, path, entries } = view([...first, ...rest], { rows });
+  const named = path.map(brief);
+  expect(named).toEqual([
+    "sessiontree.import",
+    "user one",
+    "assistant first",
+    "copilot.session.info",
+    "user one",
+  ]);
+  expect(entries.slice(3, 9).map(brief)).toEqual([
+    "user one",
+    "copilot.stored-turn",
+    "usage",
+    "assistant second",
+    "user stop",
+    "copilot.stored-turn",
+  ]);
+  const inputs = entries.flatMap((entry) => (entry.type === "usage" ? [entry.usage.input] : []));
+  expect(inputs).toEqual([7, 9]);
+  expect(entries[6]).toMatchObject({ message: { usage: { input: 8, output: 1 } } });
+  const known = session.entries.map((entry) => ({ ...entry }));
+  expect(view([...first, ...rest], { rows, known }).text).toBe(viewOf(session).text);
+  expect(view([...first, ...rest], { known }).text).toBe(viewOf(session).text);
+});
+
+test("a prompt without a call that was redacted here does not come back from the row of its turn", () => {
+  const first = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
+  const rewind = numbered([event("session.info", { infoType: "rewind", message: "Rewound." })], 14);
+  const { session } = view([...first, ...numbered([prompt("the secret"), event("abort", {})], 7)]);
+  const turns = [
+    { user_message: "one", assistant_response: "first", timestamp: timeOf(5) },
+    { user_message: null, assistant_response: null, timestamp: timeOf(6) },
+    { user_message: "the secret", assistant_response: null, timestamp: timeOf(12) },
+  ];
+  const calls = [{ model: "m-1", input_tokens: 100, output_tokens: 1, created_at: timeOf(3) }];
+  const options = { rows: { turns, calls } };
+  expect(view([...first, ...rewind], options).text).toContain("the secret");
+  const known = session.entries.map((entry) =>
+    JSON.parse(JSON.stringify(entry).replace("the secret", "[redacted]")),
+  );
+  const again = view([...first, ...rewind], { ...options, known });
+  expect(again.text).toContain("[redacted]");
+  expect(again.text).not.toContain("the secret");
+});
+
+test("images, injected texts, reasoning, names, effort and forks are what they are", () => {
+  const data = "iVBORw0KGgo=";
+  const workspace = "id: x\nname: 'It''s mine'\nuser_named: true\n";
+  const { path, messages, session } = view(
+    numbered([
+      start({ reasoningEffort: "high" }),
+      event("session.binary_asset", { assetId: "sha256:1", mimeType: "image/png", data }),
+      prompt("see", {
+        attachments: [{ type: "file", path: "/a.png", assetId: "sha256:1", mimeType: "image/png" }],
+      }),
+      prompt("skill body", { source: "skill-pdf" }),
+      tokens("r1", { accounting: { sourceSessionId: "original" }, isByok: true, providerType: "anthropic" }),
+      event("assistant.message", {
+        apiCallId: "r1",
+        content: "",
+        reasoningText: "hm",
+        reasoningOpaque: "o",
+        chunkIndex: 0,
+      }),
+      answer("r1", "a square", { c1: "view" }),
+      event("tool.execution_complete", {
+        toolCallId: "c1",
+        success: false,
+        error: { message: "no", code: "failure" },
+        result: { binaryResultsForLlm: [{ type: "image", assetId: "sha256:1", mimeType: "image/png" }] },
+      }),
+      event("session.model_change", { newModel: "m-2" }),
+    ]),
+    { workspace },
+  );
+  expect(path.map(brief)).toEqual([
+    "sessiontree.import",
+    "name It's mine",
+    "thinking_level_change",
+    "user see+image",
+    "copilot.injected",
+    "assistant hm+a square+c1",
+    "copilot.parts",
+    "result c1",
+    "model_change",
+  ]);
+  expect(messages.find(({ role }) => role === "assistant")).toMatchObject({
+    provider: "anthropic",
+    usage: { output: 10 },
+  });
+  expect(path[7]).toMatchObject({
+    message: { isError: true, content: [{ text: "no" }, { type: "image", data }] },
+  });
+  expect(session.parent).toEqual({ sourceId: "original", relation: "fork" });
+  expect(session.madeNameIds.size).toBe(0);
+});
+
+test("a file that ends between the tokens of a call and its answer counts them, and withdraws that entry later", () => {
+  const events = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
+  const shorter = view(events.slice(0, 3));
+  const id = shorter.entries.find(({ type }) => type === "usage")?.id ?? "";
+  expect(id).toBe(idOf(3).slice(0, 8));
+  const whole = view(events);
+  expect(whole.entries.some(({ type }) => type === "usage")).toBe(false);
+  expect(whole.session.withdrawnIds.has(id)).toBe(true);
+});
+
+test("damage, repeated events, fields of the wrong type and unknown versions are told", () => {
+  const events = numbered([start({ version: 7 }), prompt("one"), answer("r1", "first")]);
+  const lines = linesOf([...events, { ...events[2] }, { ...event("user.message"), data: "?", id: 5 }]);
+  const glued = lines.replace("}\n{", "}{");
+  const [session] = importEvents([], readSourceText(`${glued}{"type":"user.mess`));
+  expect(session?.issues.map(({ code }) => code)).toEqual(["RECORDS_GLUED", "TAIL_TORN", "VERSION_UNCLEAR"]);
+  expect(session?.dropped).toEqual({ repeated: 1 });
+  expect(session?.counts).toMatchObject({ records: 5, userMessages: 2, assistantMessages: 1 });
+  expect(importEvents(numbered([start()]))).toEqual([]);
+});

@@ -1,0 +1,81 @@
+import { appendFileSync, statSync } from "node:fs";
+import { SessionManager } from "sessiontree";
+import { expect, test } from "vitest";
+import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/file-follower.ts";
+import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
+import { Pace } from "../../../src/session/files/time-slices.ts";
+import { isSameFile } from "../../../src/session/fs/file-identity.ts";
+import { place, sandbox } from "../../fault/support/sandbox.ts";
+import { header, lines, message } from "../../fault/support/sessions.ts";
+import { useOneFileNumber } from "../../support/one-file-number.ts";
+import { IS_WINDOWS } from "../../support/platform.ts";
+
+const SESSION = lines(
+  header(),
+  message("0000000a", null, "the secret"),
+  message("0000000b", "0000000a", "one more"),
+  message("0000000c", "0000000b", "the last line stays as it is"),
+);
+
+/** As long as what it replaces, so that every line behind it stays where it was. */
+const REPLACEMENT = "[redacted]";
+
+/** Redacts twice, so that the system may give the file the number that it had at first. */
+function redactTwice(path: string): void {
+  const session = SessionManager.open(path);
+  for (const id of ["0000000a", "0000000b"])
+    session.redact(id, REPLACEMENT.slice(0, id.endsWith("a") ? 10 : 8));
+}
+
+// Windows gives no number twice.
+test.skipIf(IS_WINDOWS)("a page that is followed is told of two replacements between two looks", () => {
+  useOneFileNumber();
+  const path = place(sandbox(), "s.jsonl", SESSION);
+  const follower = new FileFollower(path, statSync(path).size, fileIdentity(path) ?? "");
+  appendFileSync(path, lines(message("0000000d", "0000000c", "grown")));
+  expect(follower.poll()).toMatchObject({ kind: "grown" });
+  redactTwice(path);
+  expect(follower.poll()).toEqual({ kind: "replaced" });
+});
+
+test.skipIf(IS_WINDOWS)(
+  "a session that does not hold its file open sees what two redactions have left",
+  () => {
+    useOneFileNumber();
+    const path = place(sandbox(), "s.jsonl", SESSION);
+    const session = SessionManager.open(path);
+    expect(JSON.stringify(session.getEntries())).toContain("the secret");
+    redactTwice(path);
+    session.refresh();
+    expect(JSON.stringify(session.getEntries())).not.toContain("the secret");
+  },
+);
+
+test("a list shows what two redactions by another process have left", async () => {
+  useOneFileNumber();
+  const path = place(sandbox(), "s.jsonl", SESSION);
+  const known = await summarizeFile(path, undefined, new Pace());
+  expect(known.summary?.firstMessage).toBe("the secret");
+  redactTwice(path);
+  const now = await summarizeFile(path, known, new Pace());
+  expect(now.summary?.firstMessage).toBe(REPLACEMENT);
+});
+
+test.skipIf(IS_WINDOWS)(
+  "a system that tells the time of the last change for that of the making does not hide growth",
+  () => {
+    const [before, after] = [1n, 2n].map((ns) => ({ dev: 1n, ino: 2n, birthtimeNs: ns, ctimeNs: ns }));
+    if (before === undefined || after === undefined) throw new TypeError();
+    expect(isSameFile(before, after)).toBe(true);
+    expect(isSameFile(before, { ...after, ino: 3n })).toBe(false);
+    expect(isSameFile({ ...before, ctimeNs: 5n }, after)).toBe(false);
+  },
+);
+
+test("the numbers of files are told apart to their last bit", () => {
+  const time = { birthtimeNs: 1n, ctimeNs: 2n };
+  const [first, second] = [2n ** 60n, 2n ** 60n + 1n];
+  expect(Number(first)).toBe(Number(second));
+  expect(isSameFile({ dev: 1n, ino: first, ...time }, { dev: 1n, ino: first, ...time })).toBe(true);
+  expect(isSameFile({ dev: 1n, ino: first, ...time }, { dev: 1n, ino: second, ...time })).toBe(false);
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import {
+  columnKey,
+  literalPattern,
+  partPattern,
+  searchForm,
+} from "../../../src/stores/postgres/column-text.ts";
+import fc from "../../support/fast-check.ts";
+
+test("ids stand as they are, and long ones as something short that no other id has", () => {
+  expect(columnKey("000000a1")).toBe("000000a1");
+  const long = "x".repeat(5_000);
+  expect(columnKey(long)).toHaveLength("sha256:".length + 64);
+  // An id that looks like the hash of another one is not taken for it.
+  expect(new Set([long, `${long}y`, columnKey(long), columnKey(columnKey(long))].map(columnKey)).size).toBe(
+    4,
+  );
+});
+
+test("what is a part of a text is a part of its form for searching", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "binary" }),
+      (a, b, c) => {
+        expect(searchForm(a + b + c)).toContain(searchForm(b));
+      },
+    ),
+  );
+  expect(searchForm("ΟΔΟΣ")).toBe(searchForm("οδος"));
+});
+
+test("patterns take every character for itself", () => {
+  expect(literalPattern("50%_\\")).toBe("50\\%\\_\\\\");
+  expect(partPattern("a%")).toBe("%A\\%%");
+});

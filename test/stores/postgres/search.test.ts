@@ -1,0 +1,107 @@
+import type { Transaction } from "@electric-sql/pglite";
+import { beforeAll, expect, test } from "vitest";
+import type { BackendSearchQuery, SessionBackend } from "../../../src/stores/contract/session-backend.ts";
+import type { PostgresClient } from "../../../src/stores/postgres/client.ts";
+import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
+import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
+import { sqlBlocks } from "./support/document-statements.ts";
+import { embeddedDatabase } from "./support/embedded.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
+
+const database = embeddedDatabase({ hasTrigrams: true });
+
+beforeAll(async () => {
+  const client = database();
+  await migrate({ client });
+  for (const code of sqlBlocks("docs/postgres.md", "roles")) await client.exec(code);
+  for (const tenant of ["acme", "other"]) {
+    const backend = new PostgresBackend({ client, tenant });
+    for (const id of ["a", "b"]) {
+      const lines = [messageLine("000000a1", null, `a needle of ${tenant}`), messageLine("000000a2", null)];
+      await backend.create(sessionFactsOf(id), piecesOf([headerLine(id)], lines));
+    }
+  }
+});
+
+/** A transaction as a client of its own: what it counts is known in it alone. */
+const clientIn = (transaction: Transaction): PostgresClient => ({
+  query: (text, values) => transaction.query(text, values),
+  transaction: (run) => run(transaction),
+  listen: async () => async () => undefined,
+});
+
+/** Searches as a role, and counts how often the index for searching was used. */
+async function search(role: string, tenant: string, words: readonly string[]) {
+  return database().transaction(async (transaction) => {
+    await transaction.query("set local enable_seqscan = off");
+    // Only so that a few rows are worth an index: the order could be had from the one by id.
+    await transaction.query("set local enable_nestloop = off");
+    const before = await indexScans(transaction);
+    await transaction.query(`set local role ${role}`);
+    const backend = new PostgresBackend({ client: clientIn(transaction), tenant });
+    const found = await backend.search({ words, limit: 10 });
+    await transaction.query("reset role");
+    const scans = (await indexScans(transaction)) - before;
+    return { texts: found.map(({ line }) => line.text), scans };
+  });
+}
+
+/** Counts how often the index for searching was used until now. */
+async function indexScans(transaction: Transaction): Promise<number> {
+  const sql = "select pg_stat_get_xact_numscans('sessiontree.lines_by_text'::regclass)::integer as scans";
+  const { rows } = await transaction.query<{ scans: number }>(sql);
+  return rows[0]?.scans ?? 0;
+}
+
+const NEEDLES = messageLine("000000a1", null, "a needle of acme").text;
+
+test.each(["postgres", "sessions_host", "sessions_writer", "sessions_reader"])(
+  "%s searches with the index, and in its tenant alone",
+  async (role) => {
+    const { texts, scans } = await search(role, "acme", ["needle", "A NEE"]);
+    expect(texts).toEqual([NEEDLES, NEEDLES]);
+    expect(scans).toBeGreaterThan(0);
+    expect((await search(role, "acme", ["needle", "other"])).texts).toEqual([]);
+    expect((await search(role, "nobody", ["needle"])).texts).toEqual([]);
+  },
+);
+
+test("a role that may not call the function finds the same, without the index", async () => {
+  const client = database();
+  await client.exec("create role unaware; grant usage on schema sessiontree to unaware");
+  await client.exec("grant select on all tables in schema sessiontree to unaware");
+  expect(await search("unaware", "acme", ["needle"])).toEqual({ texts: [NEEDLES, NEEDLES], scans: 0 });
+});
+
+test("words that are everywhere are found session by session, rare ones by the index, in one order", async () => {
+  const client = database();
+  const memory = new MemoryBackend();
+  const backend = new PostgresBackend({ client, tenant: "many" });
+  for (const id of ["c", "a", "B"]) {
+    const lines = Array.from({ length: 500 }, (_, i) =>
+      messageLine(String(i).padStart(8, "0"), null, `common ${i % 100 === 7 ? "rare" : "hay"} ${i}`),
+    );
+    const facts = sessionFactsOf(id, { cwd: id === "a" ? "/a" : "/project" });
+    for (const one of [backend, memory]) await one.create(facts, piecesOf([headerLine(id)], lines));
+  }
+  await client.query("set role sessions_host");
+  const found = async (one: SessionBackend, query: BackendSearchQuery) =>
+    (await one.search?.(query))?.map(({ session, line }) => ({
+      sessionId: session.id,
+      seq: line.seq,
+      text: line.text,
+    }));
+  for (const words of [["common"], ["rare"], ["COMMON", "rare"], ["common", "7"], ["c"], ["none of it"]]) {
+    for (const extra of [{}, { cwd: "/a" }]) {
+      for (let after: { sessionId: string; seq: number } | undefined; ; ) {
+        const query = { words, limit: 70, ...extra, ...(after && { after }) };
+        const expected = await found(memory, query);
+        expect(await found(backend, query)).toEqual(expected);
+        after = expected?.at(-1);
+        if (after === undefined || (expected?.length ?? 0) < 70) break;
+      }
+    }
+  }
+  await client.query("reset role");
+});
