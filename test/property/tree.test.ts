@@ -167,7 +167,7 @@ describe("names that every object has", () => {
     const text = fileOf(NAMES.map((id) => ({ id, parentId: null, type: "label", targetId: id })));
     const { entries } = readSession(text);
     const { tree } = read(text);
-    const labels = new LabelsAndName(tree, (ordinal) => entries[ordinal]).labels();
+    const labels = new LabelsAndName({ tree }, (ordinal) => entries[ordinal]).labels();
     expect([...labels.keys()]).toEqual(NAMES);
     for (const id of NAMES) expect(labels.get(id)?.label).toBe(id);
     expect(labels.get("isPrototypeOf")).toBeUndefined();

@@ -1,5 +1,5 @@
 import type { AnySessionEntry, ContextEditEntry } from "../format/entry.ts";
-import type { JsonRecord } from "../format/json.ts";
+import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import type {
   AgentMessage,
   AssistantMessage,
@@ -55,6 +55,29 @@ export function projectSelected(
     default:
       return [];
   }
+}
+
+/**
+ * Returns the message of an entry if a context without edits has it as it is stored, which nearly all are.
+ *
+ * @returns Undefined if `projectSelected` must decide, or if an image may be beside the session.
+ */
+export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
+  const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
+  return isAsStored(message) ? message : undefined;
+}
+
+function isAsStored(message: unknown): message is AgentMessage {
+  if (!isJsonRecord(message)) return false;
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant" && role !== "toolResult") return false;
+  if (!Array.isArray(content)) return typeof content === "string" && role !== "assistant";
+  const blocks: readonly unknown[] = content;
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i];
+    if (isJsonRecord(block) && block["type"] === "image") return false;
+  }
+  return true;
 }
 
 /** Returns the messages that one entry contributes to a context without context edits. */

@@ -1,5 +1,6 @@
 import {
   type AnySessionEntry,
+  asSessionEntries,
   asSessionEntry,
   type CompactionEntry,
   type ContextEditEntry,
@@ -11,7 +12,7 @@ import { fieldsOf } from "./entry-fields.ts";
 import { type EntryPath, entryPathOf } from "./entry-path.ts";
 import { findLeafPath } from "./leaf-path.ts";
 import { findSettings, type ModelChoice, modelSetBy, thinkingLevelSetBy } from "./path-settings.ts";
-import { isContextEdit, projectSelected } from "./project-entry.ts";
+import { getStoredMessage, isContextEdit, projectSelected } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
 /** What a model sees at a leaf, and the model. */
@@ -60,8 +61,12 @@ export type ProjectEntry = typeof projectSelected;
 export class PathProjection {
   /** What is wrong with the compaction of the path, if anything. */
   readonly issue: SelectionIssue | undefined;
-  readonly #selected: ProjectedSessionEntry[] = [];
+  readonly #selected: AnySessionEntry[] = [];
   readonly #messages: AgentMessage[] = [];
+  /** For each selected entry, how many messages there are up to it and with it. */
+  readonly #ends: number[] = [];
+  /** The selected entries with their messages; made when they are asked for. */
+  readonly #projected: ProjectedSessionEntry[] = [];
   readonly #edits = new Map<string, ContextEditEntry>();
   readonly #project: ProjectEntry;
   #thinkingLevel: string | undefined;
@@ -86,7 +91,9 @@ export class PathProjection {
   extend(entry: AnySessionEntry): boolean {
     if (entry.type === "compaction" || entry.type === "context_edit" || entry.type === RESET_TYPE)
       return false;
-    this.#add(entry, this.#project(entry, this.#edits.get(entry.id)));
+    const { role } = this.#add(entry, this.#edits.size === 0 ? undefined : this.#edits.get(entry.id)) ?? {};
+    // They set neither.
+    if (role === "user" || role === "toolResult") return true;
     this.#thinkingLevel = thinkingLevelSetBy(entry) ?? this.#thinkingLevel;
     this.#model = modelSetBy(entry) ?? this.#model;
     return true;
@@ -94,7 +101,7 @@ export class PathProjection {
 
   /** Returns a copy of the selected entries. */
   contextEntries(): SessionEntry[] {
-    return this.#selected.map(({ sourceEntry }) => sourceEntry);
+    return asSessionEntries(this.#selected.slice());
   }
 
   /** Returns the current context. */
@@ -107,7 +114,10 @@ export class PathProjection {
 
   /** Returns the current projection; `entries` and `messages` are copies. */
   projection(fallback: SettingsFallback = {}): SessionProjection {
-    return { entries: this.#selected.slice(), messages: this.#messages.slice(), ...this.#settings(fallback) };
+    for (let i = this.#projected.length; i < this.#selected.length; i++)
+      this.#projected.push(this.#entryAt(i));
+    const entries = this.#projected.slice();
+    return { entries, messages: this.#messages.slice(), ...this.#settings(fallback) };
   }
 
   #settings(fallback: SettingsFallback): Settings {
@@ -126,18 +136,49 @@ export class PathProjection {
         if (entry !== undefined && isContextEdit(entry)) this.#edits.set(entry.targetId, entry);
       }
     }
-    entries.forEach((entry, i) => {
-      if (entry === undefined) return;
-      const isFirst = indices[i] === compactionIndex;
-      const isSuperseded = entry.type === "compaction" && !isFirst;
-      const edit = this.#edits.get(entry.id);
-      this.#add(entry, isSuperseded ? [] : this.#project(entry, edit, isFirst ? keepsTail : undefined));
-    });
+    const [all, messages, ends, areEdited] = [
+      this.#selected,
+      this.#messages,
+      this.#ends,
+      this.#edits.size > 0,
+    ];
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i];
+      if (entry === undefined) continue;
+      const edit = areEdited ? this.#edits.get(entry.id) : undefined;
+      const message = edit === undefined ? getStoredMessage(entry) : undefined;
+      if (message !== undefined) {
+        all.push(entry);
+        ends.push(messages.push(message));
+      } else if (entry.type !== "compaction") this.#addMessages(entry, this.#project(entry, edit));
+      else if (indices[i] === compactionIndex)
+        this.#addMessages(entry, this.#project(entry, edit, keepsTail));
+      else this.#addMessages(entry, []);
+    }
   }
 
-  #add(entry: AnySessionEntry, messages: AgentMessage[]): void {
-    this.#selected.push({ sourceEntry: asSessionEntry(entry), messages });
+  #entryAt(i: number): ProjectedSessionEntry {
+    const [entry, from, end] = [this.#selected[i], this.#ends[i - 1] ?? 0, this.#ends[i]];
+    if (entry === undefined) throw new RangeError(`there is no selected entry ${i}`);
+    return { sourceEntry: asSessionEntry(entry), messages: this.#messages.slice(from, end) };
+  }
+
+  /** Adds an entry that is no compaction; returns its message if that is added as it is stored. */
+  #add(entry: AnySessionEntry, edit: ContextEditEntry | undefined): AgentMessage | undefined {
+    const message = edit === undefined ? getStoredMessage(entry) : undefined;
+    if (message === undefined) {
+      this.#addMessages(entry, this.#project(entry, edit));
+      return undefined;
+    }
+    this.#selected.push(entry);
+    this.#ends.push(this.#messages.push(message));
+    return message;
+  }
+
+  #addMessages(entry: AnySessionEntry, messages: readonly AgentMessage[]): void {
+    this.#selected.push(entry);
     for (const message of messages) this.#messages.push(message);
+    this.#ends.push(this.#messages.length);
   }
 }
 
@@ -146,6 +187,7 @@ function readSelected(
   path: EntryPath,
   { indices, parsed }: SelectedEntries,
 ): (AnySessionEntry | undefined)[] {
+  if (parsed.size === 0) return path.entriesAt(indices);
   const rest = path.entriesAt(indices.filter((index) => !parsed.has(index)));
   let next = 0;
   return indices.map((index) => (parsed.has(index) ? parsed.get(index) : rest[next++]));

@@ -11,23 +11,21 @@ const randomDigits = customAlphabet("0123456789abcdef", 64 * ENTRY_ID_LENGTH);
 
 const digits = { text: "", used: 0 };
 
-function randomEntryId(): string {
-  if (digits.used === digits.text.length) {
-    digits.text = randomDigits();
-    digits.used = 0;
-  }
-  const start = digits.used;
-  digits.used += ENTRY_ID_LENGTH;
-  return digits.text.slice(start, digits.used);
-}
-
 /** Namespace of names derived from content: a number that nobody else uses. */
 const CONTENT_NAMESPACE = "5d0c1f0e-6c1b-4b0e-9d4f-7a5e3c2b1a90";
 
 /** Makes an entry id, eight lower-case hex characters, that `isTaken` does not know. */
 export function createEntryId(isTaken: (id: string) => boolean): string {
-  let id = randomEntryId();
-  while (isTaken(id)) id = randomEntryId();
+  let id: string;
+  do {
+    if (digits.used === digits.text.length) {
+      digits.text = randomDigits();
+      digits.used = 0;
+    }
+    const start = digits.used;
+    digits.used += ENTRY_ID_LENGTH;
+    id = digits.text.slice(start, digits.used);
+  } while (isTaken(id));
   return id;
 }
 

@@ -1,13 +1,14 @@
 import { type IdKey, idKeyOf, idOfKey } from "../format/id-key.ts";
 import { inventEntryId } from "../format/ids.ts";
 import type { JsonRecord } from "../format/json.ts";
-import { EntryTree, NONE } from "../tree/entry-tree.ts";
+import { ColumnTree } from "../tree/column-tree.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/pending-parents.ts";
 import { RepeatedLines } from "./duplicate-lines.ts";
 import type { StatedHead } from "./entry-head.ts";
 import { isStranger } from "./foreign-source.ts";
 import type { IssueLog } from "./issue-log.ts";
-import { type LineSpan, LineSpans } from "./line-spans.ts";
+import { type LineSpan, SpanColumns } from "./line-spans.ts";
 
 interface NewEntry extends StatedHead {
   readonly place: LineSpan;
@@ -30,8 +31,8 @@ export interface AdderContext {
  * @remarks Source: docs/format.md#ids-and-parents
  */
 export class EntryAdder {
-  readonly tree = new EntryTree();
-  readonly spans = new LineSpans();
+  readonly tree = new ColumnTree();
+  readonly spans = new SpanColumns();
   /** Id of the session, from which ids are derived. */
   sessionId = "";
   /** Version of the file; undefined until it is known. */

@@ -3,7 +3,7 @@ import type { EntryHead } from "../format/head.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { isoTime } from "../format/timestamps.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
-import type { SessionHeads } from "../tree/entry-tree.ts";
+import type { EntryTree } from "../tree/entry-tree.ts";
 import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
@@ -38,7 +38,7 @@ export function decodeEntry(
  */
 export function entryAt(
   record: JsonRecord,
-  heads: Pick<SessionHeads, "headAt" | "isHeadAt">,
+  heads: Pick<EntryTree, "headAt" | "isHeadAt">,
   ordinal: number,
   context: BodyContext,
 ): UnknownEntry | undefined {
@@ -135,7 +135,7 @@ export function damagedEntry(head: EntryHead): UnknownEntry {
 }
 
 /** Tells whether a record has what its type requires. */
-export function hasBody({ type, message }: JsonRecord): boolean {
+function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
 
@@ -154,7 +154,7 @@ function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
 
 function hasHeadAt(
   record: JsonRecord,
-  heads: Pick<SessionHeads, "isHeadAt">,
+  heads: Pick<EntryTree, "isHeadAt">,
   ordinal: number,
 ): record is UnknownEntry {
   const { type, id, parentId, timestamp } = record;
@@ -162,10 +162,7 @@ function hasHeadAt(
 }
 
 /** Tells whether a record has the ids of its head. */
-export function hasHead(
-  record: JsonRecord,
-  head: Pick<EntryHead, "id" | "parentId">,
-): record is UnknownEntry {
+function hasHead(record: JsonRecord, head: Pick<EntryHead, "id" | "parentId">): record is UnknownEntry {
   return (
     record["id"] === head.id &&
     record["parentId"] === head.parentId &&

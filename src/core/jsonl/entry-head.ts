@@ -150,6 +150,9 @@ export interface StatedHead {
 /** A text that `EntryHeadReader` reads: printable ASCII without escapes, and its quote within the bound. */
 const plainText = (least: number) => `([ !#-\\[\\]-~]{${least},${MAX_ID_BYTES - 1}})`;
 
+/** Matches such a text, which is no part of a line. */
+export const USUAL_PLAIN: RegExp = new RegExp(`^${plainText(1)}$`);
+
 /** Matches the text of a line that `EntryHeadReader` reads. */
 export const USUAL_FRONT: RegExp = new RegExp(
   `^\\{"type":"(${OPENINGS.map(({ type }) => type).join("|")})","id":"${plainText(1)}",` +

@@ -10,8 +10,19 @@ export interface LineSpan {
   readonly line: number;
 }
 
-/** The line spans of all entries, by ordinal; 16 bytes each. */
-export class LineSpans {
+/** The line spans of all entries, by ordinal. */
+export interface LineSpans {
+  at(ordinal: number): LineSpan;
+  offsetAt(ordinal: number): number;
+  lengthAt(ordinal: number): number;
+  /** Sorts ordinals into the order of the file, which may differ from theirs if others wrote as well. */
+  inFileOrder(given: Iterable<number>): Int32Array;
+  /** Returns the ordinals of all `count` entries in the order of the file. */
+  allInFileOrder(count: number): Int32Array;
+}
+
+/** The line spans of a large session; 16 bytes each. */
+export class SpanColumns implements LineSpans {
   #offsets = new Float64Array(0);
   #lengths = new Uint32Array(0);
   #lines = new Uint32Array(0);
@@ -38,12 +49,10 @@ export class LineSpans {
     };
   }
 
-  /** Sorts ordinals into the order of the file, which may differ from theirs if others wrote as well. */
   inFileOrder(given: Iterable<number>): Int32Array {
     return this.#sorted(Int32Array.from(given));
   }
 
-  /** Returns the ordinals of all `count` entries in the order of the file. */
   allInFileOrder(count: number): Int32Array {
     const ordinals = new Int32Array(count);
     for (let i = 0; i < count; i++) ordinals[i] = i;

@@ -1,16 +1,22 @@
 import type { UnknownEntry } from "../format/entry.ts";
 import type { EntryHead } from "../format/head.ts";
-import { idKeyOf } from "../format/id-key.ts";
+import type { SessionHeader } from "../format/header.ts";
+import { type IdKey, idKeyOf, idOfKey } from "../format/id-key.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
-import { NONE, type SessionHeads } from "../tree/entry-tree.ts";
-import { decodeText, parseRecord } from "./decode.ts";
-import type { EntryAdder } from "./entry-adder.ts";
-import { hasBody, hasHead } from "./entry-body.ts";
-import { USUAL_FRONT, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
-import type { SpansByOrdinal } from "./line-spans.ts";
+import { type EntryTree, findCommonAncestor, NONE } from "../tree/entry-tree.ts";
+import { decodeText } from "./decode.ts";
+import { USUAL_FRONT, USUAL_PLAIN, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
+import type { LineSpan, LineSpans } from "./line-spans.ts";
+import { readHeader } from "./session-header.ts";
 
 const LF = 0x0a;
+
+/** The one ASCII character that no printable text has, and that JSON does not escape. */
+const DELETE = "\x7f";
+
+/** Stands for a line that `LineIndex` must read. */
+const ODD = -1;
 
 /** How the line of a compaction begins, as pi and this library write it. */
 const COMPACTION = '\n{"type":"compaction","id":"';
@@ -24,48 +30,86 @@ const SHORT_LINE = 1024;
 /** Engines keep substrings from this length on as a part of the whole text, which then stays in memory. */
 const SHORTEST_SLICE = 13;
 
+/** A front up to this length has no text that is too long for a head. */
+const MAX_SHORT_FRONT = 255;
+
+/** Entries up to which strings in arrays take less time than columns, and not much more memory. */
+const MAX_ENTRIES = 32_768;
+
+/** A record of the current version with its own id. */
+interface OrdinaryRecord extends UnknownEntry {
+  readonly parentId: string | null;
+}
+
 /**
  * A session in which nothing is odd: every line is a record of the current version with its own id and an earlier parent.
  *
- * It has the heads as they are spelled, and no tree. In a process that has just started, this is faster than reading heads
- * from bytes: the engine has not compiled that code yet. What it says of a file must be what `LineReader` says.
+ * It is the tree and the line spans of its entries, as the file spells them: arrays, and a map of ids. Own entries are added at
+ * the end. In a process that has just started, this is faster than reading heads from bytes into columns: the engine has
+ * not compiled that code yet. What it says of a file must be what `LineIndex` says, which takes over when anything odd comes.
  */
-export class OrdinarySession implements SessionHeads, SpansByOrdinal {
+export class OrdinarySession implements EntryTree, LineSpans {
+  readonly revision = 0;
   /** The header, as in the file. */
-  readonly header: JsonRecord;
-  /** The byte offset of each line break, the header's first. */
-  readonly lineEnds: readonly number[];
+  readonly headerRecord: JsonRecord & SessionHeader;
+  readonly header: SessionHeader;
+  /** Byte offset after the last line that was read, or that is known to be where it was written. */
+  confirmedEnd = 0;
   /** The entries that reading has parsed, by ordinal. */
   readonly parsed: (UnknownEntry | undefined)[] = [];
-  /** Messages before this entry are not parsed, since a compaction has summarised them; undefined: all are parsed. */
-  readonly #firstKept: string | undefined;
+  /** Number of entries that were read, or whose place is known. */
+  #confirmed = 0;
+  /** The byte offset of each line break, the header's first. */
+  readonly #lineEnds: number[];
+  /** Messages before this entry are not parsed, since a compaction has summarized them; undefined: all are parsed. */
+  #firstKept: string | undefined;
   /** Whether the lines from here on are parsed at once: the first context needs nearly all of them. */
   #isParsing: boolean;
   #isMixed = false;
+  /** Whether all characters of the file are printable ASCII. */
+  #isPlain = false;
   readonly #types: string[] = [];
   readonly #ids: string[] = [];
   readonly #parents: number[] = [];
+  /** The times of read entries. */
   readonly #times: string[] = [];
+  /** Those of own entries, which follow, in Unix milliseconds. */
+  readonly #ownTimes: number[] = [];
   readonly #knownTypes = new Set<string>();
-  readonly #ordinals = new Map<string | null, number>([[null, NONE]]);
+  readonly #ordinals = new Map<unknown, number>([[null, NONE]]);
+  /** The children of each entry, those of NONE first; made when they are asked for. */
+  #children: number[][] | undefined;
 
-  private constructor(header: JsonRecord, lineEnds: readonly number[], firstKept: string | undefined) {
-    this.header = header;
-    this.lineEnds = lineEnds;
+  private constructor(header: JsonRecord & SessionHeader, lineEnds: number[], firstKept: string | undefined) {
+    this.headerRecord = header;
+    // The others are as they are read.
+    this.header = header.parentSession === undefined ? header : (readHeader(header)?.header ?? header);
+    this.#lineEnds = lineEnds;
     this.#firstKept = firstKept;
     this.#isParsing = firstKept === undefined;
   }
 
-  /** Reads a file in steps of about so many bytes, and yields what was read after each; undefined if anything is odd. */
-  static *read(bytes: Uint8Array, stepBytes: number): Generator<number, OrdinarySession | undefined> {
-    const text = decodeText(bytes);
+  /**
+   * Reads a file in steps of about so many bytes, and yields what was read after each; undefined if anything is odd.
+   *
+   * @param decode - Does the same as `decodeText`, if there is a faster way.
+   */
+  static *read(
+    bytes: Uint8Array,
+    stepBytes: number,
+    decode = decodeText,
+  ): Generator<number, OrdinarySession | undefined> {
+    const text = decode(bytes);
     const lines = text.split("\n");
-    // What follows the last line break must be nothing. Other line ends are for the index.
+    // What follows the last line break must be nothing. Other line ends are for `LineIndex`.
     if (lines.pop() !== "" || text.includes("\r")) return undefined;
-    const header = parseRecord(lines[0] ?? "");
-    if (header === undefined || !isCurrentHeader(header)) return undefined;
-    const ends = lineEndsOf(lines, bytes, text.length);
-    const session = new OrdinarySession(header, ends, firstKeptIn(text));
+    const header = parseHeader(lines[0] ?? "");
+    if (header === undefined) return undefined;
+    // With as many characters as bytes, each is one byte.
+    const isAscii = text.length === bytes.length;
+    const ends = isAscii ? addUpLengths(lines) : findLineEnds(lines, bytes);
+    const session = new OrdinarySession(header, ends, findFirstKept(text));
+    session.#isPlain = isAscii && !text.includes(DELETE);
     return (yield* session.#addAll(lines, stepBytes)) ? session : undefined;
   }
 
@@ -73,31 +117,86 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     return this.#ids.length;
   }
 
-  /** Byte offset of the last line. */
-  get lastLineOffset(): number {
-    return this.offsetAt(this.size - 1);
+  /** Byte offset after the last line. */
+  get end(): number {
+    return (this.#lineEnds[this.#ids.length] ?? 0) + 1;
   }
 
-  /** Whether an entry has another spelling than the head reader knows. */
+  /** Length of the header's line. */
+  get headerLength(): number {
+    return this.#lineEnds[0] ?? 0;
+  }
+
+  /** Byte offset of the last line whose place is known. */
+  get lastLineOffset(): number {
+    return (this.#lineEnds[this.#confirmed - 1] ?? -1) + 1;
+  }
+
+  /** Whether an entry has another spelling than `EntryHeadReader` knows. */
   get isMixed(): boolean {
     return this.#isMixed;
   }
 
-  hasType(type: string): boolean {
-    return this.#knownTypes.has(type);
+  /** Number of entries that were read, or whose place is known. */
+  get confirmed(): number {
+    return this.#confirmed;
   }
 
-  typeAt(ordinal: number): string {
-    return this.#types[ordinal] ?? "";
+  /** Adds an own entry, whose line of so many bytes was written at the end; false if it is odd. */
+  addOwn({ type, id, parentId, timestampMs }: EntryHead, length: number): boolean {
+    const parent = this.#ordinals.get(parentId);
+    const size = this.#ids.length;
+    if (parent === undefined || this.#ordinals.has(id) || size >= MAX_ENTRIES) return false;
+    this.#lineEnds.push((this.#lineEnds[size] ?? 0) + length);
+    this.#ownTimes.push(timestampMs);
+    this.#push(type, id, parent);
+    return true;
+  }
+
+  /** Notes that the lines of the first own entries, or of all, are where they were written. */
+  confirm(count = this.#ids.length - this.#confirmed): void {
+    this.#confirmed += count;
+    this.confirmedEnd = (this.#lineEnds[this.#confirmed] ?? 0) + 1;
+  }
+
+  find(id: string): number {
+    return this.#ordinals.get(id) ?? NONE;
+  }
+
+  findKey(key: IdKey): number {
+    return this.find(idOfKey(key));
+  }
+
+  keyAt(ordinal: number): IdKey {
+    return idKeyOf(this.idAt(ordinal));
   }
 
   idAt(ordinal: number): string {
     return this.#ids[ordinal] ?? "";
   }
 
+  typeAt(ordinal: number): string {
+    return this.#types[ordinal] ?? "";
+  }
+
+  hasType(type: string): boolean {
+    return this.#knownTypes.has(type);
+  }
+
+  parentAt(ordinal: number): number {
+    return this.#parents[ordinal] ?? NONE;
+  }
+
+  timeAt(ordinal: number): number {
+    const read = this.#times.length;
+    return ordinal < read
+      ? Date.parse(this.#times[ordinal] ?? "")
+      : (this.#ownTimes[ordinal - read] ?? Number.NaN);
+  }
+
   headAt(ordinal: number): EntryHead {
-    const [type, id] = [this.typeAt(ordinal), this.idAt(ordinal)];
-    return { type, id, parentId: this.#parentIdAt(ordinal), timestampMs: this.#timeAt(ordinal) };
+    const [type, id, timestampMs] = [this.typeAt(ordinal), this.idAt(ordinal), this.timeAt(ordinal)];
+    return { type, id, parentId: this.#parentIdAt(ordinal), timestampMs };
   }
 
   isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean {
@@ -106,57 +205,76 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     );
   }
 
-  offsetAt(ordinal: number): number {
-    return (this.lineEnds[ordinal] ?? -1) + 1;
+  children(ordinal: number): Iterable<number> {
+    return (this.#linkChildren()[ordinal + 1] ?? []).values();
   }
 
-  lengthAt(ordinal: number): number {
-    return (this.lineEnds[ordinal + 1] ?? 0) - this.offsetAt(ordinal);
+  ordinals(): Iterable<number> {
+    return this.#ids.keys();
   }
 
-  find(id: string): number {
-    return this.#ordinals.get(id) ?? NONE;
+  isLeaf(ordinal: number): boolean {
+    return this.#linkChildren()[ordinal + 1]?.length === 0;
+  }
+
+  *leaves(): Generator<number, void> {
+    for (let i = 0; i < this.size; i++) if (this.isLeaf(i)) yield i;
   }
 
   path(ordinal: number): Int32Array {
+    const parents = this.#parents;
     const path: number[] = [];
-    for (let at = ordinal; at !== NONE; at = this.#parents[at] ?? NONE) path.push(at);
+    for (let at = ordinal; at !== NONE; at = parents[at] ?? NONE) path.push(at);
     return Int32Array.from(path.reverse());
   }
 
-  addTo(adder: EntryAdder): void {
-    adder.tree.reserve(this.size);
-    adder.spans.reserve(this.size);
-    for (let ordinal = 0; ordinal < this.size; ordinal++) {
-      const parentId = this.#parentIdAt(ordinal);
-      const head = {
-        type: this.typeAt(ordinal),
-        id: idKeyOf(this.idAt(ordinal)),
-        parent: parentId === null ? null : idKeyOf(parentId),
-        timestampMs: this.#timeAt(ordinal),
-      };
-      adder.addHead(head, this.offsetAt(ordinal), this.lengthAt(ordinal), ordinal + 2);
-    }
+  commonAncestor(a: number, b: number): number {
+    return findCommonAncestor(this, a, b);
+  }
+
+  at(ordinal: number): LineSpan {
+    // The header is line 1, and no line is blank.
+    return { offset: this.offsetAt(ordinal), length: this.lengthAt(ordinal), line: ordinal + 2 };
+  }
+
+  offsetAt(ordinal: number): number {
+    return (this.#lineEnds[ordinal] ?? -1) + 1;
+  }
+
+  lengthAt(ordinal: number): number {
+    return (this.#lineEnds[ordinal + 1] ?? 0) - this.offsetAt(ordinal);
+  }
+
+  inFileOrder(given: Iterable<number>): Int32Array {
+    return Int32Array.from(given).sort();
+  }
+
+  allInFileOrder(count: number): Int32Array {
+    return Int32Array.from({ length: count }, (_, ordinal) => ordinal);
   }
 
   #parentIdAt(ordinal: number): string | null {
     return this.#ids[this.#parents[ordinal] ?? NONE] ?? null;
   }
 
-  #timeAt(ordinal: number): number {
-    return Date.parse(this.#times[ordinal] ?? "");
+  #linkChildren(): number[][] {
+    this.#children ??= [[]];
+    for (let ordinal = this.#children.length - 1; ordinal < this.size; ordinal++) {
+      this.#children.push([]);
+      this.#children[this.parentAt(ordinal) + 1]?.push(ordinal);
+    }
+    return this.#children;
   }
 
   /** Adds the entries of all lines, the header first; false if one is odd. */
   *#addAll(lines: readonly string[], stepBytes: number): Generator<number, boolean> {
-    let stepEnd = stepBytes;
+    let [at, stepEnd] = [1, stepBytes];
     try {
-      for (let i = 1; i < lines.length; i++) {
-        const wasParsing = this.#isParsing;
-        if (!this.#add(lines[i] ?? "")) return false;
-        // The answer before what is kept often names the model.
-        if (!wasParsing && this.#isParsing && i > 1) this.#parse(i - 2, lines[i - 1] ?? "");
-        const end = this.lineEnds[i] ?? 0;
+      while (at < lines.length) {
+        const isParsing = this.#isParsing || this.#isMixed;
+        at = isParsing ? this.#addParsed(lines, at, stepEnd) : this.#addByHead(lines, at);
+        if (at === ODD) return false;
+        const end = this.#lineEnds[at - 1] ?? 0;
         if (end < stepEnd) continue;
         yield end;
         stepEnd = end + stepBytes;
@@ -165,93 +283,126 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
       if (error instanceof SyntaxError) return false;
       throw error;
     }
+    this.confirm();
     return true;
   }
 
-  /** Parses the line of an entry that was added by its head, if it agrees with that. */
-  #parse(ordinal: number, line: string): void {
-    const record: unknown = JSON.parse(line);
-    const { type, id, parentId } = this.headAt(ordinal);
-    if (isOrdinary(record, type, id, parentId)) this.parsed[ordinal] = record;
+  /**
+   * Parses lines up to about an offset and adds their entries. One loop with local names, since in a process that has just started
+   * nothing is inlined.
+   *
+   * @returns The number of the next line, or ODD.
+   */
+  #addParsed(lines: readonly string[], from: number, end: number): number {
+    const [ordinals, types, ids, times] = [this.#ordinals, this.#types, this.#ids, this.#times];
+    const [parents, parsed, lineEnds, knownTypes] = [
+      this.#parents,
+      this.parsed,
+      this.#lineEnds,
+      this.#knownTypes,
+    ];
+    const isPlain = this.#isPlain;
+    let at = from;
+    for (; at < lines.length; at++) {
+      const line = lines[at] ?? "";
+      const record: unknown = JSON.parse(line);
+      if (!isOrdinaryRecord(record)) return ODD;
+      const { type, id, parentId, timestamp } = record;
+      const parent = ordinals.get(parentId);
+      if (parent === undefined || ordinals.has(id)) return ODD;
+      const quoted = parentId === null ? "null" : `"${parentId}"`;
+      const front = `{"type":"${type}","id":"${id}","parentId":${quoted},"timestamp":"${timestamp}",`;
+      if (!line.startsWith(front)) {
+        // If a field occurs twice, it depends on the rest of the line which one counts.
+        if (USUAL_FRONT.test(line)) return ODD;
+        this.#isMixed = true;
+      } else if (!USUAL_TYPES.has(type) || front.length > MAX_SHORT_FRONT || !isPlain) {
+        if (!isUsual(type, id, timestamp)) this.#isMixed = true;
+      }
+      const ordinal = ids.length;
+      ordinals.set(id, ordinal);
+      parsed[ordinal] = record;
+      ids.push(id);
+      types.push(type);
+      parents.push(parent);
+      times.push(timestamp);
+      knownTypes.add(type);
+      if ((lineEnds[at] ?? 0) >= end) return at + 1;
+    }
+    return at;
   }
 
-  /** Adds the entry of a line; false if it is odd. */
-  #add(line: string): boolean {
+  /** Adds the entry of a line that the first context does not need, without its body; returns the number of the next line, or ODD. */
+  #addByHead(lines: readonly string[], at: number): number {
+    const line = lines[at] ?? "";
     const front = USUAL_FRONT.exec(line);
-    if (front === null) return this.#addOther(line);
-    const type = USUAL_TYPES.get(front[1] ?? "") ?? "";
-    const id = detached(front[2] ?? "");
-    const parentId = front[3] ?? null;
-    const timestamp = front[4] ?? "";
-    this.#isParsing ||= id === this.#firstKept;
+    const type = USUAL_TYPES.get(front?.[1] ?? "");
+    const id = front?.[2] ?? "";
+    const isKept = id === this.#firstKept;
     const isSetting = type !== "message" && line.length < SHORT_LINE;
-    const isNeeded = this.#isParsing || this.#isMixed || isSetting;
-    if (!isNeeded && isWholeBehind(line, front[0].length))
-      return this.#addHead(type, id, parentId, detached(timestamp));
-    const record: unknown = JSON.parse(line);
-    // If a field occurs twice, it depends on the rest of the line which one counts.
-    if (!isOrdinary(record, type, id, parentId) || record.timestamp !== timestamp) return false;
-    return this.#addHead(type, id, parentId, record.timestamp, record);
+    if (front === null || type === undefined || isKept || isSetting || !isWholeAfter(line, front[0].length)) {
+      this.#isParsing = isKept;
+      // The answer before what is kept often names the model.
+      if (isKept) this.#parseLast(lines[at - 1] ?? "");
+      return this.#addParsed(lines, at, 0);
+    }
+    const parent = this.#ordinals.get(front[3] ?? null);
+    if (parent === undefined || this.#ordinals.has(id)) return ODD;
+    this.#times.push(detached(front[4] ?? ""));
+    this.#push(type, detached(id), parent);
+    return at + 1;
   }
 
-  /** Adds the entry of a line in another spelling. */
-  #addOther(line: string): boolean {
-    this.#isMixed = true;
+  /** Parses the line of the last entry, which was added by its head, if it agrees with that. */
+  #parseLast(line: string): void {
+    const ordinal = this.size - 1;
+    if (ordinal < 0 || this.parsed[ordinal] !== undefined) return;
     const record: unknown = JSON.parse(line);
-    if (!isJsonRecord(record)) return false;
-    const { type, id, parentId } = record;
-    if (typeof type !== "string" || type === "session" || type === "leaf") return false;
-    if (typeof id !== "string" || id === "" || (parentId !== null && typeof parentId !== "string"))
-      return false;
-    if (!isOrdinary(record, type, id, parentId)) return false;
-    return this.#addHead(type, id, parentId, record.timestamp, record);
+    if (isOrdinaryRecord(record) && this.isHeadAt(ordinal, record.type, record.id, record.parentId))
+      this.parsed[ordinal] = record;
   }
 
-  #addHead(
-    type: string,
-    id: string,
-    parentId: string | null,
-    timestamp: string,
-    entry?: UnknownEntry,
-  ): boolean {
-    const parent = this.#ordinals.get(parentId);
-    if (parent === undefined || this.#ordinals.has(id)) return false;
-    const ordinal = this.#ids.length;
-    this.#ordinals.set(id, ordinal);
-    if (entry !== undefined) this.parsed[ordinal] = entry;
+  #push(type: string, id: string, parent: number): void {
+    this.#ordinals.set(id, this.#ids.length);
     this.#types.push(type);
     this.#ids.push(id);
     this.#parents.push(parent);
-    this.#times.push(timestamp);
     this.#knownTypes.add(type);
-    return true;
   }
 }
 
-/** Returns the byte offsets of the line breaks. */
-function lineEndsOf(lines: readonly string[], bytes: Uint8Array, characters: number): number[] {
-  // With as many characters as bytes, each is one byte.
-  const isAscii = characters === bytes.length;
+/** Returns the byte offsets of the line breaks of lines in which each character is one byte. */
+function addUpLengths(lines: readonly string[]): number[] {
   const ends: number[] = [];
-  let offset = 0;
-  for (const line of lines) {
-    const end = isAscii ? offset + line.length : bytes.indexOf(LF, offset);
+  let end = -1;
+  for (let i = 0; i < lines.length; i++) {
+    end += (lines[i]?.length ?? 0) + 1;
     ends.push(end);
-    offset = end + 1;
   }
   return ends;
 }
 
+/** Returns the byte offsets of the line breaks of any lines. */
+function findLineEnds(lines: readonly string[], bytes: Uint8Array): number[] {
+  let offset = 0;
+  return lines.map(() => {
+    const end = bytes.indexOf(LF, offset);
+    offset = end + 1;
+    return end;
+  });
+}
+
 /** Returns the id of the first entry that the last compaction keeps; undefined if there is no compaction. */
-function firstKeptIn(text: string): string | undefined {
+function findFirstKept(text: string): string | undefined {
+  // Engines search forward much faster than backward.
+  if (!text.includes(COMPACTION)) return undefined;
   const start = text.lastIndexOf(COMPACTION);
-  if (start === -1) return undefined;
   const line = text.slice(start + 1, text.indexOf("\n", start + 1));
   return detached(FIRST_KEPT.exec(line)?.[1] ?? "");
 }
 
 /** Tells whether the rest of a line ends like a record, and holds no second head. */
-function isWholeBehind(line: string, at: number): boolean {
+function isWholeAfter(line: string, at: number): boolean {
   return line.endsWith("}") && !line.includes(USUAL_TIME_FIELD, at);
 }
 
@@ -260,21 +411,42 @@ function detached(text: string): string {
   return text.length < SHORTEST_SLICE ? text : ` ${text}`.slice(1);
 }
 
-/** Tells whether a record is a header that needs no explanation. Headers of pi's version 4 have a `kind`. */
-function isCurrentHeader({ type, version, id, kind }: JsonRecord): boolean {
+/** Tells whether `EntryHeadReader` knows the spelling of a head that stands in front. */
+function isUsual(type: string, id: string, timestamp: string): boolean {
+  return USUAL_TYPES.has(type) && USUAL_PLAIN.test(id) && USUAL_PLAIN.test(timestamp);
+}
+
+/** Parses a header that needs no explanation; undefined if it is another one. Headers of pi's version 4 have a `kind`. */
+function parseHeader(line: string): (JsonRecord & SessionHeader) | undefined {
+  try {
+    const record: unknown = JSON.parse(line);
+    return isCurrentHeader(record) ? record : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isCurrentHeader(record: unknown): record is JsonRecord & SessionHeader {
+  if (!isJsonRecord(record)) return false;
+  const { type, version, id, kind, timestamp, cwd, parentSession, branchedFrom } = record;
   return (
-    type === "session" && version === CURRENT_SESSION_VERSION && typeof id === "string" && kind === undefined
+    type === "session" &&
+    version === CURRENT_SESSION_VERSION &&
+    typeof id === "string" &&
+    typeof timestamp === "string" &&
+    typeof cwd === "string" &&
+    kind === undefined &&
+    branchedFrom === undefined &&
+    (parentSession === undefined || typeof parentSession === "string")
   );
 }
 
-/** Tells whether a record is given to callers as it is: it has a body, and agrees with its head. */
-function isOrdinary(
-  record: unknown,
-  type: string,
-  id: string,
-  parentId: string | null,
-): record is UnknownEntry {
-  return (
-    isJsonRecord(record) && record["type"] === type && hasHead(record, { id, parentId }) && hasBody(record)
-  );
+/** Tells whether a record is an entry that is given to callers as it is: it has a head and a body. */
+function isOrdinaryRecord(record: unknown): record is OrdinaryRecord {
+  if (!isJsonRecord(record)) return false;
+  const { type, id, timestamp, message } = record;
+  if (typeof id !== "string" || id === "" || typeof timestamp !== "string") return false;
+  if (type !== "message") return typeof type === "string" && type !== "session" && type !== "leaf";
+  return isJsonRecord(message) && typeof message["role"] === "string";
 }

@@ -1,175 +1,144 @@
 import type { UnknownEntry } from "../format/entry.ts";
 import type { EntryHead } from "../format/head.ts";
 import type { SessionHeader } from "../format/header.ts";
-import { idKeyOf } from "../format/id-key.ts";
 import type { SessionIssue } from "../format/issue.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
-import { type EntryTree, NONE, type SessionHeads } from "../tree/entry-tree.ts";
-import { EntryAdder } from "./entry-adder.ts";
-import { IssueLog, makeIssue } from "./issue-log.ts";
-import { LineReader } from "./line-reader.ts";
-import { DEFAULT_MAX_LINE_BYTES, LINE_BREAK, LineScanner } from "./line-scanner.ts";
-import type { LineSpan, LineSpans, SpansByOrdinal } from "./line-spans.ts";
+import type { EntryTree } from "../tree/entry-tree.ts";
+import { IssueLog } from "./issue-log.ts";
+import { LineIndex, type SessionIndexOptions } from "./line-index.ts";
+import { DEFAULT_MAX_LINE_BYTES } from "./line-scanner.ts";
+import type { LineSpan, LineSpans } from "./line-spans.ts";
 import { OrdinarySession } from "./ordinary-session.ts";
-import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
-
-/** Options of a `SessionIndex`. */
-export interface SessionIndexOptions {
-  /** Reads earlier bytes again; called only if two lines have the same id. */
-  readonly readBytes: (offset: number, length: number) => Uint8Array;
-  /** Bytes; longer lines are an issue. Default 256 MiB. */
-  readonly maxLineBytes?: number | undefined;
-  /** The header of a file that has lost its own. */
-  readonly header?: SessionHeader | undefined;
-}
-
-/** Maximum number of entries to reserve memory for. */
-const MAX_RESERVED = 200_000;
-
-/** A guess that is too small by one entry doubles the memory. */
-const MARGIN = 1.03;
 
 /**
- * Reads a session's bytes into its header, its tree of heads, its line spans and its issues.
+ * What is known of a session's lines: its header, its tree of heads, its line spans and its issues.
  *
- * Every line becomes the header, an entry or an issue. Parses a body only if the head is not at the start of its
- * line, or if the line seems to hold more than one record. Derives missing ids from the session id and the record's
- * number, so that they are the same at every reading.
+ * It has one of two readers. A small session is read as text and stays an `OrdinarySession` as long as nothing in it is odd and
+ * only this process writes to it. Everything else is for `LineIndex`, which continues where the ordinary session was:
+ * ordinals and spans stay.
  *
- * @remarks Cost: O(bytes), about 70 bytes of memory per entry. Source: docs/format.md#reading
+ * @remarks Source: docs/format.md#reading
  */
 export class SessionIndex {
-  readonly #issues = new IssueLog();
-  readonly #adder: EntryAdder;
-  readonly #scanner: LineScanner;
-  readonly #lines: LineReader;
-  readonly #pending = new PendingWrites();
-  readonly #maxLineBytes: number;
-  /** The session, while its entries are not in the tree. */
+  readonly #options: SessionIndexOptions;
   #ordinary: OrdinarySession | undefined;
-  /** Entries that reading has parsed, by ordinal, until somebody takes them. */
-  #parsed: readonly (UnknownEntry | undefined)[] = [];
+  #lines: LineIndex | undefined;
+  #issues: IssueLog | undefined;
+  /** The entries that reading has parsed, by ordinal, until they are taken. */
+  #parsed: (UnknownEntry | undefined)[] = [];
 
   constructor(options: SessionIndexOptions) {
-    const { readBytes, maxLineBytes = DEFAULT_MAX_LINE_BYTES, header } = options;
-    this.#maxLineBytes = maxLineBytes;
-    this.#adder = new EntryAdder({
-      issues: this.#issues,
-      readBytes,
-      takePending: (ordinal) => this.#pending.take(ordinal),
-    });
-    this.#lines = new LineReader(this.#adder, this.#issues);
-    this.#scanner = new LineScanner(this.#lines, { maxLineBytes });
-    if (header === undefined) return;
-    const place = { line: 1, offset: 0, length: 0 };
-    this.#lines.takeFirst({ ...header }, place);
-    this.#issues.put("HEADER_MISSING", place);
+    this.#options = options;
   }
 
-  /** The tree of heads. Of a small session it is made now, which costs O(entries) once. */
+  /** The tree of heads. Not to be kept: reading more may give another one, with the same ordinals. */
   get tree(): EntryTree {
-    this.#growTree();
-    return this.#adder.tree;
+    return this.#ordinary ?? this.#careful.tree;
   }
 
+  /** The spans of the entries' lines, to be kept no longer than the tree. */
   get spans(): LineSpans {
-    this.#growTree();
-    return this.#adder.spans;
-  }
-
-  /** The heads of the entries, without making the tree: what a first context needs. */
-  get heads(): SessionHeads {
-    return this.#ordinary ?? this.#adder.tree;
-  }
-
-  /** The spans of the entries' lines, without making the tree. */
-  get lines(): SpansByOrdinal {
-    return this.#ordinary ?? this.#adder.spans;
+    return this.#ordinary ?? this.#careful.spans;
   }
 
   /** Changes whenever known entries get another parent. */
   get revision(): number {
-    return this.#adder.tree.revision;
+    return this.#ordinary === undefined ? this.#careful.tree.revision : 0;
   }
 
   /** The header in the current version; undefined if there is none so far. */
   get header(): SessionHeader | undefined {
-    return this.#lines.header?.header;
+    return this.#ordinary === undefined ? this.#careful.header : this.#ordinary.header;
   }
 
   get headerSpan(): LineSpan | undefined {
-    return this.#lines.headerSpan;
+    if (this.#ordinary === undefined) return this.#careful.headerSpan;
+    return { offset: 0, length: this.#ordinary.headerLength, line: 1 };
   }
 
   /** Version of the file; the current one if nothing in the file says. */
   get version(): number {
-    return this.#adder.versionSoFar ?? CURRENT_SESSION_VERSION;
+    return this.#ordinary === undefined ? this.#careful.version : CURRENT_SESSION_VERSION;
   }
 
   /** Whether the first records hold no header, so that the file is not a session. */
   get isRejected(): boolean {
-    return this.#lines.isRejected;
+    return this.#ordinary === undefined && this.#careful.isRejected;
   }
 
   /** Whether nothing in the file, not even the header, looks like this format: another program wrote it. */
   get isForeign(): boolean {
-    const { strangers } = this.#adder;
-    return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
+    return this.#ordinary === undefined && this.#careful.isForeign;
   }
 
   /** Whether heads in the file are not as the current version writes them: an append must rewrite the file first. */
   get needsUpgrade(): boolean {
-    return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
+    return this.#ordinary === undefined && this.#careful.needsUpgrade;
   }
 
   /** Bytes that were read, or written by this session and confirmed. */
   get position(): number {
-    return this.#scanner.position;
+    return this.#ordinary === undefined ? this.#careful.position : this.#ordinary.confirmedEnd;
   }
 
   /** End of the file if nobody else writes. */
   get expectedEnd(): number {
-    return this.position + this.#pending.bytes;
+    return this.#ordinary === undefined ? this.#careful.expectedEnd : this.#ordinary.end;
   }
 
   /** Whether the next append must begin with a line break. */
   get isMidLine(): boolean {
-    return this.#pending.isEmpty && this.#scanner.isMidLine;
+    return this.#ordinary === undefined && this.#careful.isMidLine;
+  }
+
+  /** Whether nothing is odd in the session: it is of the current version, of this format, and ends in a line break. */
+  get isOrdinary(): boolean {
+    return this.#ordinary !== undefined;
+  }
+
+  /** Whether an append needs no more than its line: no line break before it, and no rewritten file. */
+  get isReady(): boolean {
+    return this.#ordinary !== undefined || !(this.#careful.isMidLine || this.#careful.needsUpgrade);
   }
 
   /** Pending writes that were expected in the file and not found. */
   get missingPending(): number[] {
-    return this.#pending.ordinals;
+    return this.#careful.missingPending;
   }
 
   /** The issues so far; a copy. */
   get issues(): SessionIssue[] {
-    const issues = this.#issues.list();
-    const { headerSpan } = this;
-    if (this.isForeign && headerSpan !== undefined) issues.unshift(makeIssue("FOREIGN_FORMAT", headerSpan));
-    return issues;
+    return this.#ordinary === undefined ? this.#careful.issues : (this.#issues?.list() ?? []);
   }
 
   /** Adds an issue that was found while a body was read. */
   report(issue: SessionIssue): void {
-    this.#issues.add(issue);
+    this.#issueLog.add(issue);
   }
 
   /**
    * Reads the bytes of a whole session file in steps; yields the number of bytes read after each, at least once.
    *
-   * If nothing in them is odd, they are read as text, which is faster in a process that has just started, and the tree
-   * is made when somebody asks for it. Else does what `feed` does.
+   * If nothing in them is odd, they are read as text, which is faster in a process that has just started. Else does what `feed`
+   * does.
    *
    * @remarks Cost: O(bytes). For small files: see docs/performance.md#small-sessions
    */
   *readWhole(bytes: Uint8Array, stepBytes: number = bytes.length): Generator<number, void> {
-    if (this.position > 0 || this.header !== undefined)
+    if (this.#ordinary !== undefined || this.#lines !== undefined)
       throw new TypeError("the index has read something already; use feed");
     let most = 0;
-    for (const read of this.#readAsText(bytes, stepBytes)) {
-      most = read;
-      yield read;
+    // A line may be over the bound, which `feed` finds out.
+    const { header, decode, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    if (bytes.length <= maxLineBytes && header === undefined) {
+      const steps = OrdinarySession.read(bytes, stepBytes, decode);
+      let step = steps.next();
+      for (; !step.done; step = steps.next()) {
+        most = step.value;
+        yield most;
+      }
+      this.#ordinary = step.value;
+      this.#parsed = step.value?.parsed ?? [];
     }
     while (this.position < bytes.length && !this.isRejected) {
       this.feed(bytes.subarray(this.position, this.position + stepBytes));
@@ -178,33 +147,13 @@ export class SessionIndex {
     yield this.position;
   }
 
-  *#readAsText(bytes: Uint8Array, stepBytes: number): Generator<number, void> {
-    // A line may be over the bound, which `feed` finds out.
-    if (bytes.length > this.#maxLineBytes) return;
-    const ordinary = yield* OrdinarySession.read(bytes, stepBytes);
-    if (ordinary === undefined) return;
-    const { header, lineEnds, isMixed, parsed } = ordinary;
-    this.#lines.takeOrdinary(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 }, isMixed);
-    this.#scanner.skip(bytes.length, lineEnds.length);
-    this.#ordinary = ordinary;
-    this.#parsed = parsed;
-  }
-
-  /** Adds the entries to the tree, if they are not there yet. */
-  #growTree(): void {
-    const ordinary = this.#ordinary;
-    if (ordinary === undefined) return;
-    this.#ordinary = undefined;
-    ordinary.addTo(this.#adder);
-  }
-
   /** Whether `takeParsed` returns any entry. */
   get hasParsed(): boolean {
     return this.#parsed.length > 0;
   }
 
   /** Returns and drops the entries that reading has parsed, by ordinal; they agree with their heads. */
-  takeParsed(): readonly (UnknownEntry | undefined)[] {
+  takeParsed(): (UnknownEntry | undefined)[] {
     const parsed = this.#parsed;
     this.#parsed = [];
     return parsed;
@@ -212,9 +161,7 @@ export class SessionIndex {
 
   /** Reads the next bytes. */
   feed(chunk: Uint8Array): void {
-    this.#growTree();
-    this.#issues.tail = undefined;
-    this.#scanner.feed(chunk);
+    this.#careful.feed(chunk);
   }
 
   /**
@@ -222,38 +169,22 @@ export class SessionIndex {
    * would copy everything twice. A guess too large takes address space for a moment, but no memory.
    */
   reserve(bytes: number): void {
-    const { size } = this.tree;
-    const guess = Math.ceil((MARGIN * size * bytes) / Math.max(1, this.position));
-    const expected = Math.min(guess, size + MAX_RESERVED);
-    this.tree.reserve(expected);
-    this.spans.reserve(expected);
+    this.#careful.reserve(bytes);
   }
 
   /** Offset of the last line that was read, torn or whole. Not of this session's own writes: their places are presumed. */
   get lastLineOffset(): number {
-    const torn = this.tornTail;
-    if (torn !== undefined) return torn.offset;
-    if (this.#ordinary !== undefined) return this.#ordinary.lastLineOffset;
-    const { tree, spans } = this;
-    for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
-      const offset = spans.offsetAt(ordinal);
-      if (offset < this.position) return offset;
-    }
-    return this.headerSpan?.offset ?? 0;
+    return this.#ordinary === undefined ? this.#careful.lastLineOffset : this.#ordinary.lastLineOffset;
   }
 
   /** The place of a last line that is not whole; undefined if there is none. */
   get tornTail(): { readonly offset: number; readonly length: number } | undefined {
-    const last = this.isMidLine ? this.issues.at(-1) : undefined;
-    if (last?.code !== "TAIL_TORN") return undefined;
-    return { offset: last.offset, length: this.position - last.offset };
+    return this.#ordinary === undefined ? this.#careful.tornTail : undefined;
   }
 
   /** Ends a batch: resolves the last line and missing parents. */
   end(): void {
-    this.#issues.tail = undefined;
-    this.#scanner.end();
-    this.#adder.resolveParents();
+    if (this.#ordinary === undefined) this.#careful.end();
   }
 
   /**
@@ -263,59 +194,49 @@ export class SessionIndex {
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
   addPending(head: EntryHead, length: number, hasBreak: boolean): number {
-    const parent = head.parentId === null ? null : idKeyOf(head.parentId);
-    const id = idKeyOf(head.id);
-    const added = this.tree.add(head.type, id, parent, head.timestampMs);
-    // An entry that was copied to another file and is written again is the same entry.
-    const ordinal = added === NONE ? this.tree.findKey(id) : added;
-    this.#presume({ ordinal, length, hasBreak });
-    this.#lines.forgetLeafRecord();
-    return ordinal;
-  }
-
-  #presume(own: PendingWrite): void {
-    const { ordinal, length, hasBreak } = own;
-    const offset = this.expectedEnd + (hasBreak ? 1 : 0);
-    const line = this.#scanner.line + this.#pending.breaks + (hasBreak ? 1 : 0);
-    this.spans.set(ordinal, offset, length - 1, line);
-    this.#pending.add(own);
+    const { size } = this.tree;
+    if (this.#ordinary?.addOwn(head, length)) return size;
+    return this.#careful.addPending(head, length, hasBreak);
   }
 
   /** Confirms the assumed positions of the first pending writes, or of all. */
   confirmPending(count?: number): void {
-    if (this.#pending.isEmpty) return;
-    for (const { ordinal, length, hasBreak } of this.#pending.drain(count)) {
-      if (hasBreak) this.feed(LINE_BREAK);
-      this.#scanner.skip(length, 1);
-      this.#adder.placePending(ordinal);
-    }
-    // Closing a torn line may have added entries whose parents are not known yet.
-    this.#adder.resolveParents();
+    if (this.#ordinary === undefined) this.#careful.confirmPending(count);
+    else this.#ordinary.confirm(count);
   }
 
   /** Expects pending writes among the next bytes, not at their assumed positions. */
   expectPendingAmongOthers(): void {
-    this.#pending.disperse();
+    this.#careful.expectPendingAmongOthers();
   }
 
   /** Assumes that pending writes that were not found follow the lines of others, in the order of writing. */
   presumePendingBehind(): void {
-    for (const { ordinal, length } of this.#pending.drain()) {
-      // Only the first can follow a torn line: `isMidLine` is false while anything is pending.
-      this.#presume({ ordinal, length, hasBreak: this.isMidLine });
-    }
+    this.#careful.presumePendingBehind();
   }
 
   /** Returns the id of the first entry at or after a record number; for version 1. */
   entryIdFrom(recordNumber: number): string | undefined {
-    return this.#adder.entryIdFrom(recordNumber);
+    return this.#ordinary === undefined ? this.#careful.entryIdFrom(recordNumber) : undefined;
   }
 
   /** The stored leaf: the last entry, or the target of a `leaf` record in the last line. */
   get storedLeaf(): number {
-    if (this.#ordinary !== undefined) return this.#ordinary.size - 1;
-    const targetId = this.#lines.leafRecord?.["targetId"];
-    const target = typeof targetId === "string" ? this.tree.find(targetId) : NONE;
-    return target === NONE ? this.tree.size - 1 : target;
+    return this.#ordinary === undefined ? this.#careful.storedLeaf : this.#ordinary.size - 1;
+  }
+
+  /** The reader of everything else; continues an ordinary session. */
+  get #careful(): LineIndex {
+    if (this.#lines !== undefined) return this.#lines;
+    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    this.#lines = new LineIndex({ ...this.#options, maxLineBytes, issues: this.#issueLog });
+    if (this.#ordinary !== undefined) this.#lines.continueFrom(this.#ordinary);
+    this.#ordinary = undefined;
+    return this.#lines;
+  }
+
+  get #issueLog(): IssueLog {
+    this.#issues ??= new IssueLog();
+    return this.#issues;
   }
 }

@@ -17,7 +17,7 @@ export interface LabelMark {
  * @remarks Cost: per call, O(entries added since the last one) in heads, and one body for each new label or name.
  */
 export class LabelsAndName {
-  readonly #tree: EntryTree;
+  readonly #index: { readonly tree: EntryTree };
   readonly #entryAt: (ordinal: number) => AnySessionEntry | undefined;
   readonly #inFileOrder: (ordinals: number[]) => Iterable<number>;
   readonly #labels = new Map<string, LabelMark>();
@@ -25,17 +25,18 @@ export class LabelsAndName {
   #seen = 0;
 
   /**
+   * @param index - Has the tree, which may be another object after more was read.
    * @param entryAt - Returns an entry, or undefined if its body is damaged.
    * @param inFileOrder - Sorts ordinals into the order of the file.
    * @param title - The name before an entry sets one.
    */
   constructor(
-    tree: EntryTree,
+    index: { readonly tree: EntryTree },
     entryAt: (ordinal: number) => AnySessionEntry | undefined,
     inFileOrder: (ordinals: number[]) => Iterable<number> = (ordinals) => ordinals,
     title?: string,
   ) {
-    this.#tree = tree;
+    this.#index = index;
     this.#entryAt = entryAt;
     this.#inFileOrder = inFileOrder;
     this.#name = nameOf(title);
@@ -54,10 +55,11 @@ export class LabelsAndName {
   }
 
   #catchUp(): void {
-    const { size } = this.#tree;
+    const { tree } = this.#index;
+    const { size } = tree;
     const marks: number[] = [];
     for (let ordinal = this.#seen; ordinal < size; ordinal++) {
-      const type = this.#tree.typeAt(ordinal);
+      const type = tree.typeAt(ordinal);
       if (type === "label" || isNameType(type)) marks.push(ordinal);
     }
     // Reads all before applying any, so that an unreadable one is not skipped for good.

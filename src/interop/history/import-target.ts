@@ -280,7 +280,7 @@ function extendFile(
     if (entries === undefined || entries.length === 0) return false;
     const bytes = Buffer.from(entries.map((entry) => `${encodeRecord(entry)}\n`).join(""));
     // As for a new file: what a power cut takes, another import completes.
-    if (!file.append(bytes, bytes.length, size, false)) return false;
+    if (file.append(bytes, bytes.length, size, false) === undefined) return false;
     if (file.state().size !== size + bytes.length) keepStrayLeaf(fs, path, size, entries);
     return true;
   } finally {

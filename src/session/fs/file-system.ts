@@ -80,6 +80,7 @@ export function openForReading(fs: FileSystem, path: string): number {
 
 /** Opens a file, after a moment if another program keeps it for itself. */
 export function openFile(fs: FileSystem, path: string, flags: number): number {
+  if (!keepsOpenFiles(fs)) return fs.openSync(path, flags);
   return whileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
 }
 

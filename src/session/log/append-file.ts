@@ -36,6 +36,8 @@ const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
 
+const AT_PATH = { bigint: true, throwIfNoEntry: false } as const;
+
 /** An open file to read from. */
 export interface OpenToRead {
   readonly fd: number;
@@ -49,7 +51,10 @@ export interface OpenToRead {
  */
 export class AppendFile {
   readonly path: string;
+  /** State of the file when it was first opened. */
+  opened: FileState | undefined;
   readonly #fs: FileSystem;
+  readonly #keepsOpenFiles: boolean;
   #identity: FileIdentity | undefined;
   #descriptor: Descriptor | undefined;
   /** Opened for reading only, while something is read. */
@@ -62,6 +67,7 @@ export class AppendFile {
   constructor(fs: FileSystem, path: string) {
     this.#fs = fs;
     this.path = path;
+    this.#keepsOpenFiles = keepsOpenFiles(fs);
   }
 
   /** Whether the file is open, so that it can be read even if its name is gone. */
@@ -75,7 +81,7 @@ export class AppendFile {
 
   /** Returns the state of the path; undefined if nothing is there. */
   stateAtPath(): FileState | undefined {
-    const stats = this.#fs.statSync(this.path, { bigint: true, throwIfNoEntry: false });
+    const stats = this.#fs.statSync(this.path, AT_PATH);
     return stats && stateOf(stats);
   }
 
@@ -103,8 +109,9 @@ export class AppendFile {
 
   /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
   get isSuperseded(): boolean {
-    const fd = this.#fd;
-    return fd !== undefined && (keepsOpenFiles(this.#fs) || this.isRetired) && !this.#isAtPath(fd);
+    const fd = this.#descriptor?.fd ?? this.#reading;
+    if (fd === undefined) return false;
+    return (this.#keepsOpenFiles || looksRetired(this.#fs.fstatSync(fd))) && !this.#isAtPath(fd);
   }
 
   /** Returns the state of the open file, whatever its name is now. */
@@ -126,7 +133,7 @@ export class AppendFile {
       if (this.#isLeftover(state)) this.#fs.ftruncateSync(fd, 0);
       else if (state.size > 0) throw exists(this.path);
       setMode(this.#fs, fd, FILE_MODE);
-      this.#writeLines(fd, bytes, bytes.length, 0);
+      this.#writeRest(fd, bytes, bytes.length, 0);
       if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw exists(this.path);
       if (isSynced) this.#fs.fsyncSync(fd);
       if (isSynced) syncFolder(this.#fs, dirname(this.path));
@@ -149,22 +156,26 @@ export class AppendFile {
    *
    * @param expectedEnd - The end of the file if nobody else wrote.
    * @param isSynced - Whether to wait until the bytes survive a power cut.
-   * @returns False if another file is at the path: the lines must go there.
+   * @returns The size of the file then; undefined if another file is at the path: the lines must go there.
    */
-  append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): boolean {
-    const fd = this.#open();
-    if (fd === undefined) return false;
+  append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): number | undefined {
+    const descriptor = this.#descriptor;
+    const fd = descriptor?.isFresh === true && descriptor.fd !== undefined ? descriptor.fd : this.#open();
+    if (fd === undefined) return undefined;
     this.#written = 0;
     try {
-      this.#writeLines(fd, bytes, length, expectedEnd);
+      const count = this.#fs.writeSync(fd, bytes, 0, length);
+      this.#written = count;
+      if (count !== length) this.#writeRest(fd, bytes, length, expectedEnd);
       if (isSynced) this.#fs.fsyncSync(fd);
-      if (this.#isSafe(fd)) return true;
+      const size = this.#findSize(fd);
+      if (size !== undefined) return size;
     } catch (error) {
       if (this.#cutUnlessReplaced(fd, expectedEnd, bytes.subarray(0, length))) throw error;
-      return false;
+      return undefined;
     }
     this.#cutUnlessReplaced(fd, expectedEnd, bytes.subarray(0, length));
-    return false;
+    return undefined;
   }
 
   /** Waits until written bytes survive a power cut. */
@@ -223,10 +234,10 @@ export class AppendFile {
 
   /** Opens the file for appending; undefined if another one is at the path. */
   #open(): number | undefined {
-    const held = this.#descriptor?.fd;
-    if (this.#descriptor !== undefined && held !== undefined) {
-      touchDescriptor(this.#descriptor);
-      return held;
+    const descriptor = this.#descriptor;
+    if (descriptor?.fd !== undefined) {
+      if (!descriptor.isFresh) touchDescriptor(descriptor);
+      return descriptor.fd;
     }
     this.#refuseLink();
     // Nothing may be at the path while the file is replaced.
@@ -255,21 +266,35 @@ export class AppendFile {
   /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */
   #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
-    this.#identity ??= state;
-    return this.isSame(state);
+    this.opened ??= state;
+    if (this.#identity !== undefined) return isSameFile(this.#identity, state);
+    this.#identity = state;
+    return true;
   }
 
   /**
-   * Whether what was just written will be found: by readers of the path, or by the process that replaces the file later.
+   * Returns the size of the open file, if what was just written will be found: by readers of the path, or by the process that
+   * replaces the file later.
    *
    * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the
    * write, any later replacement copies what was written. Where an open file can neither be replaced nor loses its name, the
    * old file has left the path by then.
    */
-  #isSafe(fd: number): boolean {
-    if (keepsOpenFiles(this.#fs)) return this.#isAtPath(fd);
+  #findSize(fd: number): number | undefined {
     const stats = this.#fs.fstatSync(fd);
-    return (stats.nlink > 0 && !looksRetired(stats)) || this.#isAtPath(fd);
+    const isSafe = !this.#keepsOpenFiles && stats.nlink > 0 && !looksRetired(stats);
+    return isSafe || this.#isAtPath(fd) ? stats.size : undefined;
+  }
+
+  /**
+   * Tells whether the path leads to this file with a size; and, if the file is not open, with the time of a state that was seen.
+   */
+  isAtPathWith(size: number, seen: FileState | undefined): boolean {
+    const stats = this.#fs.statSync(this.path, AT_PATH);
+    if (stats === undefined || Number(stats.size) !== size || !isSameFile(this.#identity, stats))
+      return false;
+    const isHeld = (this.#descriptor?.fd ?? this.#reading) !== undefined;
+    return isHeld || (seen?.size === size && seen.mtimeNs === stats.mtimeNs);
   }
 
   /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */
@@ -307,17 +332,18 @@ export class AppendFile {
   }
 
   /**
-   * Writes lines; writes them again as a whole if the system split them and others wrote in between.
+   * Writes what is not written yet; writes all again as a whole if the system split it and others wrote in between.
    *
    * Writing a line twice is safe: readers ignore the repetition.
    */
-  #writeLines(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
+  #writeRest(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
     let start = expectedEnd;
     let lines = bytes;
     let end = length;
     for (let attempt = 1; ; attempt++) {
-      let parts = 0;
-      for (let at = 0; at < end; parts++) {
+      let at = attempt === 1 ? this.#written : 0;
+      let parts = at > 0 ? 1 : 0;
+      for (; at < end; parts++) {
         const count = writeSome(this.#fs, fd, lines, at, end);
         at += count;
         this.#written += count;
@@ -336,7 +362,7 @@ export class AppendFile {
   #cutUnlessReplaced(fd: number, expectedEnd: number, bytes: Uint8Array): boolean {
     try {
       const stats = this.#fs.fstatSync(fd);
-      const isSuspect = looksRetired(stats) || keepsOpenFiles(this.#fs);
+      const isSuspect = looksRetired(stats) || this.#keepsOpenFiles;
       if (isSuspect && !this.#isAtPath(fd)) return false;
       const count = stats.size - expectedEnd;
       // Any other size normally means that another process also wrote, and then nothing may be cut.

@@ -8,9 +8,8 @@ import { encodeAnyRecord } from "../../core/jsonl/encode.ts";
 import { DAMAGED_TYPE, damagedEntry, entryAt } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { type EntryTree, NONE, type SessionHeads } from "../../core/tree/entry-tree.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionLog } from "./session-log.ts";
-import { StrongCache } from "./strong-cache.ts";
 import { WeakCache } from "./weak-cache.ts";
 
 /** Bytes of lines whose entries stay cached although nobody holds them. */
@@ -42,8 +41,15 @@ interface Held {
  */
 export class EntryCache {
   readonly #log: SessionLog;
+  /** What opening has parsed, by ordinal: the oldest entries, and a list, since a first context needs nearly all of them. */
+  #opened: (AnySessionEntry | undefined)[] = [];
+  /** The first of them that is still here, and how many bytes their lines have. */
+  #openedFrom = 0;
+  #openedBytes = 0;
   readonly #strong = new StrongCache();
   readonly #weak = new WeakCache();
+  /** Whether an entry with a damaged body was made. */
+  #holdsDamaged = false;
   /** Entries that differ from their lines, since JSON cannot hold them: they are never read again. */
   readonly #live = new Map<number, AnySessionEntry>();
   /** Runs when the next entries leave the strong cache. */
@@ -58,7 +64,7 @@ export class EntryCache {
     return (
       this.#known(ordinal) ??
       this.entriesAt([ordinal])[0] ??
-      damagedEntry(this.#log.index.heads.headAt(ordinal))
+      damagedEntry(this.#log.index.tree.headAt(ordinal))
     );
   }
 
@@ -71,6 +77,7 @@ export class EntryCache {
   /** Returns many entries, undefined in the place of each whose body is damaged. */
   bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
     const entries: (AnySessionEntry | undefined)[] = this.entriesAt(ordinals);
+    if (!this.#holdsDamaged) return entries;
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i];
       if (entry?.type === DAMAGED_TYPE && isDamaged(entry)) entries[i] = undefined;
@@ -86,20 +93,21 @@ export class EntryCache {
     const missing: number[] = [];
     /** The place of each that is missing. */
     const places: number[] = [];
+    const opened = this.#opened;
     for (let place = 0; place < ordinals.length; place++) {
       const ordinal = ordinals[place] ?? NONE;
-      const entry = this.#known(ordinal);
+      const entry = opened[ordinal] ?? this.#known(ordinal);
       entries.push(entry);
       if (entry !== undefined) continue;
       missing.push(ordinal);
       places.push(place);
     }
     if (missing.length > 0) {
-      const { heads } = index;
+      const { tree } = index;
       let taken = 0;
       this.#readTexts(missing, (ordinal, text) => {
         // The second request for an entry finds it in the cache.
-        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(heads, ordinal, text);
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
       });
     }
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
@@ -108,8 +116,9 @@ export class EntryCache {
   /** Caches an entry that was just appended, so that callers get this object; for good if its line says something else. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
+    if (ordinal < this.#opened.length) this.#opened[ordinal] = undefined;
     this.#strong.add(ordinal, entry, bytes);
-    if (this.#strong.bytes > KEPT_BYTES) this.#releaseLater();
+    if (this.#strong.bytes + this.#openedBytes > KEPT_BYTES) this.#releaseLater();
   }
 
   /**
@@ -157,7 +166,8 @@ export class EntryCache {
       if (entry === undefined || parentId === entry.parentId) continue;
       const moved = { ...entry, parentId };
       if (this.#live.has(ordinal)) this.#live.set(ordinal, moved);
-      if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
+      if (this.#opened[ordinal] !== undefined) this.#opened[ordinal] = moved;
+      else if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
       else this.remember(ordinal, moved, spans.lengthAt(ordinal));
     }
   }
@@ -169,24 +179,33 @@ export class EntryCache {
       const held = { entry: this.#weak.entryAt(ordinal), message: this.#weak.messageAt(ordinal) };
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
+    for (const [ordinal, entry] of this.#opened.entries()) {
+      if (entry !== undefined) yield [ordinal, { entry, message: messageOf(entry) }];
+    }
     for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: messageOf(entry) }];
     for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: messageOf(entry) }];
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {
-    return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal) ?? this.#live.get(ordinal);
+    return (
+      this.#opened[ordinal] ??
+      this.#strong.get(ordinal) ??
+      this.#weak.entryAt(ordinal) ??
+      this.#live.get(ordinal)
+    );
   }
 
   /** Takes the entries that opening has parsed. */
   #takeParsed(index: SessionIndex): void {
-    const { lines } = index;
-    index.takeParsed().forEach((entry, ordinal) => {
-      if (entry !== undefined) this.#strong.add(ordinal, entry, lines.lengthAt(ordinal));
-    });
+    if (!index.hasParsed) return;
+    this.#opened = index.takeParsed();
+    // A bound of what they hold: all lines up to the last of them.
+    const last = this.#opened.length - 1;
+    this.#openedBytes = index.spans.offsetAt(last) + index.spans.lengthAt(last) + 1;
   }
 
   /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
-  #take(heads: SessionHeads, ordinal: number, text: string): AnySessionEntry {
+  #take(heads: EntryTree, ordinal: number, text: string): AnySessionEntry {
     const record = parseRecord(text);
     const read = record && entryAt(record, heads, ordinal, this.#log.index);
     const message = this.#weak.messageAt(ordinal);
@@ -202,14 +221,15 @@ export class EntryCache {
 
   #releaseLater(): void {
     // A job may run long, and the timer fires only after it.
-    while (this.#strong.bytes > WAITING_BYTES && this.#strong.count > 1) this.#releaseOldest();
+    while (this.#strong.bytes + this.#openedBytes > WAITING_BYTES && this.#strong.count > 1)
+      this.#releaseOldest();
     this.#timer ??= later(() => this.#releaseSome(), 0).unref();
   }
 
   #releaseSome(): void {
     this.#timer = undefined;
     for (let i = 0; i < RELEASED_AT_ONCE; i++) {
-      if (this.#strong.bytes <= LEAST_KEPT_BYTES || this.#strong.count <= 1) return;
+      if (this.#strong.bytes + this.#openedBytes <= LEAST_KEPT_BYTES || this.#strong.count <= 1) return;
       this.#releaseOldest();
     }
     this.#releaseLater();
@@ -217,13 +237,30 @@ export class EntryCache {
 
   /** Moves the oldest entry to the weak cache; it is still found while somebody holds it. */
   #releaseOldest(): void {
+    if (this.#openedBytes > 0) {
+      this.#releaseOldestOpened();
+      return;
+    }
     const gone = this.#strong.removeOldest();
     if (gone !== undefined) this.#weak.add(gone.ordinal, gone.entry);
+  }
+
+  #releaseOldestOpened(): void {
+    const ordinal = this.#openedFrom++;
+    const entry = this.#opened[ordinal];
+    this.#opened[ordinal] = undefined;
+    if (entry !== undefined) this.#weak.add(ordinal, entry);
+    this.#openedBytes -= this.#log.index.spans.lengthAt(ordinal) + 1;
+    if (this.#openedFrom < this.#opened.length) return;
+    this.#opened = [];
+    this.#openedFrom = 0;
+    this.#openedBytes = 0;
   }
 
   #reportDamaged(head: EntryHead): AnySessionEntry {
     const { index } = this.#log;
     index.report(makeIssue("BODY_DAMAGED", index.spans.at(index.tree.find(head.id)), head.id));
+    this.#holdsDamaged = true;
     return damagedEntry(head);
   }
 }
@@ -250,4 +287,98 @@ function saysTheSame(written: AnySessionEntry, message: unknown): message is Jso
 function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
   if (isJsonRecord(message) && isJsonRecord(read["message"])) read["message"] = message;
   return read;
+}
+
+/** Bits of the number of entries in a page: sparse entries take little room, and a shift finds their page. */
+const PAGE_BITS = 10;
+const PAGE_SIZE = 1 << PAGE_BITS;
+
+/** How many places of removed entries are dropped together. */
+const MAX_FORGOTTEN = 4096;
+
+interface Page {
+  readonly entries: (AnySessionEntry | undefined)[];
+  count: number;
+}
+
+/**
+ * Entries by ordinal, removed in the order in which they were added.
+ *
+ * Uses pages and columns rather than a `Map` of objects, because every append and every parsed body passes here.
+ */
+export class StrongCache {
+  readonly #pages: (Page | undefined)[] = [];
+  /** Ordinals and bytes in the order of addition, from `#oldest` on. */
+  #ordinals: number[] = [];
+  #sizes: number[] = [];
+  #oldest = 0;
+  /** Total bytes of the entries' lines. */
+  bytes = 0;
+
+  /** Number of additions that were not removed. */
+  get count(): number {
+    return this.#ordinals.length - this.#oldest;
+  }
+
+  get(ordinal: number): AnySessionEntry | undefined {
+    return this.#pages[ordinal >> PAGE_BITS]?.entries[ordinal & (PAGE_SIZE - 1)];
+  }
+
+  /** Adds an entry as the latest, in place of an earlier one with the same ordinal. */
+  add(ordinal: number, entry: AnySessionEntry, bytes: number): void {
+    this.#put(ordinal, entry);
+    this.#ordinals.push(ordinal);
+    this.#sizes.push(bytes);
+    this.bytes += bytes;
+  }
+
+  /** Replaces a cached entry. */
+  replace(ordinal: number, entry: AnySessionEntry): void {
+    this.#put(ordinal, entry);
+  }
+
+  /** Removes the oldest addition and returns its entry; undefined if the entry was removed before. */
+  removeOldest(): { readonly ordinal: number; readonly entry: AnySessionEntry } | undefined {
+    const ordinal = this.#ordinals[this.#oldest];
+    if (ordinal === undefined) return undefined;
+    this.bytes -= this.#sizes[this.#oldest] ?? 0;
+    if (++this.#oldest >= MAX_FORGOTTEN) {
+      this.#ordinals = this.#ordinals.slice(this.#oldest);
+      this.#sizes = this.#sizes.slice(this.#oldest);
+      this.#oldest = 0;
+    }
+    const entry = this.get(ordinal);
+    if (entry === undefined) return undefined;
+    this.#remove(ordinal);
+    return { ordinal, entry };
+  }
+
+  /** Yields all entries with their ordinals, in ascending order. */
+  *[Symbol.iterator](): Generator<[number, AnySessionEntry], void> {
+    for (const [number, page] of this.#pages.entries()) {
+      for (const [place, entry] of (page?.entries ?? []).entries()) {
+        if (entry !== undefined) yield [number * PAGE_SIZE + place, entry];
+      }
+    }
+  }
+
+  #put(ordinal: number, entry: AnySessionEntry): void {
+    const number = ordinal >> PAGE_BITS;
+    const place = ordinal & (PAGE_SIZE - 1);
+    let page = this.#pages[number];
+    if (page === undefined) {
+      page = { entries: new Array<AnySessionEntry | undefined>(PAGE_SIZE).fill(undefined), count: 0 };
+      this.#pages[number] = page;
+    }
+    if (page.entries[place] === undefined) page.count++;
+    page.entries[place] = entry;
+  }
+
+  #remove(ordinal: number): void {
+    const number = ordinal >> PAGE_BITS;
+    const page = this.#pages[number];
+    if (page === undefined) return;
+    page.entries[ordinal & (PAGE_SIZE - 1)] = undefined;
+    if (--page.count === 0) this.#pages[number] = undefined;
+  }
 }

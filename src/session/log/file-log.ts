@@ -5,7 +5,6 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../../core/jsonl/line-scanner.ts";
-import type { SpansByOrdinal } from "../../core/jsonl/line-spans.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { monotonicMs, nextTurn } from "../fs/clock.ts";
@@ -19,22 +18,15 @@ import {
 } from "../fs/file-system.ts";
 import { AppendFile } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { CurrentFile } from "./current-file.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
-import {
-  assertAllRead,
-  FileChangedError,
-  fileError,
-  gone,
-  type Intent,
-  ReplacedError,
-  untilUnchanged,
-} from "./file-errors.ts";
+import { assertAllRead, fileError, gone, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
-import { FileSuccession } from "./file-succession.ts";
+import { findRefusal } from "./file-succession.ts";
 import { LeaseSlot } from "./lease-slot.ts";
-import { OpenFile } from "./open-file.ts";
-import { movedSpans, readLinesOf } from "./read-lines.ts";
-import { awaitFile, exclusively, finishReplacement, isThere, replaceFile } from "./replace-file.ts";
+import { type OpenFile, readFile, readFileSteps } from "./open-file.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { exclusively, finishReplacement, isHalfReplaced, isThere, replaceFile } from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./takeover.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
@@ -58,10 +50,10 @@ const NEVER = Number.NEGATIVE_INFINITY;
 /**
  * A session whose lines are in a file.
  *
- * It reads in pieces, keeps heads and spans, and writes each append at once. It is one of two things: a session that is not
- * written yet, or an open file. `#poll` compares that file with the path, and switches to the file that has replaced it;
- * it runs before an append and after it, and in `refresh`, `pull`, `changes`, `flush`, `upgrade` and `rewrite`. `readLines` never reads from a
- * replaced file either, but callers do not see what it switches to, and their ordinals remain valid, until the next poll.
+ * An append asks whether the file at the path is the known one with the known length, writes its line, and asks the file
+ * what became of it. Whenever an answer is not the usual one, `CurrentFile.look` finds out: it also runs in `refresh`, `pull`,
+ * `changes`, `flush`, `upgrade` and `rewrite`. `readLines` never reads from a replaced file either, but callers do not see what it
+ * switches to, and their ordinals remain valid, until the next look.
  *
  * If a call fails, the state stays as it was, and the next call tries again.
  *
@@ -74,48 +66,56 @@ export class FileLog implements SessionLog {
   readonly isDegraded = false;
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
-  readonly #lease: LeaseSlot;
-  readonly #files: FileSuccession;
-  #state: UnwrittenSession | OpenFile;
-  /** The index that callers know: that of `#state`, unless a read has found another file since. */
-  #knownIndex: SessionIndex;
-  /** Ordinal from which on callers do not know entries of others yet. */
-  #unknownFrom: number | undefined;
+  readonly #lease: LeaseSlot | undefined;
+  readonly #isReader: boolean;
+  readonly #isSynced: boolean;
+  readonly #current: CurrentFile;
   #isClosed = false;
-  /** Whether an append recreates a file that was removed. */
-  #mayRestore: boolean;
   /** Whether this session has written to the file. */
   #hasAppended = false;
   /** What `flush` still has to make durable. */
   #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
   #polledBeforeAt = NEVER;
   #polledAfterAt = NEVER;
-  /** Appends since the last regular poll. */
+  /** Appends since the last regular look. */
   #burst = 0;
 
-  private constructor(path: string, options: FileLogOptions) {
+  private constructor(
+    path: string,
+    options: FileLogOptions,
+    lease: LeaseSlot | undefined,
+    state: UnwrittenSession | OpenFile,
+  ) {
+    const { fs = realFileSystem, durability } = options;
     this.path = path;
-    this.#fs = options.fs ?? realFileSystem;
+    this.#fs = fs;
     this.#options = options;
-    this.#mayRestore = options.mustExist !== true;
-    this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
-    this.#files = new FileSuccession({
-      fs: this.#fs,
-      path,
-      options,
-      lease: this.#lease,
-      write: (file, lines) => this.#translated("write", () => this.#writeTo(file, lines)),
-    });
-    this.#state = this.#unwritten([]);
-    this.#knownIndex = this.#state.index;
+    this.#lease = lease;
+    this.#isReader = options.mode === "read-only" || lease?.isDenied === true;
+    this.#isSynced = durability === "fsync";
+    if (lease !== undefined) lease.onLoss = (error) => this.onPersistence?.("degraded", error);
+    const write = (file: OpenFile, lines: readonly LogLine[]) =>
+      this.#current.translated("write", () => this.#writeTo(file, lines));
+    const onChange = (change: LogChange) => this.onChange?.(change);
+    this.#current = new CurrentFile({ fs, path, options, lease, write, onChange }, state);
+    this.#current.mayRestore = options.mustExist !== true;
   }
 
   /** Opens a session file; undefined if it is missing or empty. */
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
-    const log = FileLog.#begin(path, options);
-    if (log === undefined) return undefined;
-    log.#start(log.#orRelease(() => log.#files.read("read")));
-    return log.#unlessEmpty();
+    const { fs = realFileSystem, lease: wish = "none" } = options;
+    if (!isThere(path, fs)) return undefined;
+    const lease = wish === "none" ? undefined : LeaseSlot.of(fs, path, options);
+    try {
+      finishKilled(fs, path, options, lease);
+      const file = readFile(fs, path, options, "read");
+      if (file.index.position > 0) return new FileLog(path, options, lease, file);
+      lease?.release();
+      return undefined;
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
   }
 
   /** Opens a session file like `open`, in steps of a few milliseconds, between which the event loop runs. */
@@ -124,33 +124,32 @@ export class FileLog implements SessionLog {
     options: FileLogOptions = {},
     { onProgress, signal }: LoadOptions = {},
   ): Promise<FileLog | undefined> {
-    const log = FileLog.#begin(path, options);
-    if (log === undefined) return undefined;
+    if (!isThere(path, options.fs)) return undefined;
+    const { fs = realFileSystem } = options;
+    const lease = LeaseSlot.of(fs, path, options);
     try {
+      finishKilled(fs, path, options, lease);
+      const read: { file?: OpenFile } = {};
+      const steps = function* () {
+        read.file = yield* readFileSteps(fs, path, options, "read", LOAD_STEP_BYTES);
+      };
       let turnStart = monotonicMs();
-      for (const [read, total] of log.#load()) {
-        onProgress?.(read, total);
+      // A loop that is left by an error closes the file.
+      for (const progress of steps()) {
+        onProgress?.(...progress);
         const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
         if (isDue) await nextTurn();
         refuseAborted(signal, `Loading ${path} was aborted; load it again.`);
         if (isDue) turnStart = monotonicMs();
       }
+      const { file } = read;
+      if (file !== undefined && file.index.position > 0) return new FileLog(path, options, lease, file);
+      lease?.release();
+      return undefined;
     } catch (error) {
-      log.#lease.release();
+      lease?.release();
       throw error;
     }
-    return log.#unlessEmpty();
-  }
-
-  /** Takes the lease of an existing file. */
-  static #begin(path: string, options: FileLogOptions): FileLog | undefined {
-    const log = new FileLog(path, options);
-    if (!isThere(path, options.fs)) return undefined;
-    log.#lease.take();
-    if (log.readOnlyReason === "mode") return log;
-    // Takes over the lines that a killed process left in an old file. A living process does so itself.
-    log.#orRelease(() => log.#translated("write", () => finishReplacement(log.#fs, path, 0)));
-    return log;
   }
 
   /**
@@ -164,63 +163,144 @@ export class FileLog implements SessionLog {
     start: SessionHeader | Iterable<string | Uint8Array>,
     options: FileLogOptions = {},
   ): FileLog {
-    const log = new FileLog(path, options);
-    log.#lease.take();
-    log.#orRelease(() => {
-      const session = log.#unwritten("type" in start ? [`${encodeRecord(start)}\n`] : start);
-      const isMade = options.createAtOnce === true && !log.#lease.isDenied;
-      log.#start(isMade ? log.#make(session, []) : session);
-    });
-    return log;
+    const { fs = realFileSystem, maxLineBytes, createAtOnce } = options;
+    const lease = LeaseSlot.of(fs, path, options);
+    try {
+      const lines = "type" in start ? [`${encodeRecord(start)}\n`] : start;
+      const session = new UnwrittenSession(fs, new AppendFile(fs, path), lines, maxLineBytes);
+      const log = new FileLog(path, options, lease, session);
+      if (createAtOnce === true && lease?.isDenied !== true) {
+        log.#make(session, []);
+        log.#current.knownIndex = log.#current.state.index;
+      }
+      return log;
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
   }
 
   get index(): SessionIndex {
-    return this.#knownIndex;
+    return this.#current.knownIndex;
   }
 
   get readOnlyReason(): ReadOnlyReason | undefined {
     if (this.#isClosed) return "closed";
-    if (this.#files.isReader) return "mode";
-    return this.#files.refusalOf(this.index);
+    if (this.#isReader) return "mode";
+    const { knownIndex } = this.#current;
+    return knownIndex.isOrdinary ? this.#lease?.loss : findRefusal(knownIndex, this.#lease);
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
-    if (this.#state instanceof UnwrittenSession) {
-      this.#state.readLines(ordinals, take);
+    const current = this.#current;
+    if (!current.state.isWritten) {
+      current.state.readLines(ordinals, take);
       return;
     }
-    const { fd, close } = this.#found(() => this.#file.openToRead());
+    const { fd, close } = current.find(() => current.file.openToRead());
     try {
-      const spans = this.#spansForCallers(this.#state.index);
-      this.#translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
+      const spans = current.spansForCallers();
+      current.translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
     } finally {
       close();
     }
   }
 
   append(lines: readonly LogLine[], isLasting: boolean, mustExist = false): number {
-    const [first] = lines;
-    if (first === undefined) return this.index.tree.size;
-    if (mustExist) return this.#neverRestoring(() => this.append(lines, isLasting));
-    assertWritable(this);
-    this.#assertReadable(lines);
+    if (mustExist) return this.#current.withoutRestoring(() => this.append(lines, isLasting));
+    const { state } = this.#current;
+    const ordinal = state.index.tree.size;
+    if (lines.length === 0) return ordinal;
+    if (this.readOnlyReason !== undefined) assertWritable(this);
+    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    for (const line of lines) if (line.text.length * 3 > maxLineBytes) assertReadable(line, maxLineBytes);
+    if (!state.isWritten) {
+      if (isLasting) this.#make(state, lines);
+      else state.add(lines);
+      return ordinal;
+    }
     const now = monotonicMs();
-    if (this.#state instanceof OpenFile) this.#prepareFile(now);
-    const { tree } = this.index;
-    const ordinal = tree.size;
-    if (this.#state instanceof OpenFile) this.#appendToOpenFile(lines, now);
-    else if (isLasting) this.#state = this.#make(this.#state, lines);
-    else this.#state.add(lines);
-    // A poll may have read the file anew, and then entries have other ordinals.
-    return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
+    const isKnown = this.#isKnown(state, now);
+    if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
+    // In the middle of others' writes the place of the line is found by the next look.
+    if (!state.isAlone) this.#lookAfterWrite(now);
+    return state.index === this.#current.knownIndex ? ordinal : this.#findFirst(lines);
+  }
+
+  /**
+   * Tells whether an append may write: the file at the path is the known one with the known length, and callers know what it holds.
+   * In a burst, looks once a millisecond.
+   */
+  #isKnown(file: OpenFile, now: number): boolean {
+    const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
+    if (!this.#current.isKnown || !file.index.isReady) return false;
+    this.#burst = isDue ? 0 : this.#burst + 1;
+    if (this.#burst >= BURST) return true;
+    // What `look` cannot see either, it reports.
+    if (!this.#current.isUnchanged(file, "write")) {
+      this.#polledBeforeAt = NEVER;
+      return false;
+    }
+    if (isDue) this.#polledBeforeAt = now;
+    return true;
+  }
+
+  /** Writes lines at the end of the known file; returns false if another file is at the path: nothing was added. */
+  #write(file: OpenFile, lines: readonly LogLine[]): boolean {
+    try {
+      if (!this.#writeTo(file, lines)) return false;
+    } catch (error) {
+      // The rest of a failed write must be read before the next one.
+      this.#polledBeforeAt = NEVER;
+      throw fileError(this.path, "write", error);
+    }
+    this.#current.remember(lines);
+    return true;
+  }
+
+  #writeTo(file: OpenFile, lines: readonly LogLine[]): boolean {
+    if (!file.append(lines, this.#isSynced)) return false;
+    this.#hasAppended = true;
+    if (!this.#isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
+    return true;
+  }
+
+  /**
+   * Appends to a file about which something is unusual: looks, and looks again as long as another file takes the path.
+   *
+   * @param isMoved - Whether that has just happened.
+   */
+  #appendCarefully(lines: readonly LogLine[], now: number, isMoved: boolean): number {
+    try {
+      for (let isAgain = isMoved; ; isAgain = true) {
+        if (isAgain) this.#polledBeforeAt = NEVER;
+        this.#prepareFile(now);
+        // The process that replaced the file may have copied them.
+        if (isAgain && lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
+        if (this.#write(this.#current.file, lines)) break;
+      }
+    } catch (error) {
+      this.#polledBeforeAt = NEVER;
+      throw error;
+    }
+    this.#lookAfterWrite(now);
+    return this.#findFirst(lines);
+  }
+
+  #findFirst([first]: readonly LogLine[]): number {
+    return first === undefined ? NONE : this.index.tree.find(first.head.id);
   }
 
   isReplaced(): boolean {
-    return this.#found(() => this.#state.index !== this.#knownIndex);
+    const current = this.#current;
+    const { state } = current;
+    if (state.isWritten && state.index === current.knownIndex && current.isUnchanged(state, "read"))
+      return false;
+    return current.find(() => current.state.index !== current.knownIndex);
   }
 
   refresh(): LogChange | undefined {
-    return this.#poll("read");
+    return this.#current.look("read");
   }
 
   async pull(): Promise<void> {
@@ -242,7 +322,7 @@ export class FileLog implements SessionLog {
   }
 
   upgrade(): string | undefined {
-    if (this.#state instanceof UnwrittenSession || !this.index.needsUpgrade) return undefined;
+    if (!this.#current.state.isWritten || !this.index.needsUpgrade) return undefined;
     return this.#replace((old) => {
       // Another process may have done it meanwhile.
       return this.index.needsUpgrade ? upgradeFile(old, this) : undefined;
@@ -250,9 +330,12 @@ export class FileLog implements SessionLog {
   }
 
   rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
-    if (this.#state instanceof UnwrittenSession) {
-      this.#state = this.#state.rewritten(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
-      this.#notify();
+    const current = this.#current;
+    if (!current.state.isWritten) {
+      current.state = current.state.rewritten(
+        copyLines(this, { ...wholeCopy(this.index), changeLine, more }),
+      );
+      current.report();
       return;
     }
     this.#replace((old) => {
@@ -279,104 +362,38 @@ export class FileLog implements SessionLog {
       // A caller who removed the file and closes the session wants neither.
       if (!isSessionError(error, "SESSION_NOT_FOUND") && !isRefused(error)) throw error;
     } finally {
-      if (this.#state instanceof OpenFile) this.#state.release();
-      this.#lease.release();
+      if (this.#current.state.isWritten) this.#current.state.release();
+      this.#lease?.release();
     }
-  }
-
-  #start(state: UnwrittenSession | OpenFile): void {
-    this.#state = state;
-    this.#knownIndex = state.index;
-  }
-
-  #unwritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
-    return new UnwrittenSession(
-      this.#fs,
-      new AppendFile(this.#fs, this.path),
-      lines,
-      this.#options.maxLineBytes,
-    );
   }
 
   /** Makes the file of a session that is not written yet. */
-  #make(session: UnwrittenSession, lines: readonly LogLine[]): OpenFile {
-    const isSynced = this.#options.durability === "fsync";
-    const file = this.#translated("write", () => session.make(lines, isSynced));
+  #make(session: UnwrittenSession, lines: readonly LogLine[]): void {
+    const file = this.#current.translated("write", () => session.make(lines, this.#isSynced));
     this.#hasAppended = true;
-    if (!isSynced) this.#unsynced = "bytes and name";
-    return file;
-  }
-
-  *#load(): Generator<[read: number, total: number], void> {
-    this.#start(yield* this.#files.readSteps("read", LOAD_STEP_BYTES));
-  }
-
-  /** Releases the lease if a call fails. */
-  #orRelease<T>(call: () => T): T {
-    try {
-      return call();
-    } catch (error) {
-      this.#lease.release();
-      throw error;
-    }
-  }
-
-  #unlessEmpty(): FileLog | undefined {
-    if (this.index.position > 0) return this;
-    this.#lease.release();
-    return undefined;
+    if (!this.#isSynced) this.#unsynced = "bytes and name";
+    this.#current.state = file;
   }
 
   /** Makes sure that the file can be appended to. */
   #prepareFile(now: number): void {
-    this.#pollBeforeWrite(now);
-    // The poll may have found a file of a newer version, or another program's.
+    this.#lookBeforeWrite(now);
+    // The look may have found a file of a newer version, or another program's.
     assertWritable(this);
     this.#endTorn();
     if (this.index.needsUpgrade) this.upgrade();
   }
 
-  #appendToOpenFile(lines: readonly LogLine[], now: number): void {
-    try {
-      while (!this.#appendOnce(lines)) {
-        this.#polledBeforeAt = NEVER;
-        this.#prepareFile(now);
-        // The process that replaced the file may have copied them.
-        if (lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
-      }
-    } catch (error) {
-      // The rest of a failed write must be read before the next one.
-      this.#polledBeforeAt = NEVER;
-      throw error;
-    }
-    this.#pollAfterWrite(now);
-  }
-
-  /** Returns false if another file is at the path: nothing was added. */
-  #appendOnce(lines: readonly LogLine[]): boolean {
-    const isDone = this.#translated("write", () => this.#writeTo(this.#file, lines));
-    if (isDone) this.#files.remember(lines);
-    return isDone;
-  }
-
-  #writeTo(file: OpenFile, lines: readonly LogLine[]): boolean {
-    const isSynced = this.#options.durability === "fsync";
-    if (!file.append(lines, isSynced)) return false;
-    this.#hasAppended = true;
-    if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
-    return true;
-  }
-
   /** Completes a torn last line if that makes it entries, and reads them: new entries may have them as parents. */
   #endTorn(): void {
     if (!this.index.isMidLine) return;
-    this.#polled("write", (file) => file.endTorn());
-    this.#poll("write");
+    this.#current.lookAndCall("write", (file) => file.endTorn());
+    this.#current.look("write");
   }
 
   #flush(): void {
     if (!this.#hasAppended) return;
-    this.#polled("flush", (file) => {
+    this.#current.lookAndCall("flush", (file) => {
       if (file.findAtPath() === "gone") throw gone(this.path);
       if (this.#unsynced === "nothing") return;
       file.sync();
@@ -385,35 +402,24 @@ export class FileLog implements SessionLog {
     });
   }
 
-  /** Readers would lose a line over the bound. */
-  #assertReadable(lines: readonly LogLine[]): void {
-    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
-    for (const { text, head } of lines) {
-      if (text.length * 3 <= maxLineBytes || Buffer.byteLength(text) <= maxLineBytes) continue;
-      throw new SessionError(
-        "ENTRY_INVALID",
-        `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
-        { details: { entryId: head.id, maxLineBytes } },
-      );
-    }
-  }
-
-  #pollBeforeWrite(now: number): void {
+  #lookBeforeWrite(now: number): void {
     const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst < BURST) {
-      this.#poll("write");
+      this.#current.look("write");
       if (isDue) this.#polledBeforeAt = now;
-    } else this.#notify();
+    } else this.#current.report();
   }
 
-  #pollAfterWrite(now: number): void {
+  /** Reads what others have written before or after what was just written; in a burst, once a millisecond. */
+  #lookAfterWrite(now: number): void {
     if (now - this.#polledAfterAt < POLL_EVERY_MS) return;
     this.#polledAfterAt = now;
+    const current = this.#current;
     try {
-      if (!this.#translated("flush", () => this.#file.confirmPending())) this.#poll("flush");
+      if (!current.translated("flush", () => current.file.confirmPending())) current.look("flush");
     } catch (error) {
-      // The lines are in the file. The next poll will report what this one could not.
+      // The lines are in the file. The next look will report what this one could not.
       if (!isSessionError(error) || error instanceof ReplacedError) throw error;
       this.#polledBeforeAt = NEVER;
     }
@@ -423,7 +429,7 @@ export class FileLog implements SessionLog {
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return exclusively(this.#fs, this.path, () => {
       // Only an append makes a file that is gone anew.
-      const written = this.#polled("flush", (file) => {
+      const written = this.#current.lookAndCall("flush", (file) => {
         if (file.findAtPath() === "gone") throw gone(this.path);
         assertWritable(this);
         assertAllRead(this.path, this.index);
@@ -437,146 +443,39 @@ export class FileLog implements SessionLog {
   /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next poll reads it. */
   #takeReplacement(): void {
     // Where files have no numbers, the new one looks like the old one.
-    this.#file.markStale();
+    this.#current.file.markStale();
     try {
-      this.#poll("write");
+      this.#current.look("write");
     } catch (error) {
       if (!isSessionError(error)) throw error;
       this.#polledBeforeAt = NEVER;
     }
   }
+}
 
-  /** Appends, and throws if the file is gone instead of restoring it. */
-  #neverRestoring<T>(append: () => T): T {
-    const before = this.#mayRestore;
-    this.#mayRestore = false;
-    try {
-      return append();
-    } finally {
-      this.#mayRestore = before;
-    }
+/** Takes over the lines that a killed process left in an old file. A living process does so itself. */
+function finishKilled(
+  fs: FileSystem,
+  path: string,
+  options: FileLogOptions,
+  lease: LeaseSlot | undefined,
+): void {
+  if (options.mode === "read-only" || lease?.isDenied === true) return;
+  try {
+    if (isHalfReplaced(fs, path)) finishReplacement(fs, path, 0);
+  } catch (error) {
+    throw fileError(path, "write", error);
   }
+}
 
-  /** Calls when the lines of known entries are found: in the file that has replaced the one that was read, if one has. */
-  #found<T>(call: () => T): T {
-    return untilUnchanged(() =>
-      this.#translated("read", () => {
-        this.#pollOnce("read", true);
-        return call();
-      }),
-    );
-  }
-
-  /** Returns the positions of lines in the current file by the ordinals that callers know. */
-  #spansForCallers({ heads, lines }: SessionIndex): SpansByOrdinal {
-    const { heads: known } = this.#knownIndex;
-    if (known === heads) return lines;
-    return movedSpans(lines, (ordinal) => {
-      const there = heads.find(known.idAt(ordinal));
-      if (there === NONE) throw new ReplacedError(this.path);
-      return there;
-    });
-  }
-
-  /**
-   * Compares the file with the path, and reads what is new.
-   *
-   * Switches to another file of the same session at the path, and appends recent lines of this session that it lacks.
-   *
-   * @param intent - `write` restores a file that is gone.
-   * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it is
-   *   gone and cannot be restored.
-   */
-  #poll(intent: Intent): LogChange | undefined {
-    untilUnchanged(() => this.#translated(intent, () => this.#pollOnce(intent)));
-    return this.#notify();
-  }
-
-  /** Polls, then calls with the file; both again if another file takes the path in between. */
-  #polled<T>(intent: Intent, call: (file: OpenFile) => T): T {
-    return untilUnchanged(() => {
-      this.#poll(intent);
-      return this.#translated(intent, () => call(this.#file));
-    });
-  }
-
-  /** @param isForLines - Whether to find only what is needed to read lines of known entries. */
-  #pollOnce(intent: Intent, isForLines = false): void {
-    const state = this.#state;
-    if (state instanceof UnwrittenSession) {
-      if (intent === "read" && !isForLines) this.#join(state);
-      return;
-    }
-    const found = state.findAtPath();
-    // Reading lines needs what is new only if pending writes may be behind it.
-    const isNeeded = !isForLines || state.index.expectedEnd > state.index.position;
-    if (found === "same") state.index.confirmPending();
-    else if (found === "grown" && isNeeded) this.#readNew(state, intent);
-    else if (found === "replaced") this.#state = this.#files.after(state, intent);
-    else if (found === "gone") this.#goOnWithout(state, intent, isForLines);
-  }
-
-  /** Goes on with an open file whose path is gone, unless it is being replaced. */
-  #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
-    awaitFile(this.#fs, this.path);
-    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
-    if (intent === "write" && !this.#mayRestore) throw gone(this.path);
-    if (intent === "write") this.#state = this.#files.restored(file);
-    // A retired file may hold what was redacted in the one that took its path.
-    else if (isForLines && file.isRetired) throw gone(this.path);
-    else if (file.isHeld && !file.confirmPending()) this.#readNew(file, intent);
-  }
-
-  /** Reports to callers what they do not know yet. */
-  #notify(): LogChange | undefined {
-    let change: LogChange | undefined;
-    if (this.#unknownFrom !== undefined) {
-      change = { kind: "foreign", from: this.#unknownFrom };
-      this.#unknownFrom = undefined;
-      this.onChange?.(change);
-    }
-    const before = this.#knownIndex;
-    if (this.#state.index !== before) {
-      this.#knownIndex = this.#state.index;
-      change = { kind: "reloaded", before };
-      this.onChange?.(change);
-    }
-    return change;
-  }
-
-  #readNew(file: OpenFile, intent: Intent): void {
-    const { index } = file;
-    const from = index.tree.size;
-    try {
-      if (!file.readNew()) this.#state = this.#files.after(file, intent);
-    } finally {
-      // A read that fails has added the entries before the failure.
-      if (from < index.tree.size && index === this.#knownIndex) this.#unknownFrom ??= from;
-    }
-  }
-
-  /** Uses the file that another process made before this session had an entry. */
-  #join(session: UnwrittenSession): void {
-    const size = this.#fs.statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
-    if (size === 0 || session.index.tree.size > 0) return;
-    this.#files.isSettled();
-    this.#state = this.#files.read("read");
-  }
-
-  /** The open file, for calls that are only made when there is one. */
-  get #file(): OpenFile {
-    if (this.#state instanceof OpenFile) return this.#state;
-    throw new TypeError("the session is not written yet");
-  }
-
-  /** Runs a file system call and translates its error. */
-  #translated<T>(intent: Intent, call: () => T): T {
-    try {
-      return call();
-    } catch (error) {
-      throw fileError(this.path, intent, error);
-    }
-  }
+/** Refuses a line over the bound, which readers would lose. */
+function assertReadable({ text, head }: LogLine, maxLineBytes: number): void {
+  if (Buffer.byteLength(text) <= maxLineBytes) return;
+  throw new SessionError(
+    "ENTRY_INVALID",
+    `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
+    { details: { entryId: head.id, maxLineBytes } },
+  );
 }
 
 let hasWarned = false;

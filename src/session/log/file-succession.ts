@@ -3,12 +3,12 @@ import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type FileSystem, makeFolder } from "../fs/file-system.ts";
 import { copyOpenFile } from "../fs/write-whole.ts";
-import { FileChangedError, fileError, gone, type Intent, ReplacedError } from "./file-errors.ts";
+import { FileChangedError, gone, type Intent, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import type { LeaseSlot } from "./lease-slot.ts";
-import { OpenFile } from "./open-file.ts";
+import { type OpenFile, readFile } from "./open-file.ts";
 import { missingFrom, readIndex } from "./read-session-file.ts";
-import { RecentWrites } from "./recent-writes.ts";
+import type { RecentWrites } from "./recent-writes.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogLine, ReadOnlyReason } from "./session-log.ts";
 import { assertWritable } from "./write-permission.ts";
@@ -21,9 +21,22 @@ interface FilesOfSession {
   readonly fs: FileSystem;
   readonly path: string;
   readonly options: FileLogOptions;
-  readonly lease: LeaseSlot;
+  readonly lease: LeaseSlot | undefined;
+  /** What this session has written last: a file that follows must have it. */
+  readonly recent: RecentWrites;
   /** Appends lines to a file; returns false if another one is at the path. */
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
+}
+
+/** Tells whether a session only reads: as its opener has asked, or because another process has the lease. */
+function isReader(options: FileLogOptions, lease: LeaseSlot | undefined): boolean {
+  return options.mode === "read-only" || lease?.isDenied === true;
+}
+
+/** Returns why nothing may be written to a file that has this index. */
+export function findRefusal(index: SessionIndex, lease: LeaseSlot | undefined): ReadOnlyReason | undefined {
+  if (index.version > CURRENT_SESSION_VERSION) return "version";
+  return index.isForeign ? "foreign" : lease?.loss;
 }
 
 /**
@@ -34,48 +47,9 @@ interface FilesOfSession {
  */
 export class FileSuccession {
   readonly #session: FilesOfSession;
-  readonly #recent = new RecentWrites();
 
   constructor(session: FilesOfSession) {
     this.#session = session;
-  }
-
-  /** Whether the session only reads: as its opener has asked, or because another process has the lease. */
-  get isReader(): boolean {
-    const { options, lease } = this.#session;
-    return options.mode === "read-only" || lease.isDenied;
-  }
-
-  /** Why nothing may be written to a file that has this index. */
-  refusalOf({ version, isForeign }: SessionIndex): ReadOnlyReason | undefined {
-    if (version > CURRENT_SESSION_VERSION) return "version";
-    return isForeign ? "foreign" : this.#session.lease.loss;
-  }
-
-  /** Remembers lines that this session has written: a file that follows must have them. */
-  remember(lines: readonly LogLine[]): void {
-    for (const line of lines) this.#recent.add(line);
-  }
-
-  read(intent: Intent): OpenFile {
-    const steps = this.readSteps(intent);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
-  }
-
-  /** Opens the file at the path in steps; begins anew if it is replaced meanwhile. */
-  *readSteps(intent: Intent, stepBytes?: number): Generator<[read: number, total: number], OpenFile> {
-    const { fs, path, options } = this.#session;
-    try {
-      for (;;) {
-        const file = OpenFile.at(fs, path, options.maxLineBytes);
-        if (yield* file.readSteps(stepBytes)) return file;
-      }
-    } catch (error) {
-      throw fileError(path, intent, error);
-    }
   }
 
   /** Returns the file at the path, if it holds the same session, with what this session wrote last; releases the one before. */
@@ -83,12 +57,13 @@ export class FileSuccession {
     // Must come first: while another process replaces the file, lines may still be missing in it.
     const isCopied = this.isSettled();
     before.markStale();
-    const file = this.read(intent);
+    const { fs, path, options } = this.#session;
+    const file = readFile(fs, path, options, intent);
     try {
-      if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(this.#session.path);
-      const unaltered = file.read((fd) => this.#recent.unalteredIn(this.#session.fs, fd, file.index));
+      if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(path);
+      const unaltered = file.read((fd) => this.#session.recent.unalteredIn(fs, fd, file.index));
       const putBack = isCopied ? this.#putBack(file, before) : [];
-      this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
+      this.#session.recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
       file.release();
       throw error;
@@ -115,8 +90,10 @@ export class FileSuccession {
 
   /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */
   isSettled(): boolean {
-    const { fs, path } = this.#session;
-    return this.isReader ? !isHalfReplaced(fs, path) : finishReplacement(fs, path, REPLACEMENT_WAIT_MS);
+    const { fs, path, options, lease } = this.#session;
+    return isReader(options, lease)
+      ? !isHalfReplaced(fs, path)
+      : finishReplacement(fs, path, REPLACEMENT_WAIT_MS);
   }
 
   /**
@@ -129,12 +106,12 @@ export class FileSuccession {
     const isSame = file.isSameAs(before);
     const wasRetired = !isSame && before.isRetired;
     const newest = (isSame || wasRetired ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
-    const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(file.index, before.index, newest);
+    const { own, isOwnStuck, areOthers } = this.#session.recent.missingFrom(file.index, before.index, newest);
     const isOwnLost = own.length > 0 && !wasRetired;
     // Only the old file can tell whether it was retired.
     if (isOwnLost && !before.isHeld) throw new ReplacedError(path);
     const { index } = file;
-    if (isOwnLost) assertWritable({ readOnlyReason: this.refusalOf(index), path, index });
+    if (isOwnLost) assertWritable({ readOnlyReason: findRefusal(index, this.#session.lease), path, index });
     if (isOwnLost && !write(file, own)) {
       throw new FileChangedError("another file is at the path now");
     }

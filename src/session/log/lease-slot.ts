@@ -12,16 +12,24 @@ export class LeaseSlot {
   readonly #fs: FileSystem;
   readonly #path: string;
   readonly #options: FileLogOptions;
-  readonly #onLoss: ((error: SessionError) => void) | undefined;
+  /** Called when another process has taken the lease from this one. */
+  onLoss: ((error: SessionError) => void) | undefined;
   #lease: Lease | undefined;
   #isDenied = false;
 
-  /** @param onLoss - Called when another process has taken the lease from this one. */
-  constructor(fs: FileSystem, path: string, options: FileLogOptions, onLoss?: (error: SessionError) => void) {
+  constructor(fs: FileSystem, path: string, options: FileLogOptions) {
     this.#fs = fs;
     this.#path = path;
     this.#options = options;
-    this.#onLoss = onLoss;
+  }
+
+  /** Takes the lease of a session file if the options ask for one. */
+  static of(fs: FileSystem, path: string, options: FileLogOptions): LeaseSlot | undefined {
+    const { lease = "none", mode } = options;
+    if (lease === "none" || mode === "read-only") return undefined;
+    const slot = new LeaseSlot(fs, path, options);
+    slot.take();
+    return slot;
   }
 
   /** Whether another process has the lease, so that the session may only be read. */
@@ -42,7 +50,7 @@ export class LeaseSlot {
     try {
       makeFolder(this.#fs, dirname(this.#path));
       this.#lease = Lease.take(this.#fs, this.#path, lease === "wait" ? leaseWaitMs : 0, () => {
-        if (this.loss !== undefined) this.#onLoss?.(this.loss);
+        if (this.loss !== undefined) this.onLoss?.(this.loss);
       });
     } catch (error) {
       if (!isSessionError(error)) throw fileError(this.#path, "write", error);

@@ -35,7 +35,8 @@ export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): Encod
   if (hasBreak) scratch[length++] = LF;
   for (const { text } of lines) {
     // Each unit of a text takes three bytes at most.
-    reserve(length, length + text.length * 3 + 1);
+    const needed = length + text.length * 3 + 1;
+    if (needed > scratch.length) reserve(length, needed);
     length += scratch.write(text, length);
     scratch[length++] = LF;
   }
@@ -62,7 +63,6 @@ export function addLines(index: SessionIndex, { lines, hasBreak, length }: Encod
 }
 
 function reserve(used: number, needed: number): void {
-  if (needed <= scratch.length) return;
   const larger = Buffer.allocUnsafeSlow(needed * 2);
   scratch.copy(larger, 0, 0, used);
   scratch = larger;

@@ -1,10 +1,13 @@
+import { isAscii } from "node:buffer";
+import { decodeText } from "../../core/jsonl/decode.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type FileState, isUnchanged } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { AppendFile, type OpenToRead } from "./append-file.ts";
-import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
+import { fileError, type Intent } from "./file-errors.ts";
+import type { FileLogOptions } from "./file-log-options.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";
 import { feedSome, feedToEnd } from "./read-session-file.ts";
@@ -13,6 +16,27 @@ import type { OldFile } from "./takeover.ts";
 
 /** Bytes up to which a file is read as text: see docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
+
+/** Enough of a line to hold its id and time, which make it unique. */
+const FINGERPRINT_BYTES = 256;
+
+/**
+ * The beginning of a file's last line, which detects a replaced file.
+ *
+ * Size and inode are not enough: other programs rewrite files in place, the system reuses the inode of a deleted file, and
+ * a writer that failed replaces its torn line by another.
+ */
+export interface FileFingerprint {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  /** Ordinal from which on entries may have been read while their writer was not done with them. */
+  readonly newest: number;
+}
+
+const NS_PER_MS = 1_000_000n;
+
+/** A change within so many milliseconds after another may leave the file with the same time. */
+const MTIME_STEP_MS = 3_000;
 
 /** What the path of an open file leads to now: the file as it was read, the file with more in it, another one, or nothing. */
 export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
@@ -24,7 +48,10 @@ export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
  * @remarks All calls fail with the system's error, and change nothing then.
  */
 export class OpenFile {
+  readonly isWritten = true;
   readonly index: SessionIndex;
+  /** Whether the file had nothing after what was just written, and nothing of others before it. */
+  isAlone = true;
   readonly #fs: FileSystem;
   readonly #file: AppendFile;
   /** Detects a replaced file. */
@@ -46,7 +73,7 @@ export class OpenFile {
   static at(fs: FileSystem, path: string, maxLineBytes: number | undefined): OpenFile {
     const file = new AppendFile(fs, path);
     const readBytes = (offset: number, length: number) => file.readRange(offset, length);
-    return new OpenFile(fs, file, new SessionIndex({ readBytes, maxLineBytes }));
+    return new OpenFile(fs, file, new SessionIndex({ readBytes, decode, maxLineBytes }));
   }
 
   /** Whether the descriptor is open, so that the file can be read even if its name is gone. */
@@ -93,17 +120,10 @@ export class OpenFile {
         total = fs.fstatSync(fd).size;
         for (const read of index.readWhole(small, stepBytes)) yield [read, total];
       }
-      const rest = Math.min(stepBytes, PIECE_BYTES, total - index.position);
-      const buffer = Buffer.allocUnsafeSlow(index.isRejected ? 0 : Math.max(0, rest));
-      while (index.position < total && !index.isRejected) {
-        total = feedSome(fs, fd, index, buffer, total);
-        if (index.position <= buffer.length && index.position < total) index.reserve(total);
-        yield [index.position, total];
-      }
-      // Only the end shows a header that has no line break behind it.
-      if (!index.isRejected) index.end();
-      const { path } = this.#file;
-      if (total > 0 && index.header === undefined) throw notASession(path, { path }, sourceOfFile(fs, fd));
+      if (!index.isOrdinary || index.position < total) yield* this.#readRest(fd, total, stepBytes);
+      const { opened } = this.#file;
+      if (opened !== undefined && Date.now() - Number(opened.mtimeNs / NS_PER_MS) > MTIME_STEP_MS)
+        this.#seen = opened;
       const known = small?.length === index.position ? small : undefined;
       this.#fingerprint = takeFingerprint(
         index,
@@ -113,6 +133,23 @@ export class OpenFile {
     } finally {
       close();
     }
+  }
+
+  /** Reads what is not read yet of the open file, of which something is odd, or which is large or grows. */
+  *#readRest(fd: number, size: number, stepBytes: number): Generator<[read: number, total: number], void> {
+    const [fs, index] = [this.#fs, this.index];
+    let total = size;
+    const rest = Math.min(stepBytes, PIECE_BYTES, total - index.position);
+    const buffer = Buffer.allocUnsafeSlow(index.isRejected ? 0 : Math.max(0, rest));
+    while (index.position < total && !index.isRejected) {
+      total = feedSome(fs, fd, index, buffer, total);
+      if (index.position <= buffer.length && index.position < total) index.reserve(total);
+      yield [index.position, total];
+    }
+    // Only the end shows a header that has no line break behind it.
+    if (!index.isRejected) index.end();
+    const { path } = this.#file;
+    if (total > 0 && index.header === undefined) throw notASession(path, { path }, sourceOfFile(fs, fd));
   }
 
   /** Compares what is at the path with what was read. */
@@ -169,12 +206,26 @@ export class OpenFile {
     return this.#file.openToRead();
   }
 
-  /** Appends lines, assumed to be at the end until confirmed; false if another file is at the path: nothing was added. */
+  /** Tells whether the path leads to this file as it was left. False may only mean that this is not certain. */
+  isUnchanged(): boolean {
+    const { position, expectedEnd } = this.index;
+    return !this.#isStale && position === expectedEnd && this.#file.isAtPathWith(expectedEnd, this.#seen);
+  }
+
+  /**
+   * Appends lines, which are at the end if nobody else has written; else they are assumed there until confirmed.
+   *
+   * @returns False if another file is at the path: nothing was added.
+   */
   append(lines: readonly LogLine[], isSynced: boolean): boolean {
-    const encoded = encodeLines(lines, this.index.isMidLine);
-    const { buffer, length } = encoded;
-    if (!this.#file.append(buffer, length, this.index.expectedEnd, isSynced)) return false;
-    addLines(this.index, encoded);
+    const { index } = this;
+    const encoded = encodeLines(lines, index.isMidLine);
+    const size = this.#file.append(encoded.buffer, encoded.length, index.expectedEnd, isSynced);
+    if (size === undefined) return false;
+    addLines(index, encoded);
+    this.#seen = undefined;
+    this.isAlone = size === index.expectedEnd;
+    if (this.isAlone) index.confirmPending();
     return true;
   }
 
@@ -204,4 +255,79 @@ export class OpenFile {
   release(): void {
     this.#file.release();
   }
+}
+
+/** Decodes bytes of which most are ASCII, as `decodeText` does: ASCII need not be decoded. */
+function decode(bytes: Uint8Array): string {
+  if (!isAscii(bytes)) return decodeText(bytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+/** Opens the file at a path and reads it; begins again if it is replaced meanwhile. */
+export function readFile(
+  fs: FileSystem,
+  path: string,
+  { maxLineBytes }: FileLogOptions,
+  intent: Intent,
+): OpenFile {
+  try {
+    for (;;) {
+      const file = OpenFile.at(fs, path, maxLineBytes);
+      const steps = file.readSteps();
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      if (step.value) return file;
+    }
+  } catch (error) {
+    throw fileError(path, intent, error);
+  }
+}
+
+/** Does the same in steps, and yields the bytes read and the size of the file after each. */
+export function* readFileSteps(
+  fs: FileSystem,
+  path: string,
+  { maxLineBytes }: FileLogOptions,
+  intent: Intent,
+  stepBytes?: number,
+): Generator<[read: number, total: number], OpenFile> {
+  try {
+    for (;;) {
+      const file = OpenFile.at(fs, path, maxLineBytes);
+      if (yield* file.readSteps(stepBytes)) return file;
+    }
+  } catch (error) {
+    throw fileError(path, intent, error);
+  }
+}
+
+/** Takes the fingerprint of what an index has read of a file. */
+function takeFingerprint(
+  index: SessionIndex,
+  readBytes: (offset: number, length: number) => Uint8Array,
+  newest = index.tree.size - 1,
+): FileFingerprint {
+  const offset = index.lastLineOffset;
+  const length = Math.min(FINGERPRINT_BYTES, Math.max(0, index.position - offset));
+  return { offset, bytes: readBytes(offset, length), newest };
+}
+
+/** Tells whether a file still has a fingerprint. */
+function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileFingerprint): boolean {
+  return readRange(fs, fd, offset, bytes.length).equals(bytes);
+}
+
+/** Tells whether a line break would make entries of a file's torn last line. */
+function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): boolean {
+  const torn = index.tornTail;
+  if (torn === undefined) return false;
+  const bytes = readRange(fs, fd, torn.offset, torn.length);
+  const alone = new SessionIndex({
+    readBytes: (offset, length) => bytes.subarray(offset, offset + length),
+    ...(index.header && { header: index.header }),
+  });
+  alone.feed(bytes);
+  alone.feed(LINE_BREAK);
+  alone.end();
+  return alone.tree.size > 0;
 }

@@ -1,7 +1,8 @@
 import type { FileEntry } from "../../core/format/entry.ts";
+import type { SessionIndexOptions } from "../../core/jsonl/line-index.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { parseRecords } from "../../core/jsonl/parse-records.ts";
-import { SessionIndex, type SessionIndexOptions } from "../../core/jsonl/session-index.ts";
+import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import {
   type FileSystem,

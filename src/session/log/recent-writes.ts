@@ -1,3 +1,4 @@
+import type { EntryHead } from "../../core/format/head.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
@@ -6,8 +7,11 @@ import { readLinesOf } from "./read-lines.ts";
 import { missingFrom } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
-/** Characters of lines that are kept at least: more than can be written between two checks of a file. */
-const KEPT_CHARACTERS = 256 * 1024;
+/** Bytes of lines that are kept at least: more than can be written between two checks of a file. */
+const KEPT_BYTES = 256 * 1024;
+
+/** Bytes that the first lines get. */
+const FIRST_BYTES = 16 * 1024;
 
 /** Lines of the previous file that a file lacks. */
 export interface MissingLines {
@@ -19,39 +23,68 @@ export interface MissingLines {
   readonly areOthers: boolean;
 }
 
+/** Lines as bytes, since texts that live for a while cost the garbage collector more than the rest of an append. */
+class LineBuffer {
+  readonly heads: EntryHead[] = [];
+  /** The end of each line in the bytes. */
+  readonly #ends: number[] = [];
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #length = 0;
+
+  /** Adds a line; false if it may not fit. */
+  add({ head, text }: LogLine): boolean {
+    // Each unit of a text takes three bytes at most.
+    const needed = this.#length + text.length * 3;
+    if (needed > this.#bytes.length && !this.#makeRoom(this.#length + Buffer.byteLength(text))) return false;
+    this.#length += this.#bytes.write(text, this.#length);
+    this.heads.push(head);
+    this.#ends.push(this.#length);
+    return true;
+  }
+
+  /** Returns the latest line of an entry. */
+  find(id: string): LogLine | undefined {
+    const at = this.heads.findLastIndex((head) => head.id === id);
+    const head = this.heads[at];
+    return head && { head, text: this.#bytes.toString("utf8", this.#ends[at - 1] ?? 0, this.#ends[at]) };
+  }
+
+  #makeRoom(needed: number): boolean {
+    if (needed <= this.#bytes.length) return true;
+    if (needed > KEPT_BYTES) return false;
+    const larger = Buffer.allocUnsafeSlow(Math.min(KEPT_BYTES, Math.max(needed, this.#bytes.length * 4)));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+    return true;
+  }
+}
+
 /**
  * The latest appended lines, to append again if the file is cut or replaced by one that lacks them.
  *
  * This library copies all lines when it replaces a file. Other programs do not, such as an editor that saves.
  *
- * @remarks Cost: O(1) per added line, O(entries) for a look-up, which is rare.
+ * @remarks Cost: O(bytes) per added line, O(entries) for a look-up, which is rare.
  */
 export class RecentWrites {
-  #lines: LogLine[] = [];
-  #characters = 0;
-  /** The lines before those, of as many characters; they are dropped together. */
-  #older: LogLine[] = [];
+  #lines = new LineBuffer();
+  /** The lines before those, of as many bytes; they are dropped together. */
+  #older: LineBuffer | undefined;
 
   /** Adds a line, unless it would take all the room alone. */
   add(line: LogLine): void {
-    const { length } = line.text;
-    if (length > KEPT_CHARACTERS) return;
-    this.#characters += length;
-    if (this.#characters > KEPT_CHARACTERS) {
-      this.#older = this.#lines;
-      this.#lines = [];
-      this.#characters = length;
-    }
-    this.#lines.push(line);
+    if (this.#lines.add(line) || Buffer.byteLength(line.text) > KEPT_BYTES) return;
+    this.#older = this.#lines;
+    this.#lines = new LineBuffer();
+    this.#lines.add(line);
   }
 
   get ids(): string[] {
-    return [...this.#older, ...this.#lines].map(({ head }) => head.id);
+    return [...(this.#older?.heads ?? []), ...this.#lines.heads].map(({ id }) => id);
   }
 
   find(id: string): LogLine | undefined {
-    const isIt = ({ head }: LogLine) => head.id === id;
-    return this.#lines.findLast(isIt) ?? this.#older.findLast(isIt);
+    return this.#lines.find(id) ?? this.#older?.find(id);
   }
 
   /** Returns the lines that are in a file exactly as written, because a redacted one must not come back. */
@@ -73,9 +106,10 @@ export class RecentWrites {
 
   /** Drops all lines but those of these entries. */
   keepOnly(ids: ReadonlySet<string>): void {
-    const isKept = ({ head }: LogLine) => ids.has(head.id);
-    this.#older = this.#older.filter(isKept);
-    this.#lines = this.#lines.filter(isKept);
+    const kept = this.ids.filter((id) => ids.has(id)).map((id) => this.find(id));
+    this.#older = undefined;
+    this.#lines = new LineBuffer();
+    for (const line of kept) if (line !== undefined) this.add(line);
   }
 
   /**

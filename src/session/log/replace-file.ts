@@ -201,8 +201,9 @@ export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => v
  * @remarks Cost: one look-up of a name if nothing is to be done.
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
+  if (!isHalfReplaced(fs, path)) return true;
   const deadline = monotonicMs() + waitMs;
-  while (isHalfReplaced(fs, path)) {
+  do {
     if (here.has(lockPath(path))) {
       if (!isAnythingAt(fs, path)) throw busy(path);
       // The call further up the stack then finds its work done.
@@ -217,7 +218,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
       if (monotonicMs() >= deadline) return false;
       sleep(POLL_MS);
     }
-  }
+  } while (isHalfReplaced(fs, path));
   return true;
 }
 
@@ -242,11 +243,10 @@ export function awaitFile(fs: FileSystem, path: string): void {
 
 /** Tells whether anything is at a path, after such a wait if nothing is. */
 export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
-  const isFound = () => fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
   try {
-    if (isFound()) return true;
+    if (fs.statSync(path, { throwIfNoEntry: false }) !== undefined) return true;
     awaitFile(fs, path);
-    return isFound();
+    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     throw fileError(path, "read", error);
   }

@@ -54,7 +54,7 @@ function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
       ...(now.isMidLine ? [LINE_BREAK] : []),
       ...linesOf(fs, fd, before, missing),
     ]);
-    if (file.append(bytes, bytes.length, now.position, true)) return true;
+    if (file.append(bytes, bytes.length, now.position, true) !== undefined) return true;
     throw new FileChangedError(`${path} is another file now`);
   } finally {
     file.release();

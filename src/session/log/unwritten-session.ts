@@ -3,14 +3,13 @@ import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import type { FileSystem } from "../fs/file-system.ts";
 import type { AppendFile } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { fingerprintOfHeader } from "./file-fingerprint.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
-import { OpenFile } from "./open-file.ts";
-import { feedWhole } from "./read-session-file.ts";
+import { type FileFingerprint, OpenFile } from "./open-file.ts";
 import type { LogLine, TakeLine } from "./session-log.ts";
 
 /** A session whose file does not exist yet: its lines are in memory. */
 export class UnwrittenSession {
+  readonly isWritten = false;
   readonly index: SessionIndex;
   readonly #fs: FileSystem;
   readonly #file: AppendFile;
@@ -33,7 +32,8 @@ export class UnwrittenSession {
       readBytes: (...range) => (this.#isMade ? this.#file.readRange(...range) : this.#blocks.read(...range)),
       maxLineBytes,
     });
-    feedWhole(this.index, this.#blocks.join());
+    for (const _step of this.index.readWhole(this.#blocks.join()));
+    this.index.end();
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine): void {
@@ -67,4 +67,9 @@ export class UnwrittenSession {
     this.index.confirmPending();
     return new OpenFile(this.#fs, this.#file, this.index, fingerprintOfHeader(bytes, this.index));
   }
+}
+
+/** Takes the fingerprint of a file that is made of these bytes: every session has a different header. */
+function fingerprintOfHeader(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
+  return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }

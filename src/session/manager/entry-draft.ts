@@ -1,7 +1,6 @@
 import type { AnySessionEntry, SessionEntryBase } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import type { EntryHead } from "../../core/format/head.ts";
-import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
 import type {
   AgentMessage,
   BranchSummaryMessage,
@@ -28,50 +27,6 @@ export type AppendableMessage = Untimed<
   Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>
 >;
 
-/** Returns the message with a time: its own, or else the passed one, in Unix milliseconds. */
-export function timed(message: AppendableMessage, timestampMs: number): AgentMessage {
-  return hasTime(message) ? message : { ...message, timestamp: timestampMs };
-}
-
-function hasTime(message: AppendableMessage): message is AppendableMessage & AgentMessage {
-  return message.timestamp !== undefined;
-}
-
-/** Puts a head in front of a draft's fields, and ignores the draft's own head. */
-export function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
-  const head = { type, id, parentId, timestamp: isoTime(timestampMs) };
-  return { ...head, ...draft, ...head };
-}
-
-/** Does the same for a message. Nearly all entries are messages, and objects of one shape are fastest to make. */
-export function stampedMessage(
-  { id, parentId, timestampMs }: EntryHead,
-  message: AgentMessage,
-): AnySessionEntry {
-  return { type: "message", id, parentId, timestamp: isoTime(timestampMs), message };
-}
-
-/** The last formatted time: in a burst, many entries have the same millisecond. */
-const lastTime = { ms: Number.NaN, text: "" };
-
-function isoTime(ms: number): string {
-  if (ms !== lastTime.ms) {
-    lastTime.text = new Date(ms).toISOString();
-    lastTime.ms = ms;
-  }
-  return lastTime.text;
-}
-
-/** Tells whether an entry begins a conversation. Before that, nothing need be on disk. */
-export function isConversation(entry: AnySessionEntry): boolean {
-  const message = "message" in entry ? entry.message : undefined;
-  return (
-    entry.type === "message" &&
-    isJsonRecord(message) &&
-    (message["role"] === "user" || message["role"] === "assistant")
-  );
-}
-
 /**
  * Passes an entry through the host's hook before it is stored.
  *
@@ -79,9 +34,8 @@ export function isConversation(entry: AnySessionEntry): boolean {
  */
 export function prepared(
   made: AnySessionEntry,
-  beforePersist: ((entry: AnySessionEntry) => AnySessionEntry) | undefined,
+  beforePersist: (entry: AnySessionEntry) => AnySessionEntry,
 ): AnySessionEntry {
-  if (beforePersist === undefined) return made;
   const entry = beforePersist(made) ?? made;
   const isSame = entry.id === made.id && entry.parentId === made.parentId && entry.type === made.type;
   if (isSame) return entry;

@@ -1,17 +1,11 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import { createEntryId } from "../../core/format/ids.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import type { AgentMessage } from "../../core/format/message.ts";
 import { encodeAnyRecord, encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LogLine } from "../log/session-log.ts";
-import {
-  type AppendableMessage,
-  type DraftMaker,
-  type EntryDraft,
-  prepared,
-  stamped,
-  stampedMessage,
-  timed,
-} from "./entry-draft.ts";
+import { type AppendableMessage, type DraftMaker, type EntryDraft, prepared } from "./entry-draft.ts";
 
 /** May alter an entry before it is stored. */
 export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;
@@ -74,11 +68,12 @@ export class EntryMaker {
   ofMessage(message: AppendableMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();
     const head = { type: "message", id: createEntryId(this.#isTaken), parentId, timestampMs };
-    return this.#made(head, stampedMessage(head, timed(message, timestampMs)));
+    return this.#made(head, stampedMessage(head, message));
   }
 
   #made(head: EntryHead, stamped: AnySessionEntry): MadeEntry {
-    const entry = prepared(stamped, this.#options.beforePersist);
+    const { beforePersist } = this.#options;
+    const entry = beforePersist === undefined ? stamped : prepared(stamped, beforePersist);
     if (!this.#keepsObjects()) return { entry, line: { head, text: encodeRecord(entry) } };
     let replaced: string | undefined;
     const text = encodeAnyRecord(entry, (what, path) => {
@@ -86,4 +81,41 @@ export class EntryMaker {
     });
     return { entry, line: { head, text, ...(replaced !== undefined && { replaced }) } };
   }
+}
+
+/** Tells whether an entry begins a conversation. Before that, nothing need be on disk. */
+export function isConversation(entry: AnySessionEntry): boolean {
+  const message = "message" in entry ? entry.message : undefined;
+  return (
+    entry.type === "message" &&
+    isJsonRecord(message) &&
+    (message["role"] === "user" || message["role"] === "assistant")
+  );
+}
+
+/** Puts a head in front of a draft's fields, and ignores the draft's own head. */
+function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
+  const head = { type, id, parentId, timestamp: isoTime(timestampMs) };
+  return { ...head, ...draft, ...head };
+}
+
+/** Does the same for a message, which also gets a time if it has none. Nearly all entries are messages, and objects of one shape are fastest to make. */
+function stampedMessage({ id, parentId, timestampMs }: EntryHead, given: AppendableMessage): AnySessionEntry {
+  const message: AgentMessage = hasTime(given) ? given : { ...given, timestamp: timestampMs };
+  return { type: "message", id, parentId, timestamp: isoTime(timestampMs), message };
+}
+
+/** The last formatted time: in a burst, many entries have the same millisecond. */
+const lastTime = { ms: Number.NaN, text: "" };
+
+function isoTime(ms: number): string {
+  if (ms !== lastTime.ms) {
+    lastTime.text = new Date(ms).toISOString();
+    lastTime.ms = ms;
+  }
+  return lastTime.text;
+}
+
+function hasTime(message: AppendableMessage): message is AppendableMessage & AgentMessage {
+  return message.timestamp !== undefined;
 }

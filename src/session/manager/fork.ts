@@ -15,7 +15,7 @@ import { MemoryLog } from "../log/memory-log.ts";
 import { writeNewFile } from "../log/new-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { absolutePath } from "../log/session-paths.ts";
-import { isConversation } from "./entry-draft.ts";
+import { isConversation } from "./entry-maker.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Copies the settings of a session's header, so that both have the same context; not of version 1, as pi does. */

@@ -18,7 +18,6 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
-import { headerSettings } from "../../core/jsonl/session-header.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { findRecentSession, findSessionById } from "../files/find-session.ts";
 import { forgetSession } from "../files/forget-session.ts";
@@ -42,7 +41,6 @@ import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   assertCwd,
-  coreOptions,
   type DerivedSessions,
   type LogSessionOptions,
   type NewSessionOptions,
@@ -105,7 +103,7 @@ export class SessionManager {
         "Sessions are not made with new. Use SessionManager.create(cwd), open(path) or inMemory().",
       );
     }
-    this.#state = new SessionState(log, coreOptions(options));
+    this.#state = new SessionState(log, options);
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
     this.#options = options;
@@ -423,7 +421,7 @@ export class SessionManager {
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
   buildSessionProjection(): SessionProjection {
-    return this.#state.context().projection(headerSettings(this.#state.log.index.header));
+    return this.#state.context().projection(this.#state.fallback);
   }
 
   /**
@@ -432,7 +430,7 @@ export class SessionManager {
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
   buildSessionContext(): SessionContext {
-    return this.#state.context().context(headerSettings(this.#state.log.index.header));
+    return this.#state.context().context(this.#state.fallback);
   }
 
   /**
@@ -456,14 +454,13 @@ export class SessionManager {
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
   async pull(): Promise<SessionEntry[]> {
-    const entries: SessionEntry[] = [];
-    const forget = this.on("foreign_entries", (event) => entries.push(...event.entries.map(asSessionEntry)));
+    const { entries, end } = this.#state.collectForeign();
     try {
       await this.#state.log.pull();
     } finally {
-      forget();
+      end();
     }
-    return entries;
+    return asSessionEntries(entries);
   }
 
   /**
@@ -480,19 +477,16 @@ export class SessionManager {
   async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
     const { log } = this.#state;
     if (isClosed(log)) return;
-    const pending: SessionEntry[] = [];
+    const foreign = this.#state.collectForeign();
     const over = new AbortController();
-    const forgets = [
-      onAbort(end, () => over.abort()),
-      this.on("closed", () => over.abort()),
-      this.on("foreign_entries", ({ entries }) => pending.push(...entries.map(asSessionEntry))),
-    ];
+    const forgets = [onAbort(end, () => over.abort()), this.on("closed", () => over.abort())];
     try {
       for await (const _ of log.changes(over.signal)) {
         this.#state.emitForeign();
-        yield* pending.splice(0);
+        yield* asSessionEntries(foreign.entries.splice(0));
       }
     } finally {
+      foreign.end();
       for (const forget of forgets) forget();
     }
   }

@@ -15,7 +15,6 @@ import {
   type SessionPlaces,
   sessionFileName,
 } from "../log/session-paths.ts";
-import type { MakerOptions } from "./entry-maker.ts";
 
 /** Options to open or create a session, wherever pi takes the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
@@ -125,17 +124,12 @@ export function newSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, sessionFileName(header.timestamp, header.id));
 }
 
-/** Returns the options for a session's state. */
-export function coreOptions(options: SessionOptions): MakerOptions {
-  const { now = Date.now, beforePersist } = options;
-  return { now, ...(beforePersist !== undefined && { beforePersist }) };
-}
-
 /** Returns the options to open a session, checked, with a working directory that overrides theirs. */
 export function opening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,
 ): SessionOptions | Options {
+  if (given === undefined && cwdOverride === undefined) return {};
   const options = typeof given === "object" ? given : sessionOptions(given);
   assertOptions<SessionOptions>(options, SESSION_RULES);
   return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };

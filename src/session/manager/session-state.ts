@@ -1,27 +1,31 @@
 import { type CachedContext, ContextCache } from "../../core/context/context-cache.ts";
 import type { EntryPath } from "../../core/context/entry-path.ts";
 import type { SelectionIssue } from "../../core/context/select-entries.ts";
+import type { SettingsFallback } from "../../core/context/session-context.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { entryNotFound, isSessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { headerSettings } from "../../core/jsonl/session-header.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { type EntryTree, NONE, type SessionHeads } from "../../core/tree/entry-tree.ts";
+import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../core/tree/labels-and-name.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { assertWritable } from "../log/write-permission.ts";
+import { type AppendableMessage, type DraftMaker, type EntryDraft, prepared } from "./entry-draft.ts";
 import {
-  type AppendableMessage,
-  type DraftMaker,
-  type EntryDraft,
+  type BeforePersist,
+  EntryMaker,
   isConversation,
-  prepared,
-} from "./entry-draft.ts";
-import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
+  type MadeEntry,
+  type MakerOptions,
+} from "./entry-maker.ts";
+import { ForeignEntries, findAdded, findPlace } from "./log-changes.ts";
 import { SessionEvents } from "./session-events.ts";
 
 /**
@@ -30,13 +34,15 @@ import { SessionEvents } from "./session-events.ts";
  * All appends go through `append`; all moves of the leaf through `moveLeaf`.
  */
 export class SessionState {
-  readonly events = new SessionEvents();
   readonly options: MakerOptions;
   #log: SessionLog;
-  #cache: EntryCache;
+  /** What is derived from the log is made when it is asked for. */
+  #cache: EntryCache | undefined;
+  #events: SessionEvents | undefined;
   #labelsAndName: LabelsAndName | undefined;
-  readonly #maker: EntryMaker;
-  readonly #context = new ContextCache((digest) => this.#readBlob(digest));
+  #maker: EntryMaker | undefined;
+  #context: ContextCache | undefined;
+  #fallback: { readonly header: SessionHeader | undefined; readonly settings: SettingsFallback } | undefined;
   #leaf: number;
   /** Id of the leaf, cached because every append needs it; null before the first entry. */
   #leafId: string | null;
@@ -45,25 +51,17 @@ export class SessionState {
   #isDegraded = false;
   /** Ids of own entries that arrive as a change of the log: those written by `rewrite` or `appendIfLeaf`. */
   readonly #ownIds = new Set<string>();
-  /** Ids of others' entries that were not emitted yet. */
-  #unemitted: string[] = [];
-
+  #foreign: ForeignEntries | undefined;
   /** Whether the host's `beforePersist` is running. */
   #isPreparing = false;
 
-  constructor(log: SessionLog, options: MakerOptions) {
-    const { beforePersist } = options;
-    this.options = { ...options, ...(beforePersist && { beforePersist: this.#guarded(beforePersist) }) };
-    this.#maker = new EntryMaker(
-      this.options,
-      (id) => this.tree.find(id) !== NONE,
-      () => this.#log.keepsObjects === true,
-    );
+  constructor(log: SessionLog, { now = Date.now, beforePersist }: Partial<MakerOptions>) {
+    this.options = beforePersist ? { now, beforePersist: this.#guarded(beforePersist) } : { now };
     this.#log = log;
-    this.#cache = new EntryCache(log);
-    this.#leaf = log.index.storedLeaf;
-    this.#leafId = this.idOf(this.#leaf);
-    this.#revision = log.index.revision;
+    const { index } = log;
+    this.#leaf = index.storedLeaf;
+    this.#leafId = this.#leaf === NONE ? null : index.tree.idAt(this.#leaf);
+    this.#revision = index.revision;
     this.#listen();
   }
 
@@ -77,7 +75,26 @@ export class SessionState {
 
   get cache(): EntryCache {
     this.#keepUp();
+    return this.#entries;
+  }
+
+  get events(): SessionEvents {
+    this.#events ??= new SessionEvents();
+    return this.#events;
+  }
+
+  get #entries(): EntryCache {
+    this.#cache ??= new EntryCache(this.#log);
     return this.#cache;
+  }
+
+  get #make(): EntryMaker {
+    this.#maker ??= new EntryMaker(
+      this.options,
+      (id) => this.#log.index.tree.find(id) !== NONE,
+      () => this.#log.keepsObjects === true,
+    );
+    return this.#maker;
   }
 
   get labelsAndName(): LabelsAndName {
@@ -96,7 +113,7 @@ export class SessionState {
 
   /** Returns the id of an ordinal; null for NONE. */
   idOf(ordinal: number): string | null {
-    return ordinal === NONE ? null : this.#log.index.heads.idAt(ordinal);
+    return ordinal === NONE ? null : this.#log.index.tree.idAt(ordinal);
   }
 
   /** Returns the ordinal of an id that must exist. */
@@ -115,16 +132,26 @@ export class SessionState {
   /** Returns the context at the leaf; a live view. */
   context(): CachedContext {
     this.#keepUp();
+    this.#context ??= new ContextCache((digest) => this.#readBlob(digest));
     const context = this.#context.get(() => this.#path());
     if (context.issue !== undefined) this.#reportSelection(context.issue);
     return context;
   }
 
-  /** The path to the leaf, for which the tree is not needed. */
+  /** The settings of the header, which apply if the path to the leaf has none. */
+  get fallback(): SettingsFallback {
+    const { header } = this.#log.index;
+    if (this.#fallback === undefined || this.#fallback.header !== header) {
+      this.#fallback = { header, settings: headerSettings(header) };
+    }
+    return this.#fallback.settings;
+  }
+
+  /** The path to the leaf. */
   #path(): EntryPath {
     this.dropReplaced();
-    const { heads } = this.#log.index;
-    return pathIn(heads, this.#cache, heads.path(this.#leaf));
+    const { tree } = this.#log.index;
+    return pathIn(tree, this.#entries, tree.path(this.#leaf));
   }
 
   /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
@@ -145,7 +172,7 @@ export class SessionState {
    */
   append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf, mustExist = false): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#maker.ofDraft(draft, this.idOf(parent)), mustExist);
+    return this.#add(this.#make.ofDraft(draft, this.idOf(parent)), mustExist);
   }
 
   /** Appends a chain of entries under a parent in one write and makes the last of them the leaf. */
@@ -155,7 +182,7 @@ export class SessionState {
     mustExist = false,
   ): AnySessionEntry[] {
     this.assertWritable();
-    const made = this.#maker.ofDrafts(drafts, this.idOf(parent));
+    const made = this.#make.ofDrafts(drafts, this.idOf(parent));
     this.#write(
       made.map(({ line }) => line),
       made.some(({ entry }) => isConversation(entry)),
@@ -163,7 +190,7 @@ export class SessionState {
     );
     const ordinals = made.map(({ entry, line }) => {
       const ordinal = this.tree.find(entry.id);
-      this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+      this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
       return ordinal;
     });
     return made.map(({ entry }, i) => {
@@ -172,10 +199,10 @@ export class SessionState {
     });
   }
 
-  /** Appends a message under the leaf: the fast path, which nearly all entries take. */
+  /** Appends a message under the leaf. */
   appendMessage(message: AppendableMessage): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#maker.ofMessage(message, this.#leafId));
+    return this.#add((this.#maker ?? this.#make).ofMessage(message, this.#leafId));
   }
 
   /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
@@ -183,7 +210,7 @@ export class SessionState {
     this.assertWritable();
     if (expectedLeafId !== null) this.require(expectedLeafId);
     const log = this.#log;
-    const { entry, line } = this.#maker.ofDraft(draft, expectedLeafId);
+    const { entry, line } = this.#make.ofDraft(draft, expectedLeafId);
     this.#ownIds.add(entry.id);
     try {
       await log.appendIfLeaf(line, expectedLeafId, isConversation(entry));
@@ -200,11 +227,11 @@ export class SessionState {
     log.readLines([ordinal], (_, bytes) => {
       // Somebody else may have redacted it by now.
       if (new TextDecoder().decode(bytes) === line.text)
-        this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+        this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     });
-    const there = this.#cache.entryAt(ordinal);
+    const there = this.#entries.entryAt(ordinal);
     if (this.leafId === expectedLeafId) this.#advance(ordinal, there);
-    else this.events.emit("entry_appended", { entry: there });
+    else this.#events?.emit("entry_appended", { entry: there });
     return there;
   }
 
@@ -223,7 +250,7 @@ export class SessionState {
     this.assertWritable();
     const ids = new Set<string>();
     const isEmpty = () => ids.size === 0 && !isRecorded;
-    let made = this.#maker.ofDraft(record([]), this.#leafId);
+    let made = this.#make.ofDraft(record([]), this.#leafId);
     this.#ownIds.add(made.entry.id);
     const changeLine: LineChange = (line, head) => {
       const changed = change(line, head);
@@ -232,7 +259,7 @@ export class SessionState {
       return this.#preparedLine(changed, head);
     };
     const lines = () => {
-      made = this.#maker.again(made, record([...ids]));
+      made = this.#make.again(made, record([...ids]));
       return isEmpty() ? [] : [made.line];
     };
     try {
@@ -245,7 +272,7 @@ export class SessionState {
     const ordinal = this.tree.find(entry.id);
     // Written, but what stands there now could not be read: the next look does that.
     if (ordinal === NONE) return { record: entry, ids: [...ids] };
-    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+    this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return { record: entry, ids: [...ids] };
   }
@@ -264,7 +291,7 @@ export class SessionState {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
     this.#setLeaf(ordinal, this.idOf(ordinal));
-    this.#context.clear();
+    this.#context?.clear();
     this.#emitLeaf(previousLeafId);
   }
 
@@ -275,7 +302,7 @@ export class SessionState {
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
-    if (isCopy) cache.adopt(this.#cache, this.tree);
+    if (isCopy) cache.adopt(this.#entries, this.tree);
     this.#log.onChange = undefined;
     this.#log.onPersistence = undefined;
     this.#log.onRestored = undefined;
@@ -285,8 +312,8 @@ export class SessionState {
 
   /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD` */
   assertWritable(): void {
-    this.assertNotPreparing();
-    assertWritable(this.#log);
+    if (this.#isPreparing) this.assertNotPreparing();
+    if (this.#log.readOnlyReason !== undefined) assertWritable(this.#log);
   }
 
   /** Refuses to change the session while `beforePersist` runs. */
@@ -310,7 +337,7 @@ export class SessionState {
 
   #add({ entry, line }: MadeEntry, mustExist?: boolean): AnySessionEntry {
     const ordinal = this.#write([line], isConversation(entry), mustExist);
-    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+    (this.#cache ?? this.#entries).remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return entry;
   }
@@ -318,7 +345,7 @@ export class SessionState {
   #write(lines: readonly LogLine[], isLasting: boolean, mustExist?: boolean): number {
     try {
       const ordinal = this.#log.append(lines, isLasting, mustExist);
-      if (!this.#log.isDegraded) this.#emitPersistence("ok");
+      if (this.#isDegraded && !this.#log.isDegraded) this.#emitPersistence("ok");
       return ordinal;
     } catch (error) {
       const isOfEntry = isSessionError(error, "ENTRY_INVALID");
@@ -331,22 +358,26 @@ export class SessionState {
     const isDegraded = state === "degraded";
     if (isDegraded === this.#isDegraded) return;
     this.#isDegraded = isDegraded;
-    this.events.emit("persistence_state", { state, ...(error && { error }) });
+    this.#events?.emit("persistence_state", { state, ...(error && { error }) });
   }
 
   #advance(ordinal: number, entry: AnySessionEntry): void {
     const previous = this.#leaf;
     const previousLeafId = this.#leafId;
-    this.#setLeaf(ordinal, entry.id);
-    if (this.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
-    else this.#context.clear();
-    if (this.events.has("entry_appended")) this.events.emit("entry_appended", { entry });
+    this.#leaf = ordinal;
+    this.#leafId = entry.id;
+    if (this.#context !== undefined) {
+      if (this.#log.index.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
+      else this.#context.clear();
+    }
+    if (this.#events === undefined) return;
+    if (this.#events.has("entry_appended")) this.#events.emit("entry_appended", { entry });
     this.#emitLeaf(previousLeafId);
   }
 
   #emitLeaf(previousLeafId: string | null): void {
-    if (this.leafId === previousLeafId || !this.events.has("leaf_changed")) return;
-    this.events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
+    if (this.leafId === previousLeafId || !this.#events?.has("leaf_changed")) return;
+    this.#events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
   }
 
   #setLeaf(ordinal: number, id: string | null): void {
@@ -359,8 +390,8 @@ export class SessionState {
     const { revision } = this.#log.index;
     if (revision === this.#revision) return;
     this.#revision = revision;
-    this.#cache.rehang();
-    this.#context.clear();
+    this.#entries.rehang();
+    this.#context?.clear();
   }
 
   #listen(): void {
@@ -372,49 +403,48 @@ export class SessionState {
   /** Reads what others appended; returns their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
-    if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));
+    if (change !== undefined) return this.#entries.entriesAt(this.#newIn(change));
     this.emitForeign();
     return [];
   }
 
   #emitRestored(ids: readonly string[]): void {
-    if (!this.events.has("entries_restored")) return;
-    this.events.emit("entries_restored", { entries: this.#entriesOf(ids) });
+    if (!this.#events?.has("entries_restored")) return;
+    this.#events?.emit("entries_restored", { entries: this.#entriesOf(ids) });
   }
 
   #entriesOf(ids: readonly string[]): AnySessionEntry[] {
-    return this.#cache.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
+    return this.#entries.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
     // Others' lines may precede known ones, and labels and names follow the order of the file.
     else this.#labelsAndName = undefined;
-    for (const ordinal of this.#newIn(change)) this.#unemitted.push(this.tree.idAt(ordinal));
+    this.#foreign ??= new ForeignEntries();
+    for (const ordinal of this.#newIn(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
-  /** Emits others' entries; retries later if their bodies cannot be read now. */
+  /** Tells others' entries to those that wait for them; again later if their bodies cannot be read now. */
   emitForeign(): void {
-    if (!this.events.has("foreign_entries")) this.#unemitted = [];
-    if (this.#unemitted.length === 0) return;
-    try {
-      const entries = this.#entriesOf(this.#unemitted);
-      this.#unemitted = [];
-      if (entries.length > 0) this.events.emit("foreign_entries", { entries });
-    } catch (error) {
-      if (!isSessionError(error)) throw error;
-    }
+    this.#foreign?.deliver((ids) => this.#entriesOf(ids), this.#events);
+  }
+
+  /** Collects others' entries as they are found, for a call that returns them, until `end`. */
+  collectForeign(): { readonly entries: AnySessionEntry[]; end(): void } {
+    this.#foreign ??= new ForeignEntries();
+    return this.#foreign.collect();
   }
 
   #newIn(change: LogChange): number[] {
-    return broughtBy(change, this.tree).filter((ordinal) => !this.#ownIds.has(this.tree.idAt(ordinal)));
+    return findAdded(change, this.tree).filter((ordinal) => !this.#ownIds.has(this.tree.idAt(ordinal)));
   }
 
   #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
-    cache.adopt(this.#cache, before.tree);
-    this.#use(this.#log, cache, placeIn(this.tree, before.tree, this.#leaf));
+    if (this.#cache !== undefined) cache.adopt(this.#cache, before.tree);
+    this.#use(this.#log, cache, findPlace(this.tree, before.tree, this.#leaf));
   }
 
   #use(log: SessionLog, cache: EntryCache, leaf: number): void {
@@ -422,7 +452,7 @@ export class SessionState {
     this.#log = log;
     this.#cache = cache;
     this.#labelsAndName = undefined;
-    this.#context.clear();
+    this.#context?.clear();
     this.#setLeaf(leaf, this.idOf(leaf));
     this.#revision = this.#log.index.revision;
     this.#listen();
@@ -437,8 +467,8 @@ export class SessionState {
 
   #newLabelsAndName(): LabelsAndName {
     return new LabelsAndName(
-      this.tree,
-      (ordinal) => this.#cache.bodyAt(ordinal),
+      this.#log.index,
+      (ordinal) => this.#entries.bodyAt(ordinal),
       (ordinals) => this.fileOrder(ordinals),
       this.#log.index.header?.title,
     );
@@ -451,31 +481,17 @@ export class SessionState {
 }
 
 /** Makes a path of heads that reads bodies from the log on demand. */
-function pathIn(heads: SessionHeads, cache: EntryCache, ordinals: Int32Array): EntryPath {
+function pathIn(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
   return {
     length: ordinals.length,
     mayHold: (type) => heads.hasType(type),
     typeAt: (index) => heads.typeAt(ordinals[index] ?? 0),
     entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
-    entriesAt: (indices) => cache.bodiesAt(indices.map((index) => ordinals[index] ?? 0)),
+    entriesAt: (indices) => {
+      const wanted = new Int32Array(indices.length);
+      for (let i = 0; i < wanted.length; i++) wanted[i] = ordinals[indices[i] ?? 0] ?? 0;
+      return cache.bodiesAt(wanted);
+    },
     indexOf: (id) => ordinals.lastIndexOf(heads.find(id)),
   };
-}
-
-/** Returns the ordinals of the entries that a change added. */
-function broughtBy(change: LogChange, tree: EntryTree): number[] {
-  const start = change.kind === "foreign" ? change.from : 0;
-  const ordinals = Array.from({ length: tree.size - start }, (_, i) => start + i);
-  if (change.kind === "foreign") return ordinals;
-  const { before } = change;
-  return ordinals.filter((ordinal) => before.tree.find(tree.idAt(ordinal)) === NONE);
-}
-
-/** Returns the ordinal of an entry in a tree that was read anew; if its line is gone, that of its nearest ancestor. */
-function placeIn(tree: EntryTree, before: EntryTree, leaf: number): number {
-  for (let at = leaf; at !== NONE; at = before.parentAt(at)) {
-    const now = tree.find(before.idAt(at));
-    if (now !== NONE) return now;
-  }
-  return NONE;
 }

@@ -43,7 +43,7 @@ export class SessionView {
     this.log = log;
     this.fileName = fileName;
     const title = log.index.header?.title;
-    this.#labelsAndName = new LabelsAndName(this.tree, (ordinal) => this.entryAt(ordinal), undefined, title);
+    this.#labelsAndName = new LabelsAndName(this, (ordinal) => this.entryAt(ordinal), undefined, title);
   }
 
   /** Opens a session file. */

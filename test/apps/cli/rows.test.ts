@@ -6,14 +6,15 @@ import { chooseAll } from "../../../src/apps/text/row-choice.ts";
 import { type TreeRow, treeRows } from "../../../src/apps/text/tree-rows.ts";
 import { entriesFrom, makeAncestorTest } from "../../../src/core/facts/ancestry.ts";
 import { findTrunk } from "../../../src/core/facts/trunk.ts";
-import { EntryTree, NONE } from "../../../src/core/tree/entry-tree.ts";
+import { ColumnTree } from "../../../src/core/tree/column-tree.ts";
+import { NONE } from "../../../src/core/tree/entry-tree.ts";
 import fc from "../../support/fast-check.ts";
 
 await loadWidths();
 
 /** Makes a tree of messages; a number that is not smaller than the entry's own makes a root. */
-function treeOf(parents: readonly number[]): EntryTree {
-  const tree = new EntryTree();
+function treeOf(parents: readonly number[]): ColumnTree {
+  const tree = new ColumnTree();
   parents.forEach((parent, i) => {
     tree.add("message", i, parent < i ? parent : null, i);
   });
@@ -34,7 +35,7 @@ const anyTree = fc
 
 const roles = ["user", "assistant", "toolResult"].map((role) => kindOfMessage({ role }));
 
-function rowsOf(tree: EntryTree, leaf: number, landmarks?: Landmarks) {
+function rowsOf(tree: ColumnTree, leaf: number, landmarks?: Landmarks) {
   const trunk = findTrunk(tree, leaf);
   const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? kindOfMessage({}));
   const chosen = landmarks ?? chooseLandmarks({ tree, leaf, kinds, labelled: [] }, trunk);
@@ -42,7 +43,7 @@ function rowsOf(tree: EntryTree, leaf: number, landmarks?: Landmarks) {
 }
 
 /** How many entries a row that stands for several holds. */
-function foldedIn(tree: EntryTree, row: TreeRow): number {
+function foldedIn(tree: ColumnTree, row: TreeRow): number {
   if (row.kind === "entry") return 0;
   return row.kind === "run" ? row.ordinals.length : [...entriesFrom(tree, row.heads)].length;
 }
@@ -93,5 +94,5 @@ test("ancestors are told as the paths tell them", () => {
 });
 
 test("an empty tree has no rows", () => {
-  expect(rowsOf(new EntryTree(), NONE)).toEqual([]);
+  expect(rowsOf(new ColumnTree(), NONE)).toEqual([]);
 });

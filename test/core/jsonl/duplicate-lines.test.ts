@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { RepeatedLines } from "../../../src/core/jsonl/duplicate-lines.ts";
-import { LineSpans } from "../../../src/core/jsonl/line-spans.ts";
+import { SpanColumns } from "../../../src/core/jsonl/line-spans.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 
 /** Lines of one id, each asked for in turn as a reader does; gives what was found for each. */
 function find(lines: readonly string[]): number[] {
   const bytes = new TextEncoder().encode(lines.join("\n"));
-  const places = new LineSpans();
+  const places = new SpanColumns();
   const repeated = new RepeatedLines(places, (offset, length) => bytes.subarray(offset, offset + length));
   let [offset, next] = [0, 0];
   return lines.map((line, i) => {

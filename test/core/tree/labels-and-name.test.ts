@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
-import { EntryTree } from "../../../src/core/tree/entry-tree.ts";
+import { ColumnTree } from "../../../src/core/tree/column-tree.ts";
 import { LabelsAndName } from "../../../src/core/tree/labels-and-name.ts";
 
 /** A session whose bodies are at hand, and which notes which of them were read. */
 class Session {
-  readonly tree = new EntryTree();
+  readonly tree = new ColumnTree();
   readonly bodies: (AnySessionEntry | undefined)[] = [];
   readonly read: number[] = [];
   fault: Error | undefined;
   inFileOrder = (ordinals: number[]): Iterable<number> => ordinals;
   readonly book = new LabelsAndName(
-    this.tree,
+    this,
     (ordinal) => {
       if (this.fault) throw this.fault;
       this.read.push(ordinal);

@@ -325,3 +325,24 @@ test("a file that is rewritten in place while it is opened is noticed, also at t
   session.refresh();
   expect(session.getEntry("0000000b")).toMatchObject({ message: { content: "z" } });
 });
+
+test("a load that is aborted closes its file", async () => {
+  for (const characters of [2_000_000, 6_000_000]) {
+    const entries = Array.from({ length: 20 }, (_, i) =>
+      message(`000000${10 + i}`, i === 0 ? null : `000000${9 + i}`, "x".repeat(characters / 20)),
+    );
+    const path = place(sandbox(), "s.jsonl", lines(header(), ...entries));
+    let open = 0;
+    const fs = new Proxy(realFileSystem, {
+      get(target, name) {
+        if (name === "openSync") open++;
+        if (name === "closeSync") open--;
+        return Reflect.get(target, name);
+      },
+    });
+    const stop = new AbortController();
+    const load = SessionManager.load(path, { fs, signal: stop.signal, onProgress: () => stop.abort() });
+    await expect(load).rejects.toMatchObject({ code: "ABORTED" });
+    expect(open).toBe(0);
+  }
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
-import { StrongCache } from "../../../src/session/log/strong-cache.ts";
+import { StrongCache } from "../../../src/session/log/entry-cache.ts";
 import fc from "../../support/fast-check.ts";
 
 const entry = (id: string): AnySessionEntry => ({ type: "custom", id, parentId: null, timestamp: "" });

@@ -1,7 +1,6 @@
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { copyLines, wholeCopy } from "../../../session/log/canonical-copy.ts";
 import { branchLines, planBranch } from "../../../session/manager/fork.ts";
-import { coreOptions } from "../../../session/manager/session-options.ts";
 import { SessionState } from "../../../session/manager/session-state.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { optionWithOrWithout, type Parameter } from "../parameters.ts";
@@ -56,6 +55,6 @@ function* jsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uin
     yield* copyLines(log, whole);
     return;
   }
-  const state = new SessionState(log, coreOptions({}));
+  const state = new SessionState(log, {});
   yield* branchLines(state, planBranch(state, leaf, whole.header));
 }

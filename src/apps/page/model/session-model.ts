@@ -61,7 +61,7 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
   const { header, needsUpgrade: isMigrated, storedLeaf: leaf } = index;
   const facts = entries.facts.slice();
   const entryAt = (ordinal: number) => entries.entryAt(ordinal);
-  const marks = new LabelsAndName(tree, entryAt, undefined, header?.title);
+  const marks = new LabelsAndName({ tree }, entryAt, undefined, header?.title);
   const labels = Array.from(marks.labels(), ([id, { label }]) => [tree.find(id), label] as const);
   const kinds = facts.map(({ kind }) => kind);
   return {

@@ -4,7 +4,7 @@ import { entryNotFound, isSessionError } from "../../../core/format/errors.ts";
 import { assertOptions, numberFrom } from "../../../core/format/options.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
-import { isConversation } from "../../../session/manager/entry-draft.ts";
+import { isConversation } from "../../../session/manager/entry-maker.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";

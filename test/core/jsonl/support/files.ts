@@ -1,4 +1,5 @@
-import { SessionIndex, type SessionIndexOptions } from "../../../../src/core/jsonl/session-index.ts";
+import type { SessionIndexOptions } from "../../../../src/core/jsonl/line-index.ts";
+import { SessionIndex } from "../../../../src/core/jsonl/session-index.ts";
 import { NONE } from "../../../../src/core/tree/entry-tree.ts";
 
 export const SESSION_ID = "0194d0a1-7c3e-7b52-9d0e-5a3f0c1b2d4e";

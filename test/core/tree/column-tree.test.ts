@@ -1,18 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { EntryTree, NONE } from "../../../src/core/tree/entry-tree.ts";
+import { ColumnTree } from "../../../src/core/tree/column-tree.ts";
+import { NONE } from "../../../src/core/tree/entry-tree.ts";
 import fc from "../../support/fast-check.ts";
 
-const parentsOf = (tree: EntryTree) => Array.from(tree.ordinals(), (ordinal) => tree.parentAt(ordinal));
+const parentsOf = (tree: ColumnTree) => Array.from(tree.ordinals(), (ordinal) => tree.parentAt(ordinal));
 
 /** A tree whose entry number i has the key i; undefined for a root. */
-function treeOf(...parents: (number | undefined)[]): EntryTree {
-  const tree = new EntryTree();
+function treeOf(...parents: (number | undefined)[]): ColumnTree {
+  const tree = new ColumnTree();
   for (const [i, parent] of parents.entries()) tree.add("message", i, parent ?? null, i);
   tree.resolveParents();
   return tree;
 }
 
-describe("EntryTree", () => {
+describe("ColumnTree", () => {
   it("adds nothing under an id that is taken", () => {
     const tree = treeOf(undefined, 0);
     const before = Array.from(tree.ordinals(), (ordinal) => tree.headAt(ordinal));
@@ -27,7 +28,7 @@ describe("EntryTree", () => {
   });
 
   it("gives back the heads that it was given", () => {
-    const tree = new EntryTree();
+    const tree = new ColumnTree();
     tree.add("message", 0x1f, null, 1.5);
     tree.add("__proto__", "__proto__", 0x1f, Number.NaN);
     expect(tree.headAt(0)).toEqual({ type: "message", id: "0000001f", parentId: null, timestampMs: 1.5 });
@@ -43,7 +44,7 @@ describe("EntryTree", () => {
   });
 
   it("tells whether a head says what it is asked", () => {
-    const tree = new EntryTree();
+    const tree = new ColumnTree();
     tree.add("message", 0x1f, null, 0);
     tree.add("label", "other", 0x1f, 0);
     tree.add("message", 0x20, "other", 0);
@@ -68,7 +69,7 @@ describe("EntryTree", () => {
   });
 
   it("is empty at first", () => {
-    const tree = new EntryTree();
+    const tree = new ColumnTree();
     expect([
       tree.size,
       [...tree.children(NONE)],
@@ -97,7 +98,7 @@ describe("EntryTree", () => {
   });
 
   it("hangs later entries on the entry that took an id over, and finds the first", () => {
-    const tree = new EntryTree();
+    const tree = new ColumnTree();
     tree.add("message", "same", null, 0);
     tree.add("message", "before", "same", 0);
     tree.add("message", "invented", null, 0);
@@ -109,7 +110,7 @@ describe("EntryTree", () => {
 
   describe("settle", () => {
     it("hangs an entry on a parent that came later, among its siblings in file order", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       tree.add("message", 1, 9, 0);
       tree.add("message", 9, null, 0);
       tree.add("message", 2, 9, 0);
@@ -119,7 +120,7 @@ describe("EntryTree", () => {
     });
 
     it("makes a root of an entry whose parent is nowhere, until the parent comes", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       tree.add("message", 1, "gone", 0);
       const found = { ordinal: 0, kind: "missing", parentId: "gone" };
       expect(tree.resolveParents()).toEqual([{ ...found, isOver: false }]);
@@ -132,7 +133,7 @@ describe("EntryTree", () => {
     });
 
     it("hangs an entry on its fallback, until the parent comes", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       tree.add("message", 1, null, 0);
       tree.add("message", 2, "gone", 0, 0);
       expect(tree.resolveParents()).toEqual([
@@ -145,7 +146,7 @@ describe("EntryTree", () => {
     });
 
     it("makes a root of an entry that is its own parent", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       tree.add("message", 1, 1, 0);
       expect(tree.resolveParents()).toEqual([
         { ordinal: 0, kind: "cycle", parentId: "00000001", isOver: false },
@@ -154,7 +155,7 @@ describe("EntryTree", () => {
     });
 
     it("breaks a cycle at its first entry in the file", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       tree.add("message", "root", null, 0);
       tree.add("message", "a", "c", 0);
       tree.add("message", "b", "a", 0);
@@ -165,7 +166,7 @@ describe("EntryTree", () => {
     });
 
     it("mends a broken cycle when one of its links moves away", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       tree.add("message", "a", "b", 0);
       tree.add("message", "b", "a", 0);
       tree.resolveParents();
@@ -179,7 +180,7 @@ describe("EntryTree", () => {
       const entry = fc.tuple(fc.integer({ min: -1, max: size }), fc.boolean());
       fc.assert(
         fc.property(fc.array(entry, { minLength: size, maxLength: size }), (entries) => {
-          const tree = new EntryTree();
+          const tree = new ColumnTree();
           const told = new Map<string, number>();
           const settle = () => {
             for (const { ordinal, kind, isOver } of tree.resolveParents()) {
@@ -212,7 +213,7 @@ describe("EntryTree", () => {
     const depth = 200_000;
 
     it("walks a path", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       for (let i = 0; i < depth; i++) tree.add("message", i, i === 0 ? null : i - 1, 0);
       expect(tree.resolveParents()).toEqual([]);
       const path = tree.path(depth - 1);
@@ -222,7 +223,7 @@ describe("EntryTree", () => {
     });
 
     it("links a chain in which every parent comes late", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       for (let i = 0; i < depth; i++) tree.add("message", i, i === depth - 1 ? null : i + 1, 0);
       expect(tree.resolveParents()).toEqual([]);
       expect(tree.path(0).length).toBe(depth);
@@ -230,7 +231,7 @@ describe("EntryTree", () => {
     });
 
     it("breaks a ring", () => {
-      const tree = new EntryTree();
+      const tree = new ColumnTree();
       for (let i = 0; i < depth; i++) tree.add("message", i, (i + 1) % depth, 0);
       expect(tree.resolveParents().map(({ ordinal, kind }) => [ordinal, kind])).toEqual([[0, "cycle"]]);
       expect(tree.path(1).length).toBe(depth);

@@ -1,0 +1,261 @@
+import type { EntryHead } from "../format/head.ts";
+import type { SessionHeader } from "../format/header.ts";
+import { idKeyOf } from "../format/id-key.ts";
+import type { SessionIssue } from "../format/issue.ts";
+import { CURRENT_SESSION_VERSION } from "../format/version.ts";
+import type { ColumnTree } from "../tree/column-tree.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { EntryAdder } from "./entry-adder.ts";
+import type { StatedHead } from "./entry-head.ts";
+import { type IssueLog, makeIssue } from "./issue-log.ts";
+import { LineReader } from "./line-reader.ts";
+import { LINE_BREAK, LineScanner } from "./line-scanner.ts";
+import type { LineSpan, LineSpans } from "./line-spans.ts";
+import type { OrdinarySession } from "./ordinary-session.ts";
+import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
+
+/** Options of a `SessionIndex`. */
+export interface SessionIndexOptions {
+  /** Reads earlier bytes again; called only if two lines have the same id. */
+  readonly readBytes: (offset: number, length: number) => Uint8Array;
+  /** Does the same as `decodeText`, if there is a faster way. */
+  readonly decode?: ((bytes: Uint8Array) => string) | undefined;
+  /** Bytes; longer lines are an issue. Default 256 MiB. */
+  readonly maxLineBytes?: number | undefined;
+  /** The header of a file that has lost its own. */
+  readonly header?: SessionHeader | undefined;
+}
+
+interface LineIndexOptions extends SessionIndexOptions {
+  readonly maxLineBytes: number;
+  readonly issues: IssueLog;
+}
+
+/** Maximum number of entries to reserve memory for. */
+const MAX_RESERVED = 200_000;
+
+/** A guess that is too small by one entry doubles the memory. */
+const MARGIN = 1.03;
+
+/**
+ * Reads a session's bytes into its header, its tree of heads, its line spans and its issues, whatever they hold.
+ *
+ * Every line becomes the header, an entry or an issue. Parses a body only if the head is not at the start of its
+ * line, or if the line seems to hold more than one record. Derives missing ids from the session id and the record's
+ * number, so that they are the same at every reading.
+ *
+ * @remarks Cost: O(bytes), about 70 bytes of memory per entry. Source: docs/format.md#reading
+ */
+export class LineIndex {
+  readonly #issues: IssueLog;
+  readonly #adder: EntryAdder;
+  readonly #scanner: LineScanner;
+  readonly #lines: LineReader;
+  readonly #pending = new PendingWrites();
+
+  constructor({ readBytes, maxLineBytes, header, issues }: LineIndexOptions) {
+    this.#issues = issues;
+    this.#adder = new EntryAdder({
+      issues,
+      readBytes,
+      takePending: (ordinal) => this.#pending.take(ordinal),
+    });
+    this.#lines = new LineReader(this.#adder, issues);
+    this.#scanner = new LineScanner(this.#lines, { maxLineBytes });
+    if (header === undefined) return;
+    const place = { line: 1, offset: 0, length: 0 };
+    this.#lines.takeFirst({ ...header }, place);
+    issues.put("HEADER_MISSING", place);
+  }
+
+  get tree(): ColumnTree {
+    return this.#adder.tree;
+  }
+
+  get spans(): LineSpans {
+    return this.#adder.spans;
+  }
+
+  /** The header in the current version; undefined if there is none so far. */
+  get header(): SessionHeader | undefined {
+    return this.#lines.header?.header;
+  }
+
+  get headerSpan(): LineSpan | undefined {
+    return this.#lines.headerSpan;
+  }
+
+  /** Version of the file; the current one if nothing in the file says. */
+  get version(): number {
+    return this.#adder.versionSoFar ?? CURRENT_SESSION_VERSION;
+  }
+
+  /** Whether the first records hold no header, so that the file is not a session. */
+  get isRejected(): boolean {
+    return this.#lines.isRejected;
+  }
+
+  /** Whether nothing in the file, not even the header, looks like this format: another program wrote it. */
+  get isForeign(): boolean {
+    const { strangers } = this.#adder;
+    return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
+  }
+
+  /** Whether heads in the file are not as the current version writes them: an append must rewrite the file first. */
+  get needsUpgrade(): boolean {
+    return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
+  }
+
+  /** Bytes that were read, or written by this session and confirmed. */
+  get position(): number {
+    return this.#scanner.position;
+  }
+
+  /** End of the file if nobody else writes. */
+  get expectedEnd(): number {
+    return this.position + this.#pending.bytes;
+  }
+
+  /** Whether the next append must begin with a line break. */
+  get isMidLine(): boolean {
+    return this.#pending.isEmpty && this.#scanner.isMidLine;
+  }
+
+  /** Pending writes that were expected in the file and not found. */
+  get missingPending(): number[] {
+    return this.#pending.ordinals;
+  }
+
+  /** The issues so far; a copy. */
+  get issues(): SessionIssue[] {
+    const issues = this.#issues.list();
+    const { headerSpan } = this;
+    if (this.isForeign && headerSpan !== undefined) issues.unshift(makeIssue("FOREIGN_FORMAT", headerSpan));
+    return issues;
+  }
+
+  /** Takes what was read of a session in which nothing was odd so far, with its unconfirmed own entries. */
+  continueFrom(session: OrdinarySession): void {
+    const { size, confirmed } = session;
+    const place = { offset: 0, length: session.headerLength, line: 1 };
+    this.#lines.takeOrdinary(session.headerRecord, place, session.isMixed);
+    this.#scanner.skip(session.confirmedEnd, confirmed + 1);
+    this.tree.reserve(size);
+    this.#adder.spans.reserve(size);
+    for (let ordinal = 0; ordinal < size; ordinal++) {
+      const head = session.headAt(ordinal);
+      const [offset, length] = [session.offsetAt(ordinal), session.lengthAt(ordinal)];
+      if (ordinal >= confirmed) this.addPending(head, length + 1, false);
+      else this.#adder.addHead(toStatedHead(head), offset, length, ordinal + 2);
+    }
+  }
+
+  /** Reads the next bytes. */
+  feed(chunk: Uint8Array): void {
+    this.#issues.tail = undefined;
+    this.#scanner.feed(chunk);
+  }
+
+  /**
+   * Reserves memory for the rest of a file of `bytes`, extrapolating from what was read so far: growing step by step
+   * would copy everything twice. A guess too large takes address space for a moment, but no memory.
+   */
+  reserve(bytes: number): void {
+    const { size } = this.tree;
+    const guess = Math.ceil((MARGIN * size * bytes) / Math.max(1, this.position));
+    const expected = Math.min(guess, size + MAX_RESERVED);
+    this.tree.reserve(expected);
+    this.#adder.spans.reserve(expected);
+  }
+
+  /** Offset of the last line that was read, torn or whole. Not of this session's own writes: their places are presumed. */
+  get lastLineOffset(): number {
+    const torn = this.tornTail;
+    if (torn !== undefined) return torn.offset;
+    const { tree, spans } = this;
+    for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
+      const offset = spans.offsetAt(ordinal);
+      if (offset < this.position) return offset;
+    }
+    return this.headerSpan?.offset ?? 0;
+  }
+
+  /** The place of a last line that is not whole; undefined if there is none. */
+  get tornTail(): { readonly offset: number; readonly length: number } | undefined {
+    const last = this.isMidLine ? this.issues.at(-1) : undefined;
+    if (last?.code !== "TAIL_TORN") return undefined;
+    return { offset: last.offset, length: this.position - last.offset };
+  }
+
+  /** Ends a batch: resolves the last line and missing parents. */
+  end(): void {
+    this.#issues.tail = undefined;
+    this.#scanner.end();
+    this.#adder.resolveParents();
+  }
+
+  /**
+   * Adds an entry that this session has just written, assumed to be at the end of the file until `confirmPending`.
+   *
+   * @param length - Bytes of its line, line break included.
+   * @param hasBreak - Whether a line break was written before it, to close a torn line.
+   */
+  addPending(head: EntryHead, length: number, hasBreak: boolean): number {
+    const { type, id, parent, timestampMs } = toStatedHead(head);
+    const added = this.tree.add(type, id, parent, timestampMs);
+    // An entry that was copied to another file and is written again is the same entry.
+    const ordinal = added === NONE ? this.tree.findKey(id) : added;
+    this.#presume({ ordinal, length, hasBreak });
+    this.#lines.forgetLeafRecord();
+    return ordinal;
+  }
+
+  #presume(own: PendingWrite): void {
+    const { ordinal, length, hasBreak } = own;
+    const offset = this.expectedEnd + (hasBreak ? 1 : 0);
+    const line = this.#scanner.line + this.#pending.breaks + (hasBreak ? 1 : 0);
+    this.#adder.spans.set(ordinal, offset, length - 1, line);
+    this.#pending.add(own);
+  }
+
+  /** Confirms the assumed positions of the first pending writes, or of all. */
+  confirmPending(count?: number): void {
+    if (this.#pending.isEmpty) return;
+    for (const { ordinal, length, hasBreak } of this.#pending.drain(count)) {
+      if (hasBreak) this.feed(LINE_BREAK);
+      this.#scanner.skip(length, 1);
+      this.#adder.placePending(ordinal);
+    }
+    // Closing a torn line may have added entries whose parents are not known yet.
+    this.#adder.resolveParents();
+  }
+
+  /** Expects pending writes among the next bytes, not at their assumed positions. */
+  expectPendingAmongOthers(): void {
+    this.#pending.disperse();
+  }
+
+  /** Assumes that pending writes that were not found follow the lines of others, in the order of writing. */
+  presumePendingBehind(): void {
+    for (const { ordinal, length } of this.#pending.drain()) {
+      // Only the first can follow a torn line: `isMidLine` is false while anything is pending.
+      this.#presume({ ordinal, length, hasBreak: this.isMidLine });
+    }
+  }
+
+  /** Returns the id of the first entry at or after a record number; for version 1. */
+  entryIdFrom(recordNumber: number): string | undefined {
+    return this.#adder.entryIdFrom(recordNumber);
+  }
+
+  /** The stored leaf: the last entry, or the target of a `leaf` record in the last line. */
+  get storedLeaf(): number {
+    const targetId = this.#lines.leafRecord?.["targetId"];
+    const target = typeof targetId === "string" ? this.tree.find(targetId) : NONE;
+    return target === NONE ? this.tree.size - 1 : target;
+  }
+}
+
+function toStatedHead({ type, id, parentId, timestampMs }: EntryHead): StatedHead {
+  return { type, id: idKeyOf(id), parent: parentId === null ? null : idKeyOf(parentId), timestampMs };
+}
