@@ -69,7 +69,7 @@ export function lockPath(path: string): string {
 
 /** Returns the hidden path of an old file while its last lines are copied. */
 export function oldFilePath(path: string): string {
-  return `${lockPath(path)}.old`;
+  return join(dirname(path), `.${keyOf(path)}.old`);
 }
 
 /** Returns the hidden path of a file that another program made at the path while no file was there. */

@@ -15,6 +15,7 @@ import {
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import { assertOptions } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
@@ -45,7 +46,7 @@ import {
   type LogSessionOptions,
   type NewSessionOptions,
   newHeader,
-  opening,
+  SESSION_RULES,
   type SessionOptions,
   sessionFolder,
   sessionOptions,
@@ -961,3 +962,14 @@ export type ReadonlySessionManager = Pick<
   | "getTree"
   | "getSessionName"
 >;
+
+/** Returns the options to open a session, checked, with a working directory that overrides theirs. */
+function opening<Options extends SessionOptions>(
+  given: string | Options | undefined,
+  cwdOverride: string | undefined,
+): SessionOptions | Options {
+  if (given === undefined && cwdOverride === undefined) return {};
+  const options = typeof given === "object" ? given : sessionOptions(given);
+  assertOptions<SessionOptions>(options, SESSION_RULES);
+  return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
+}

@@ -123,14 +123,3 @@ export function newHeader(cwd: string, now: number, options: NewSessionOptions =
 export function newSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, sessionFileName(header.timestamp, header.id));
 }
-
-/** Returns the options to open a session, checked, with a working directory that overrides theirs. */
-export function opening<Options extends SessionOptions>(
-  given: string | Options | undefined,
-  cwdOverride: string | undefined,
-): SessionOptions | Options {
-  if (given === undefined && cwdOverride === undefined) return {};
-  const options = typeof given === "object" ? given : sessionOptions(given);
-  assertOptions<SessionOptions>(options, SESSION_RULES);
-  return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
-}
