@@ -14,7 +14,7 @@ export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: an append-only tree in a plain JSONL file.";
 
-/** What stands behind the list of commands: all of the help fits on a screen of 50 lines. */
+/** What stands behind the list of commands: all of the help fits on a screen of 52 lines. */
 const BEHIND = [
   "Where a session went wrong: sessiontree search --failed @last",
   "Name a session by its path, its id or the beginning of it, words of its name or first prompt, as @last (the latest of this project), or as - (standard input).",

@@ -22,7 +22,7 @@ describe("help", () => {
     expect(result.stdout).toContain("@last");
     expect(result.stdout).toContain("Exit codes: 0");
     expect(widest(result)).toBeLessThanOrEqual(80);
-    expect(result.lines.length).toBeLessThanOrEqual(60);
+    expect(result.lines.length).toBeLessThanOrEqual(52);
   });
 
   test.each(COMMANDS.map(({ name }) => name))("of %s fits on a narrow screen", async (name) => {

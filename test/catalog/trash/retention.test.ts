@@ -28,7 +28,7 @@ describe("planRetention", () => {
     expect(plan(sessions)).toEqual({ gone: [], kept: ["a recent", "b recent"] });
   });
 
-  test("keeps named and labelled ones where it is told to", () => {
+  test("keeps named and labeled ones where it is told to", () => {
     const sessions = [
       session("a", 100, { name: "Bugfix", isLabeled: false }),
       session("b", 100, { isLabeled: true }),
@@ -38,7 +38,7 @@ describe("planRetention", () => {
     expect(plan(sessions).gone).toEqual(["a", "b", "c", "d"]);
     expect(plan(sessions, { keepNamed: true, keepLabeled: true })).toEqual({
       gone: ["c"],
-      kept: ["a named", "b labelled", "d labelled"],
+      kept: ["a named", "b labeled", "d labeled"],
     });
   });
 

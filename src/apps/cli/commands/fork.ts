@@ -1,3 +1,5 @@
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
 import { copyLines } from "../../../session/log/canonical-copy.ts";
 import { planWhole } from "../../../session/manager/fork.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -7,7 +9,6 @@ import type { Command, CommandCall } from "../command.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
-import { writeNewSession } from "../view/new-session.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument(
@@ -49,4 +50,22 @@ async function forkHere({ get, findSession, io, stored }: CommandCall): Promise<
 
 async function* encodeLines(lines: Iterable<string | Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for (const line of lines) yield Buffer.from(line);
+}
+
+/** Closes a session that was made of another, prints its path or id, and says on stderr what it is. */
+async function writeNewSession(call: CommandCall, session: SessionManager): Promise<void> {
+  const { json, note, out, stored } = call;
+  const path = session.getSessionFile();
+  const id = session.getSessionId();
+  const entries = session.getEntryCount();
+  const [parentSession, leafId] = [session.getHeader()?.parentSession, session.getLeafId()];
+  await session.close();
+  const location = path === undefined ? stored?.locationOf(id).json : { path };
+  if (json) {
+    out.json({ id, ...location, parentSession, entryCount: entries, leafId });
+    return;
+  }
+  out.path(path ?? id);
+  const where = path === undefined ? `a session in ${plainLine(stored?.address ?? "")}` : `session ${id}`;
+  note(`Copied ${counted(entries, "entry", "entries")} into ${where}.`);
 }
