@@ -54,18 +54,18 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
 
   const early = await program(["list"]);
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('run "sessiontree migrate"')]);
-  const sql = (await program(["migrate", "--sql"])).stdout;
+  const sql = (await program(["db", "migrate", "--sql"])).stdout;
   expect(sql).toMatch(/^begin;\n.*\ncommit;\n$/s);
-  expect((await program(["migrate"])).stdout).toBe(
+  expect((await program(["db", "migrate"])).stdout).toBe(
     `Created the tables of version ${SCHEMA_VERSION} in ${shown}\n`,
   );
-  expect((await program(["migrate", "--sql"])).stdout).toBe("");
-  expect(await program(["copy", path, "--to", place.server.url()])).toEqual({
+  expect((await program(["db", "migrate", "--sql"])).stdout).toBe("");
+  expect(await program(["db", "copy", path, "--to", place.server.url()])).toEqual({
     code: 0,
     stdout: `Copied: one in ${shown}\n`,
     stderr: "",
   });
-  const copied = await program(["copy", "one", "--to", "copies"]);
+  const copied = await program(["db", "copy", "one", "--to", "copies"]);
   expect(copied.stderr).toBe("");
   const [copy = ""] = readdirSync(join(folder, "copies"));
   expect(readFileSync(join(folder, "copies", copy))).toEqual(readFileSync(path));
@@ -83,7 +83,7 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
 
 test("a reader that goes away, and a server that refuses, leave nothing behind", async () => {
   const url = place.server.url();
-  await program(["migrate", "--store", url]);
+  await program(["db", "migrate", "--store", url]);
   const { code, stderr } = await program(["tree", "@last", "--json", "--store", url], 100);
   expect([code, stderr]).toEqual([0, ""]);
   const refused = await program(["list", "--store", place.server.url({ password: "wrong" })]);

@@ -25,6 +25,8 @@ export interface ListedCommand {
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
+  /** Of the group under which the help lists it. */
+  readonly heading: string;
   readonly load: () => Promise<Command>;
 }
 
@@ -51,6 +53,12 @@ export interface Command {
 /** The command that a command line names, loaded. */
 export interface LoadedCommand extends ListedCommand {
   readonly command: Command;
+}
+
+/** Joins the words of a command of two words, such as `db copy`, at the beginning of a command line. */
+export function joinCommandName(words: readonly string[], commands: readonly ListedCommand[]): string[] {
+  const name = words.slice(0, 2).join(" ");
+  return commands.some((one) => one.name === name) ? [name, ...words.slice(2)] : [...words];
 }
 
 /** Asks for JSON. */

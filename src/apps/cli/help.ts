@@ -26,7 +26,7 @@ interface HelpParts {
 /** Writes the help of a command: what it takes in short, and as many examples as a screen has room for. */
 export function shortHelp({ named, made, helper, out }: HelpParts): string {
   const { command, name, summary } = named;
-  const own = command.parameters.filter(({ form }) => !COMMON.has(form));
+  const own = command.parameters.filter(({ form, isRare }) => !COMMON.has(form) && isRare !== true);
   const common = [PRETTY, ...COMMON_PARAMETERS].filter(
     (one) => one !== PRETTY || command.parameters.includes(PRETTY),
   );
@@ -54,12 +54,12 @@ export function shortHelp({ named, made, helper, out }: HelpParts): string {
 /** Writes all that there is to know of a command. */
 export function wholeHelp({ named, made, helper, out }: HelpParts): string {
   const { command, summary } = named;
-  const { colours, columns } = out;
+  const { colors, columns } = out;
   // Breaks that are in the text already would make ragged lines.
   const paragraphs = [`${summary}.`, ...(command.details?.split(/\n{2,}/) ?? [])];
   const parameters = [...command.parameters, ...COMMON_PARAMETERS];
   const examples = command.examples.flatMap(([line, purpose]) => [
-    ...wrap(purpose, columns - 4).map((text) => `  ${colours.dim(`# ${text}`)}`),
+    ...wrap(purpose, columns - 4).map((text) => `  ${colors.dim(`# ${text}`)}`),
     `  sessiontree ${line}`,
   ]);
   return [
@@ -68,7 +68,7 @@ export function wholeHelp({ named, made, helper, out }: HelpParts): string {
     "",
     ...parameterLines([...parameters, HELP], out, ({ description }) => description),
     "",
-    colours.bold("Examples:"),
+    colors.bold("Examples:"),
     ...examples,
     "",
   ].join("\n");
@@ -115,8 +115,8 @@ function shortText({ description }: Described, room: number): string {
 }
 
 /** Writes an example on one line, with its purpose if there is room. */
-function exampleLine(line: string, purpose: string, { colours, columns }: Output): string {
+function exampleLine(line: string, purpose: string, { colors, columns }: Output): string {
   const text = `${INDENT}sessiontree ${line}`;
   const comment = `${INDENT}# ${purpose}`;
-  return widthOf(text + comment) <= columns ? text + colours.dim(comment) : text;
+  return widthOf(text + comment) <= columns ? text + colors.dim(comment) : text;
 }

@@ -17,7 +17,7 @@ export async function main(): Promise<ExitCode> {
     process.exit(EXIT_CODES.failed);
   });
   stderr.on("error", () => process.exit(EXIT_CODES.failed));
-  if (process.argv.includes("--hook")) await optimiseLate();
+  if (process.argv.includes("--hook")) await optimizeLate();
   return run(process.argv.slice(2), {
     stdin,
     stdout,
@@ -30,8 +30,8 @@ export async function main(): Promise<ExitCode> {
   });
 }
 
-/** Has the engine of Node 20 optimise less: an agent waits for its hook, which is over before that pays. Later ones lack the flag. */
-async function optimiseLate(): Promise<void> {
+/** Has the engine of Node 20 optimize less: an agent waits for its hook, which is over before that pays. Later ones lack the flag. */
+async function optimizeLate(): Promise<void> {
   if (!process.versions.node.startsWith("20.")) return;
   const { setFlagsFromString } = await import("node:v8");
   setFlagsFromString("--interrupt-budget=1000000");

@@ -4,8 +4,8 @@ import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { CliIo, CliStream } from "./io.ts";
 import { widthOf, wrap } from "./text/width.ts";
 
-/** Functions that colour a text, or leave it as it is. */
-export type Colours = ReturnType<typeof pc.createColors>;
+/** Functions that color a text, or leave it as it is. */
+export type Colors = ReturnType<typeof pc.createColors>;
 
 /** Columns where no terminal says how many there are. */
 const DEFAULT_WIDTH = 80;
@@ -26,11 +26,11 @@ export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
 
-/** Where a command writes to: text for people and JSON for programs, in as many columns and colours as there are. */
+/** Where a command writes to: text for people and JSON for programs, in as many columns and colors as there are. */
 export class Output {
   /** Columns of the terminal, or those that the environment asks for. */
   readonly columns: number;
-  readonly colours: Colours;
+  readonly colors: Colors;
   readonly #stream: CliStream;
   #isLaidOut: boolean;
   #pending: string[] = [];
@@ -40,7 +40,7 @@ export class Output {
     this.#stream = stream;
     this.columns = Math.max(MIN_WIDTH, columnsOf(stream, env));
     this.#isLaidOut = stream.isTTY === true;
-    this.colours = pc.createColors(hasColours(stream, env));
+    this.colors = pc.createColors(hasColors(stream, env));
   }
 
   /** Whether lines are laid out for a person to read, as on a terminal; in a pipe each is whole. */
@@ -119,7 +119,7 @@ function columnsOf(stream: CliStream, env: CliIo["env"]): number {
 }
 
 /** NO_COLOR forbids, FORCE_COLOR commands, else it depends on who is looking. */
-function hasColours(stream: CliStream, env: CliIo["env"]): boolean {
+function hasColors(stream: CliStream, env: CliIo["env"]): boolean {
   if (env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";

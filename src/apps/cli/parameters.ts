@@ -10,8 +10,15 @@ export interface Parameter<T> {
   readonly values?: readonly string[];
   /** Whether it takes several of them, separated by commas. */
   readonly isList?: boolean;
+  /** Whether only `help COMMAND` describes it. */
+  readonly isRare?: boolean;
   /** Converts what the command line has, or undefined, to a value; throws a `UsageError` if it makes no sense. */
   readonly parse: (given: unknown) => T;
+}
+
+/** Leaves a parameter out of the short help, which shows what most calls need. */
+export function rare<P extends Parameter<unknown>>(parameter: P): P {
+  return { ...parameter, isRare: true };
 }
 
 /** An argument that must be given. */

@@ -14,7 +14,7 @@ export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: an append-only tree in a plain JSONL file.";
 
-/** What stands behind the list of commands: all of the help fits on a screen of 50 lines. */
+/** What stands behind the list of commands: all of the help fits on a screen of 52 lines. */
 const BEHIND = [
   "Where a session went wrong: sessiontree search --failed @last",
   "Name a session by its path, its id or the beginning of it, words of its name or first prompt, as @last (the latest of this project), or as - (standard input).",
@@ -41,7 +41,12 @@ export function makeParser(
   const parser = new CommanderCommand("sessiontree")
     .description(ABOUT)
     .helpOption("-h, --help", "print help")
-    .helpCommand("help [command]", "print help for a command")
+    .addHelpCommand(
+      new CommanderCommand("help")
+        .argument("[command]")
+        .summary("Print all about a command")
+        .helpGroup("Set up:"),
+    )
     .exitOverride()
     .configureOutput({
       writeOut: (text) => out.text(text),
@@ -50,20 +55,22 @@ export function makeParser(
       writeErr: (text) => out.text(text),
       getOutHelpWidth: () => out.columns,
       getErrHelpWidth: () => out.columns,
-      getOutHasColors: () => out.colours.isColorSupported,
-      getErrHasColors: () => out.colours.isColorSupported,
+      getOutHasColors: () => out.colors.isColorSupported,
+      getErrHasColors: () => out.colors.isColorSupported,
     })
     // What a command takes is in its own help; here each has one line.
     .configureHelp({
-      styleTitle: (title) => out.colours.bold(title),
+      styleTitle: (title) => out.colors.bold(title),
       subcommandTerm: (one) => one.name(),
       minWidthToWrap: 20,
     })
     .addHelpText("after", () => `\n${BEHIND.flatMap((text) => wrap(text, out.columns)).join("\n")}`);
   // The search for it takes as long as all else here, and the help of one command says nothing of it.
   if (commands.length > 1) parser.version(packageVersion(), "-V, --version", "print the version");
-  for (const { name, summary } of commands) {
-    const made = parser.command(name).summary(summary);
+  for (const { name, summary, heading } of commands) {
+    // Added ready-made, since a name may be of two words.
+    const made = new CommanderCommand(name).copyInheritedSettings(parser).summary(summary).helpGroup(heading);
+    parser.addCommand(made);
     if (name === named?.name) fillIn(made, named, runCommand, { out, isWhole });
   }
   return parser;

@@ -49,11 +49,11 @@ export async function withProgress<T>(
   }
 }
 
-function progressLine(what: string, done: number, total: number, { colours, width }: Output): string {
+function progressLine(what: string, done: number, total: number, { colors, width }: Output): string {
   const numbers = `${count(done)}/${count(total)}`;
   const room = Math.min(MOST_BAR, width - 1 - widthOf(`${what}  ${numbers}`));
   if (room < 1) return truncate(`${what} ${numbers}`, width - 1);
   const full = total === 0 ? 0 : Math.floor((Math.min(done, total) / total) * room);
-  const bar = colours.cyan("━".repeat(full)) + colours.dim("─".repeat(room - full));
+  const bar = colors.cyan("━".repeat(full)) + colors.dim("─".repeat(room - full));
   return `${what} ${bar} ${numbers}`;
 }

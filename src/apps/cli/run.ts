@@ -2,8 +2,17 @@ import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { plainLine } from "../../core/facts/plain-text.ts";
 import { isSessionError } from "../../core/format/errors.ts";
-import { type CommandCall, JSON_OUTPUT, type LoadedCommand, PRETTY, SESSION_DIR, STORE } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
+import {
+  type CommandCall,
+  JSON_OUTPUT,
+  joinCommandName,
+  type ListedCommand,
+  type LoadedCommand,
+  PRETTY,
+  SESSION_DIR,
+  STORE,
+} from "./command.ts";
+import { COMMANDS, replacementFor } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CallerIo, CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
@@ -13,6 +22,12 @@ import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } fro
 import type { StoredSessions } from "./stored-sessions.ts";
 import { loadWidths, truncate } from "./text/width.ts";
 import { failureLines, UsageError } from "./usage-error.ts";
+
+/** Sessions that the program lists when a person calls it without a command. */
+const BARE_LIMIT = 8;
+
+/** Columns of the longest command line below them. */
+const STEP_WIDTH = 27;
 
 /**
  * Runs the command line.
@@ -26,11 +41,14 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
   const errors = new Output(io.stderr, io.env);
   let exitCode: ExitCode = EXIT_CODES.ok;
   let stored: StoredSessions | undefined;
-  const words = understandable(argv);
+  const isBare = argv.length === 0 && io.stdout.isTTY === true;
+  const { words, commands } = prepareWords(isBare ? ["list", "--limit", String(BARE_LIMIT)] : argv);
   let failure = await failureOf(async () => {
+    const replacement = replacementFor(words);
+    if (replacement !== undefined) throw new UsageError(replacement);
     const named = await loadNamed(words);
     const parser = makeParser(
-      named !== undefined && words[0] === named.name ? [named] : COMMANDS,
+      named !== undefined && words[0] === named.name ? [named] : commands,
       named,
       async (given) => {
         if (named === undefined) throw new TypeError("a command that runs is loaded");
@@ -41,10 +59,11 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
           (await named.command.run(makeCall(named, given, { io, stored, out, errors }))) || EXIT_CODES.ok;
       },
       // Help that nobody asked for is a complaint.
-      argv.length === 0 ? errors : out,
+      words.length === 0 ? errors : out,
       words[0] === "help",
     );
     await parser.parseAsync(words, { from: "user" });
+    if (isBare) writeNextSteps(out, stored !== undefined);
   });
   const closingFailure = await failureOf(() => stored?.close(failure !== undefined));
   const outputFailure = await failureOf(() => out.flush());
@@ -55,7 +74,7 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
   failure ??= closingFailure;
   if (failure instanceof OutputClosed || outputFailure instanceof OutputClosed) return EXIT_CODES.ok;
   failure ??= outputFailure;
-  if (failure !== undefined) exitCode = explainFailure(failure, argv, io, errors);
+  if (failure !== undefined) exitCode = explainFailure(failure, words, io, errors);
   // An agent may take any other code for a refusal.
   if (words[0] === "import" && words.includes("--hook")) exitCode = EXIT_CODES.ok;
   // If stderr fails, too, there is nobody left to tell.
@@ -70,14 +89,35 @@ async function loadNamed([first, second]: readonly string[]): Promise<LoadedComm
   return listed && { ...listed, command: await listed.load() };
 }
 
-/** Help on a command that does not exist is no help: asking for it is taken for a try of that command. */
-function understandable(argv: readonly string[]): string[] {
-  const [first, second] = argv;
-  const isKnown = (word: string) => word === "help" || COMMANDS.some(({ name }) => name === word);
-  if (first === "help" && second !== undefined && !second.startsWith("-") && !isKnown(second))
-    return [second];
-  if (first === undefined || first.startsWith("-") || isKnown(first)) return [...argv];
-  return argv.filter((word) => word !== "--help" && word !== "-h");
+/** A command line as the parser takes it, and the commands that it can name. */
+interface ParserInput {
+  readonly words: readonly string[];
+  readonly commands: readonly ListedCommand[];
+}
+
+/** Joins names of two words. Help on a command that does not exist is taken for a call of it, which fails. */
+function prepareWords(argv: readonly string[]): ParserInput {
+  const isHelp = argv[0] === "help";
+  const [name, ...rest] = joinCommandName(isHelp ? argv.slice(1) : argv, COMMANDS);
+  if (name === undefined || name.startsWith("-")) return { words: argv, commands: COMMANDS };
+  // The first word of such names alone lists what may follow.
+  const members = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
+  if (members.length > 0) return { words: isHelp ? ["--help"] : rest, commands: members };
+  const isKnown = COMMANDS.some((one) => one.name === name);
+  const given = isKnown ? rest : rest.filter((word) => word !== "--help" && word !== "-h");
+  return { words: isHelp && isKnown ? ["help", name] : [name, ...given], commands: COMMANDS };
+}
+
+/** Writes, below the latest sessions, how to continue. */
+function writeNextSteps(out: Output, isStored: boolean): void {
+  const steps = [
+    ["sessiontree show @last", "read the latest session"],
+    ...(isStored ? [] : [["sessiontree resume -- AGENT", "choose one, and continue it in a program"]]),
+    ["sessiontree --help", "list all commands"],
+  ];
+  out.line();
+  for (const [line = "", purpose] of steps)
+    out.line(`${line.padEnd(STEP_WIDTH)}  ${out.colors.dim(`# ${purpose}`)}`);
 }
 
 /** Returns what a call throws, or undefined. */
@@ -179,24 +219,24 @@ function tell(
 }
 
 /** Says in one line what went wrong, as JSON if the call asks for that, and gives the exit code for it. */
-function explainFailure(error: unknown, argv: readonly string[], io: CliIo, errors: Output): ExitCode {
+function explainFailure(error: unknown, words: readonly string[], io: CliIo, errors: Output): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
-  const [what, ...sessions] = isUsage ? [usageMessage(error, argv)] : failureLines(error);
+  const [what, ...sessions] = isUsage ? [usageMessage(error, words)] : failureLines(error);
   const code = isUsage ? "USAGE" : isSessionError(error) ? error.code : "UNEXPECTED";
-  tell("error", { errors, json: asksForJson(argv) }, [what, ...sessions], code);
+  tell("error", { errors, json: asksForJson(words) }, [what, ...sessions], code);
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
 
 /** Tells whether JSON is asked for, also on a command line that cannot be understood. */
-function asksForJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf("--");
-  return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
+function asksForJson(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return (end === -1 ? words : words.slice(0, end)).includes("--json");
 }
 
-function usageMessage(error: Error, argv: readonly string[]): string {
+function usageMessage(error: Error, words: readonly string[]): string {
   const what = plainLine(error.message.replace(/^error: /, ""));
-  const command = COMMANDS.find(({ name }) => name === argv[0]);
+  const command = COMMANDS.find(({ name }) => name === words[0]);
   const help = command === undefined ? "sessiontree --help" : `sessiontree ${command.name} --help`;
   return `${what}${/[.?)]$/.test(what) ? "" : "."} See "${help}".`;
 }

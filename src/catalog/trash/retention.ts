@@ -9,7 +9,7 @@ export interface RetentionPolicy {
   /** Whether to keep sessions with a name. Default false. */
   readonly keepNamed?: boolean;
   /** Whether to keep sessions with labels, or whose labels are unknown. Default false. */
-  readonly keepLabelled?: boolean;
+  readonly keepLabeled?: boolean;
   /** Whether to delete sessions even if kept ones were forked from them. Default false. */
   readonly includeParents?: boolean;
 }
@@ -17,7 +17,7 @@ export interface RetentionPolicy {
 const RETENTION_RULES: OptionRules<RetentionPolicy> = {
   olderThanMs: numberFrom(0, "milliseconds"),
   keepNamed: FLAG,
-  keepLabelled: FLAG,
+  keepLabeled: FLAG,
   includeParents: FLAG,
 };
 
@@ -25,7 +25,7 @@ const RETENTION_RULES: OptionRules<RetentionPolicy> = {
 export interface RetentionCandidate
   extends Pick<FileRow, "path" | "id" | "name" | "parentSession" | "modified"> {
   /** Whether any of its entries has a label; absent if unknown. */
-  readonly isLabelled?: boolean;
+  readonly isLabeled?: boolean;
 }
 
 /** What becomes of sessions. */
@@ -35,7 +35,7 @@ export interface RetentionPlan<S> {
   /** Sessions to keep, in the order of the input, and why: `parent` means that a kept session was forked from it. */
   readonly kept: readonly {
     readonly session: S;
-    readonly reason: "recent" | "named" | "labelled" | "parent";
+    readonly reason: "recent" | "named" | "labeled" | "parent";
   }[];
 }
 
@@ -78,14 +78,14 @@ export function planRetention<S extends RetentionCandidate>(
 }
 
 function reasonToKeep(
-  { name, modified, isLabelled = true }: RetentionCandidate,
-  { olderThanMs, keepNamed = false, keepLabelled = false }: RetentionPolicy,
+  { name, modified, isLabeled = true }: RetentionCandidate,
+  { olderThanMs, keepNamed = false, keepLabeled = false }: RetentionPolicy,
   nowMs: number,
 ): KeepReason | undefined {
   // A NaN age is not greater than any number, so the session counts as recent.
   if (!(nowMs - modified.getTime() > olderThanMs)) return "recent";
   if (keepNamed && name !== undefined) return "named";
-  return keepLabelled && isLabelled ? "labelled" : undefined;
+  return keepLabeled && isLabeled ? "labeled" : undefined;
 }
 
 function keepParents(

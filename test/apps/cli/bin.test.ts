@@ -49,7 +49,7 @@ test("a reader that goes away is no error", async () => {
 test("an interrupt ends what watches, and that is no failure", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("start");
-  const child = spawn(process.execPath, [PROGRAM, "watch", scribe.path], {
+  const child = spawn(process.execPath, [PROGRAM, "tree", scribe.path, "--follow"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const closed = once(child, "close");

@@ -25,7 +25,7 @@ test("a dry run explains the plan and changes nothing", async () => {
   expect(code).toBe(0);
   expect(lines[0]).toMatch(/^Context: 15 tokens as the provider counted → about \d+$/);
   const row = (name: string) => lines.find((line) => line.startsWith(name))?.replace(/\s+/g, " ");
-  expect(row("summarised")).toMatch(/^summarised 12 \d+ 2 user, 6 assistant, 4 tool results$/);
+  expect(row("summarized")).toMatch(/^summarized 12 \d+ 2 user, 6 assistant, 4 tool results$/);
   expect(row("split turn")).toMatch(/^split turn 5 \d+ 1 user, 2 assistant, 2 tool results$/);
   expect(row("kept")).toMatch(/^kept 1 60 1 assistant$/);
   expect(row("Cut before")).toMatch(/^Cut before [0-9a-f]{8} assistant Here it is\./);
@@ -66,7 +66,7 @@ test("--json tells plan and result with all files and roles", async () => {
   const [result] = jsonLines(await cli(["compact", path, "--keep", "60", "--json"]));
   expect(result).toMatchObject({
     ...{ path, isDryRun: false, isSplitTurn: true, updatesSummary: false, tokensBefore: 15 },
-    summarised: { messageCount: 12, byRole: { user: 2, assistant: 6, toolResult: 4 } },
+    summarized: { messageCount: 12, byRole: { user: 2, assistant: 6, toolResult: 4 } },
     turnPrefix: { messageCount: 5 },
     kept: { messageCount: 1, estimatedTokens: 60 },
     ...{ readFiles: [], modifiedFiles: ["one.ts", "three.ts", "two.ts"] },
@@ -80,7 +80,7 @@ test("where there is nothing to compact, it says why and does nothing", async ()
   const { code, stdout } = await cli(["compact", path]);
   expect(code).toBe(0);
   expect(stdout).toBe(
-    "Nothing to compact: all that is not summarised yet is recent; a smaller --keep leaves less of it.\n",
+    "Nothing to compact: all that is not summarized yet is recent; a smaller --keep leaves less of it.\n",
   );
   expect(readFileSync(path, "utf8")).toBe(before);
   await cli(["compact", path, "--keep", "60"]);

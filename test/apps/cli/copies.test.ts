@@ -60,10 +60,10 @@ describe("fork", () => {
   });
 });
 
-describe("clone", () => {
+describe("fork without an entry", () => {
   test("copies the active branch", async () => {
     const { path, root, right, before } = branched();
-    const [made] = jsonLines(await cli(["clone", path, "--json"]));
+    const [made] = jsonLines(await cli(["fork", path, "--json"]));
     expect(pathIds(Object(made).path).slice(0, 2)).toEqual([root, right]);
     expect(Object(made).entryCount).toBe(3);
     expect(readFileSync(path, "utf8")).toBe(before);
@@ -75,7 +75,7 @@ describe("clone", () => {
     mkdirSync(cwd);
     const sessions = join(cwd, "sessions");
     const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
-    const [made] = jsonLines(await cli(["clone", path, "--here", "--json"], { cwd, env }));
+    const [made] = jsonLines(await cli(["fork", path, "--here", "--json"], { cwd, env }));
     const session = SessionManager.open(Object(made).path, { mode: "read-only" });
     expect(dirname(Object(made).path)).toBe(sessions);
     expect(session.getHeader()).toMatchObject({ cwd, parentSession: path });
@@ -96,7 +96,7 @@ describe("export", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test.each(["jsonl", "markdown", "html", "mermaid", "dot"])("--%s takes a file", async (format) => {
+  test.each(["jsonl", "markdown", "html", "mermaid"])("--%s takes a file", async (format) => {
     const { path } = branched();
     const cwd = temporaryFolder();
     const made = join(cwd, "made");
@@ -129,7 +129,7 @@ describe("export", () => {
   });
 });
 
-describe("upgrade", () => {
+describe("repair of an older session", () => {
   test("rewrites an older session, and says where the original is", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "old.jsonl");
@@ -140,30 +140,37 @@ describe("upgrade", () => {
     ];
     const text = old.map((line) => `${JSON.stringify(line)}\n`).join("");
     writeFileSync(path, text);
-    const plan = await cli(["upgrade", path, "--dry-run"]);
-    expect([plan.code, plan.stdout]).toEqual([
-      0,
-      "Would be upgraded from version 1 to 3; nothing was changed.\n",
+    const plan = await cli(["repair", path, "--dry-run"]);
+    expect([plan.code, plan.lines.slice(0, 2)]).toEqual([
+      1,
+      [`upgrade to make  ${path}`, "    → version 1 becomes 3"],
     ]);
-    expect(jsonLines(await cli(["upgrade", path, "--dry-run", "--json"]))).toEqual([
-      { id: "old", path, version: 1, wouldUpgrade: true },
+    const planned = { id: "old", path, actions: [], version: 1, upgradesTo: 3 };
+    expect(jsonLines(await cli(["repair", path, "--dry-run", "--json"]))).toEqual([
+      { ...planned, isDryRun: true },
     ]);
     expect(readFileSync(path, "utf8")).toBe(text);
-    const { code, lines } = await cli(["upgrade", path]);
+    const { code, lines } = await cli(["repair", path]);
     expect(code).toBe(0);
-    expect(lines).toEqual(["Upgraded from version 1 to 3; the original is", `${path}.v1.bak`]);
+    expect(lines).toEqual([
+      `upgraded  ${path}`,
+      "    → version 1 becomes 3",
+      "",
+      `original   ${path}.v1.bak`,
+      "left over  nothing",
+    ]);
     expect(readFileSync(`${path}.v1.bak`, "utf8")).toBe(text);
     expect(readFileSync(path, "utf8")).toContain('"version":3');
-    expect(jsonLines(await cli(["upgrade", path, "--json"]))).toEqual([
-      { id: "old", path, version: 3, backup: null },
+    expect(jsonLines(await cli(["repair", path, "--json"]))).toEqual([
+      { id: "old", path, actions: [], version: 3, upgradesTo: null, isDryRun: false },
     ]);
   });
 
   test("leaves a session of the current version alone", async () => {
     const { path, before } = branched();
     for (const more of [[], ["--dry-run"]]) {
-      const { code, stdout } = await cli(["upgrade", path, ...more]);
-      expect([code, stdout]).toEqual([0, "Nothing to do: the file has version 3 already.\n"]);
+      const { code, stdout } = await cli(["repair", path, ...more]);
+      expect([code, stdout]).toEqual([0, `OK  ${path}  (nothing to repair)\n`]);
     }
     expect(readFileSync(path, "utf8")).toBe(before);
   });
@@ -173,7 +180,7 @@ test.skipIf(process.platform === "win32")("copy does not wait for what a pipe ma
   const folder = temporaryFolder();
   const pipe = join(folder, "pipe.jsonl");
   execFileSync("mkfifo", [pipe]);
-  const { code, stderr } = await cli(["copy", pipe, "--to", join(folder, "copies")]);
+  const { code, stderr } = await cli(["db", "copy", pipe, "--to", join(folder, "copies")]);
   expect(code).toBe(1);
   expect(stderr).toContain(`${pipe} is not a plain file`);
 });

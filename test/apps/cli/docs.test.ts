@@ -46,12 +46,14 @@ describe("docs/cli", () => {
   });
 
   test("has no section on a command that does not exist", () => {
-    const named = sections.flatMap((section) => /^## ([a-z]\w*)\n/.exec(section)?.[1] ?? []);
+    const named = sections.flatMap((section) => /^## ([a-z][\w ]*)\n/.exec(section)?.[1] ?? []);
     expect(named.filter((name) => !COMMANDS.some((command) => command.name === name))).toEqual([]);
   });
 
   test.each(COMMANDS.map(({ name }) => name))("%s is found from docs/cli.md", (name) => {
-    expect(texts.get("cli.md")).toMatch(new RegExp(`\\[${name}\\]\\(cli/[a-z-]+\\.md#${name}\\)`));
+    expect(texts.get("cli.md")).toMatch(
+      new RegExp(`\\[${name}\\]\\(cli/[a-z-]+\\.md#${name.replace(" ", "-")}\\)`),
+    );
   });
 });
 

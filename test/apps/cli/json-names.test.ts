@@ -20,7 +20,7 @@ function makeWorld() {
   const folder = folderWithTrash();
   const scribe = new Scribe(folder, ID);
   const root = scribe.user("Plant a tulip");
-  const side = scribe.assistant("Which colour?");
+  const side = scribe.assistant("Which color?");
   scribe.session.branch(root);
   scribe.call("bash", { command: "npm run plant" });
   scribe.result("no tulip", true);
@@ -84,7 +84,10 @@ const RUNS: { readonly [command: string]: (world: World) => Promise<CliResult[]>
       return interruption.signal;
     };
     return [
-      await cli(["watch", w.path, "--json"], { untilInterrupted, onOutput: () => interruption.abort() }),
+      await cli(["tree", w.path, "--follow", "--json"], {
+        untilInterrupted,
+        onOutput: () => interruption.abort(),
+      }),
     ];
   },
   verify: async (w) => {
@@ -93,15 +96,18 @@ const RUNS: { readonly [command: string]: (world: World) => Promise<CliResult[]>
   },
   repair: async (w) => {
     appendFileSync(w.path, "garbage\n");
-    return [...(await json(["repair", w.path, "--dry-run"])), ...(await json(["repair", w.path]))];
+    return json(["repair", w.path, "--dry-run"], ["repair", w.path], ["repair", w.old]);
   },
-  upgrade: (w) => json(["upgrade", w.old, "--dry-run"], ["upgrade", w.old], ["upgrade", w.path]),
-  name: (w) => json(["name", w.path], ["name", w.path, NAME]),
-  label: (w) => json(["label", w.path, w.leaf], ["label", w.path, w.root, "there"]),
-  fork: (w) => json(["fork", w.path, w.root]),
-  clone: (w) => json(["clone", w.path]),
+  name: (w) =>
+    json(
+      ["name", w.path],
+      ["name", w.path, NAME],
+      ["name", w.path, w.leaf],
+      ["name", w.path, w.root, "there"],
+    ),
+  fork: (w) => json(["fork", w.path, w.root], ["fork", w.path]),
   export: (w) => json(["export", w.path, "--markdown"], ["export", w.path, "--jsonl", join(w.folder, "b")]),
-  copy: (w) => json(["copy", w.path, "--to", join(w.folder, "target")]),
+  "db copy": (w) => json(["db", "copy", w.path, "--to", join(w.folder, "target")]),
   import: async (w) => [await cli(["import", "--all", "--json"], { cwd: w.home, env: { HOME: w.home } })],
   merge: (w) => {
     for (const path of [w.path, w.other])
@@ -121,13 +127,16 @@ const RUNS: { readonly [command: string]: (world: World) => Promise<CliResult[]>
       ["redact", w.path, "--matching", "tulip", "--dry-run"],
       ["redact", w.path, "--matching", "tulip", "--yes"],
     ),
-  rm: (w) => json(["rm", w.path]),
-  restore: async (w) => [...(await json(["rm", w.path])), ...(await json(["restore"], ["restore", "@last"]))],
+  rm: (w) => json(["rm", w.path, "--yes"]),
+  restore: async (w) => [
+    ...(await json(["rm", w.path, "--yes"])),
+    ...(await json(["restore"], ["restore", "@last"])),
+  ],
   prune: (w) => {
     const prune = ["prune", "--dir", w.folder, "--older-than", "1d"];
     return json([...prune, "--dry-run", "--verbose"], [...prune, "--yes"]);
   },
-  migrate: () => json(["migrate", "--store", URL_OF_STORE]),
+  "db migrate": () => json(["db", "migrate", "--store", URL_OF_STORE]),
   completion: () => json(["completion", "bash"]),
 };
 

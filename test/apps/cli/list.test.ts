@@ -144,16 +144,16 @@ test("in 80 columns the project stands before the number of messages", async () 
   expect(lines[0]).not.toContain("messages");
 });
 
-test.each(["copy", "verify"])(
+test.each(["db copy", "verify"])(
   "%s lists the sessions that fit a name, each on a line, and goes on",
   async (name) => {
     const { sessions, own } = twoProjects();
-    const to = name === "copy" ? ["--to", temporaryFolder()] : [];
+    const to = name === "db copy" ? ["--to", temporaryFolder()] : [];
     const { code, stdout, stderr } = await cli([name, "0198", own.path, "--dir", sessions, ...to]);
     expect(code).toBe(1);
-    const said = (name === "copy" ? stderr : stdout).split("\n");
+    const said = (name === "db copy" ? stderr : stdout).split("\n");
     expect(said[0]).toContain('2 sessions fit "0198". Name one by its id:');
     expect(said.slice(1, 3).map((line) => line.trimStart().slice(0, 8))).toEqual(["0198aaaa", "0198aaaa"]);
-    expect(stdout).toContain(name === "copy" ? "Copied" : "OK");
+    expect(stdout).toContain(name === "db copy" ? "Copied" : "OK");
   },
 );

@@ -42,45 +42,52 @@ describe("name", () => {
   });
 });
 
-describe("label", () => {
+describe("name of an entry", () => {
   test("sets, shows and clears the label; a label names its entry", async () => {
     const { path, first } = started();
-    const has = async (...args: string[]) => (await cli(["label", path, ...args])).stdout;
+    const has = async (...args: string[]) => (await cli(["name", path, ...args])).stdout;
     expect(await has(first)).toBe(`Entry ${first} has no label.\n`);
-    expect(await has(first, "works")).toBe(`Entry ${first} is labelled "works".\n`);
+    expect(await has(first, "works")).toBe(`Entry ${first} is labeled "works".\n`);
     expect(SessionManager.open(path).getLabel(first)).toBe("works");
-    expect(await has("works")).toBe("works\n");
+    expect(await has(first)).toBe("works\n");
+    expect(await has(first.slice(0, 8))).toBe("works\n");
     expect(await has("works", "--clear")).toBe(`Entry ${first} has no label.\n`);
     expect(SessionManager.open(path).getLabel(first)).toBeUndefined();
   });
 
   test("--json tells it, and null where there is none", async () => {
     const { path, first } = started();
-    const result = jsonLines(await cli(["label", path, first, "works", "--json"]));
+    const result = jsonLines(await cli(["name", path, first, "works", "--json"]));
     expect(result).toEqual([{ id: ID, path, entry: first, label: "works" }]);
-    const cleared = jsonLines(await cli(["label", path, "works", "--clear", "--json"]));
+    const cleared = jsonLines(await cli(["name", path, "works", "--clear", "--json"]));
     expect(cleared).toEqual([{ id: ID, path, entry: first, label: null }]);
   });
 
   test("an entry that is not there is told, and nothing is written", async () => {
     const { path } = started();
     const before = readFileSync(path, "utf8");
-    const { code, stderr } = await cli(["label", path, "zzzz", "works"]);
+    const { code, stderr } = await cli(["name", path, "zzzz", "works"]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^sessiontree: Entry zzzz not found[^\n]+\n$/);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 });
 
-test.each([
-  ["name", []],
-  ["label", ["@leaf"]],
-])("%s takes a text or --clear, and begins no session", async (name, more) => {
+test("a word alone that is no entry is the new name, and what names an entry is not", async () => {
+  const { path, first } = started();
+  for (const name of ["works", first.slice(0, 7), "ffffffff"])
+    expect((await cli(["name", path, name])).stdout).toBe(`The session is named "${name}".\n`);
+  expect((await cli(["name", path, "@leaf"])).stdout).toMatch(/^Entry \S+ has no label\.\n$/);
+  expect(SessionManager.open(path).getSessionName()).toBe("ffffffff");
+});
+
+test("name takes a label or --clear, and begins no session", async () => {
   const { path } = started();
-  const both = await cli([name, path, ...more, "x", "--clear"]);
+  const both = await cli(["name", path, "@leaf", "x", "--clear"]);
   expect(both.code).toBe(2);
   expect(both.stderr).toContain("or --clear, not both.");
   const missing = `${path}.missing.jsonl`;
-  expect((await cli([name, missing, ...more, "x"])).stderr).toMatch(/^sessiontree: There is no session at /);
+  for (const more of [["x"], ["@leaf", "x"]])
+    expect((await cli(["name", missing, ...more])).stderr).toMatch(/^sessiontree: There is no session at /);
   expect(() => statSync(missing)).toThrow();
 });

@@ -17,8 +17,8 @@ test.each([
   ["FORCE_COLOR=0", { isTTY: true }, { FORCE_COLOR: "0" }, false],
   ["NO_COLOR and FORCE_COLOR", { isTTY: true }, { NO_COLOR: "1", FORCE_COLOR: "1" }, false],
   ["a dumb terminal", { isTTY: true }, { TERM: "dumb" }, false],
-])("colours with %s: %o %o", (_what, stream, env, expected) => {
-  expect(output(stream, env).out.colours.bold("x") !== "x").toBe(expected);
+])("colors with %s: %o %o", (_what, stream, env, expected) => {
+  expect(output(stream, env).out.colors.bold("x") !== "x").toBe(expected);
 });
 
 test.each([

@@ -101,7 +101,6 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
 describe("what makes a file prints its path alone on stdout", () => {
   test.each([
     ["fork", ["fork", "@last"], /^Copied 3 entries into session \S+\.\n$/],
-    ["clone", ["clone", "@last"], /^Copied 3 entries into session \S+\.\n$/],
     ["view", ["view", "@last", "--no-open", "-o", "a.html"], /^Wrote a page of 3 entries\.\n$/],
   ])("%s", async (_name, words, note) => {
     const { folder, settings } = project();
@@ -154,7 +153,7 @@ describe("- is the session on stdin", () => {
     expect(merged.stdout).toContain("only in a  0, standard input");
     expect(readFileSync(to, "utf8")).toBe(readFileSync(path, "utf8"));
     const env = { PI_CODING_AGENT_SESSION_DIR: join(folder, "clones") };
-    const [clone] = jsonLines(await cli(["clone", "-", "--here", "--json"], { stdin: pieces(text), env }));
+    const [clone] = jsonLines(await cli(["fork", "-", "--here", "--json"], { stdin: pieces(text), env }));
     expect(clone).toMatchObject({ parentSession: ID(1) });
     expect(readFileSync(String(Object(clone).path), "utf8")).toContain("Two");
     const page = join(folder, "page.html");
@@ -194,7 +193,7 @@ describe("- is the session on stdin", () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(first)]);
   });
 
-  test.each([["name", "x"], ["label", "@leaf", "x"], ["fork"], ["clone"], ["upgrade"], ["repair"], ["rm"]])(
+  test.each([["name", "x"], ["name", "@leaf", "x"], ["fork"], ["repair"], ["rm"]])(
     "%s changes nothing that it could not give back",
     async (name, ...more) => {
       const { path } = project();
@@ -230,8 +229,8 @@ describe("- is the session on stdin", () => {
       ["export", "--markdown"],
       ["search", "x"],
     ],
-    ...[["diff", "@leaf"], ["compact", "--dry-run"], ["clone", "--here"], ["view", "--no-open"], ["import"]],
-    ...[["copy", "--to", "./copies"], ["merge", "-", "-o", "both.jsonl"], ["redact", "@leaf"], ["repair"]],
+    ...[["diff", "@leaf"], ["compact", "--dry-run"], ["fork", "--here"], ["view", "--no-open"], ["import"]],
+    ...[["db copy", "--to", "./copies"], ["merge", "-", "-o", "both.jsonl"], ["redact", "@leaf"], ["repair"]],
   ])("is what %s calls it when it complains", async (name, ...more) => {
     for (const stdin of ["-", "/dev/stdin"]) {
       const words = name === "search" ? [name, ...more, stdin] : [name, stdin, ...more];
@@ -313,11 +312,11 @@ describe("with --json, errors and warnings are JSON on stderr", () => {
 
   test("also a warning", async () => {
     const { settings } = project();
-    const { stderr } = await cli(["watch", "@last", "--json"], {
+    const { stderr } = await cli(["tree", "@last", "--follow", "--json"], {
       ...settings,
       untilInterrupted: () => AbortSignal.abort(),
     });
-    expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining("Watching") } });
+    expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining("Following") } });
   });
 
   test("but not what stands behind --", async () => {

@@ -66,7 +66,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const { folder } = five();
     const { stdout } = await cli([
       ...PRUNE,
-      ...["--dir", folder, "--dry-run", "--verbose", "--keep-named", "--keep-labelled"],
+      ...["--dir", folder, "--dry-run", "--verbose", "--keep-named", "--keep-labeled"],
     ]);
     expect(stdout).toMatch(/0198cccc .* keep: parent {2}Task c\n/);
     expect(stdout).toMatch(/0198dddd .* keep: recent {2}Task d\n/);
@@ -102,7 +102,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
 
   test("keeps labelled sessions where it is told to, and takes parents where it is told to", async () => {
     const { folder, c, e } = five();
-    await cli([...PRUNE, "--dir", folder, "--yes", "--keep-labelled", "--include-parents"]);
+    await cli([...PRUNE, "--dir", folder, "--yes", "--keep-labeled", "--include-parents"]);
     expect([existsSync(c), existsSync(e)]).toEqual([false, true]);
   });
 
@@ -179,7 +179,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     };
     expect(await imported()).toEqual([["new", false]]);
     const [name = ""] = readdirSync(sessions);
-    await cli(["clone", join(sessions, name), "--dir", sessions], settings);
+    await cli(["fork", join(sessions, name), "--dir", sessions], settings);
     expect(readdirSync(sessions)).toHaveLength(2);
     const clone = readdirSync(sessions).find((one) => one !== name) ?? "";
     const all = [...PRUNE, "--dir", sessions, "--yes", "--include-parents"];

@@ -16,7 +16,7 @@ async function twoDeleted() {
     const scribe = new Scribe(folder, id);
     scribe.user(text);
     paths.push(scribe.path);
-    expect((await cli(["rm", scribe.path])).code).toBe(0);
+    expect((await cli(["rm", scribe.path, "--yes"])).code).toBe(0);
   }
   const [first = "", second = ""] = paths;
   return { folder, first, second };

@@ -28,9 +28,13 @@ function oneSession() {
 
 // Other systems keep their trash where no variable can move it, and a test must not fill a person's trash.
 describe.runIf(process.platform === "linux")("sessiontree rm", () => {
-  test("puts a session into the trash, without a question where nobody is there", async () => {
+  test("puts a session into the trash; in a script only with --yes", async () => {
     const { path, text } = oneSession();
-    const { code, stdout, stderr } = await cli(["rm", path]);
+    const refused = await cli(["rm", path]);
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain("Cannot ask for confirmation without a terminal; add --yes to confirm.");
+    expect(existsSync(path)).toBe(true);
+    const { code, stdout, stderr } = await cli(["rm", path, "--yes"]);
     expect([code, stdout, stderr]).toEqual([0, `In the trash: ${path}\n`, ""]);
     expect(existsSync(path)).toBe(false);
     expect(inTrash()).toEqual([text]);
@@ -56,7 +60,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
 
   test("names the sessions that descend from it, and leaves them", async () => {
     const { parent, child, grandchild } = family();
-    const { stdout } = await cli(["rm", parent]);
+    const { stdout } = await cli(["rm", parent, "--yes"]);
     expect(stdout).toBe(
       `In the trash: ${parent}\n2 sessions were forked from it and are kept:\n` +
         `  ${child.getSessionId()}  Fix the totals\n  ${grandchild.getSessionId()}  Fix the totals\n`,
@@ -72,7 +76,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const facts = { ...JSON.parse(header), parentSession: child.getSessionId() };
     writeFileSync(byId.path, [JSON.stringify(facts), ...rest].join("\n"));
     const paths = [parent, grandchild.getSessionFile() ?? ""];
-    const result = await cli(["rm", ...paths, "--json"]);
+    const result = await cli(["rm", ...paths, "--json", "--yes"]);
     expect(jsonLines(result)).toEqual([
       {
         path: parent,
@@ -93,14 +97,14 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
 
   test("does nothing at all if one of the names is wrong", async () => {
     const { path } = oneSession();
-    const { code, stderr } = await cli(["rm", path, `${path}x.jsonl`]);
+    const { code, stderr } = await cli(["rm", path, `${path}x.jsonl`, "--yes"]);
     expect([code, existsSync(path)]).toEqual([1, true]);
     expect(stderr).toContain("There is no session file at");
   });
 
   test("takes what was named twice for one", async () => {
     const { path } = oneSession();
-    expect((await cli(["rm", path, path])).code).toBe(0);
+    expect((await cli(["rm", path, path, "--yes"])).code).toBe(0);
   });
 
   describe("--permanent", () => {
@@ -136,21 +140,21 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const path = join(folderWithTrash(), "notes.jsonl");
     writeFileSync(path, "my notes\n");
     for (const options of [[], ["--permanent", "--yes"]]) {
-      const { code, stderr } = await cli(["rm", path, ...options]);
+      const { code, stderr } = await cli(["rm", path, ...options, "--yes"]);
       expect([code, existsSync(path)]).toEqual([1, true]);
       expect(stderr).toContain("is no session");
     }
-    expect((await cli(["rm", path, "--force"])).code).toBe(0);
+    expect((await cli(["rm", path, "--force", "--yes"])).code).toBe(0);
     expect(inTrash()).toEqual(["my notes\n"]);
   });
 
   test("leaves a session whose lease somebody has, unless it is forced", async () => {
     const { path } = oneSession();
     const open = SessionManager.open(path, { lease: "fail" });
-    const { code, stderr } = await cli(["rm", path]);
+    const { code, stderr } = await cli(["rm", path, "--yes"]);
     expect([code, existsSync(path)]).toEqual([1, true]);
     expect(stderr).toMatch(/^sessiontree: Process \d+ on .* has the lease/);
-    expect((await cli(["rm", path, "--force"])).code).toBe(0);
+    expect((await cli(["rm", path, "--force", "--yes"])).code).toBe(0);
     expect(existsSync(path)).toBe(false);
     await open.close();
     expect(existsSync(`${path}.lease`)).toBe(false);
@@ -176,7 +180,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const { path } = oneSession();
     const denied = Object.assign(new Error("EACCES: permission denied, open"), { code: "EACCES" });
     const restore = failing("openSync", denied);
-    const { code, stderr } = await cli(["rm", path]);
+    const { code, stderr } = await cli(["rm", path, "--yes"]);
     restore();
     expect([code, existsSync(path)]).toEqual([1, true]);
     expect(stderr).toContain(`Cannot read ${path}: EACCES: permission denied, open.`);

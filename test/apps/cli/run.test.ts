@@ -22,7 +22,7 @@ describe("help", () => {
     expect(result.stdout).toContain("@last");
     expect(result.stdout).toContain("Exit codes: 0");
     expect(widest(result)).toBeLessThanOrEqual(80);
-    expect(result.lines.length).toBeLessThanOrEqual(48);
+    expect(result.lines.length).toBeLessThanOrEqual(52);
   });
 
   test.each(COMMANDS.map(({ name }) => name))("of %s fits on a narrow screen", async (name) => {
@@ -45,7 +45,7 @@ describe("help", () => {
       const parsed = spawnSync("bash", ["-n"], { input: lines, encoding: "utf8" });
       expect([parsed.status, parsed.stderr]).toEqual([0, ""]);
       for (const [line] of command.examples) {
-        expect(line.split(" ")[0]).toBe(name);
+        expect(`${line} `.startsWith(`${name} `)).toBe(true);
         expect(result.stdout).toContain(`sessiontree ${line}`);
         // Without the sessions that they name they fail, but none is wrong usage.
         const words = wordsOf(line.split(" | ")[0] ?? "");
@@ -58,13 +58,18 @@ describe("help", () => {
   );
 
   test.each(COMMANDS.map((command) => [command.name, command] as const))(
-    "of %s in short fits on a screen, with every parameter and an example",
+    "of %s in short fits on a screen, with every parameter that is not rare, and an example",
     async (name, listed) => {
       const { parameters } = await listed.load();
       const result = await cli([name, "--help"]);
       expect(result.lines.length).toBeLessThan(24);
       expect(widest(result)).toBeLessThanOrEqual(80);
-      for (const { form } of parameters) expect(result.stdout).toContain(form);
+      const whole = await cli(["help", name]);
+      for (const { form, isRare = false } of parameters) {
+        if (isRare) expect(result.stdout).not.toContain(`\n  ${form}`);
+        else expect(result.stdout).toContain(form);
+        expect(whole.stdout).toContain(form);
+      }
       expect(result.stdout).toContain(`\n\n  sessiontree ${name}`);
       expect(result.stdout).toContain(`sessiontree help ${name}`);
       const narrow = await cli([name, "--help"], { columns: 40, env: { NO_COLOR: "1" } });
@@ -79,6 +84,56 @@ describe("help", () => {
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("Usage: sessiontree");
   });
+});
+
+test("there are at most 24 commands, and the help begins with what readers of history need", async () => {
+  expect(new Set(COMMANDS.map(({ name }) => name.split(" ")[0])).size).toBeLessThanOrEqual(24);
+  const { stdout } = await cli(["--help"]);
+  const [, first = ""] = stdout.split("Read history:\n");
+  const names = first.split("\n\n")[0]?.match(/^ {2}[a-z]+/gm) ?? [];
+  const expected = ["list", "search", "show", "tree", "view", "stats", "import", "resume"];
+  expect(names.map((name) => name.trim())).toEqual(expected);
+});
+
+test.each([["db"], ["db --help"], ["help db"]])("%s lists the commands of the group", async (line) => {
+  const { code, stdout, stderr } = await cli(line.split(" "));
+  expect(code).toBe(line === "db" ? 2 : 0);
+  const text = line === "db" ? stderr : stdout;
+  expect(text).toContain("  db copy ");
+  expect(text).toContain("  db migrate ");
+  expect(text).not.toContain("  tree ");
+});
+
+test.each([
+  ["watch @last", 'use "sessiontree tree SESSION --follow"'],
+  ["clone @last --here", 'use "sessiontree fork SESSION"'],
+  ["upgrade --help", 'use "sessiontree repair SESSION"'],
+  ["help label", 'use "sessiontree name SESSION ENTRY [LABEL]"'],
+  ["copy a --to b", 'use "sessiontree db copy SESSION... --to PLACE"'],
+  ["migrate --sql", 'use "sessiontree db migrate"'],
+  ["export @last --dot", "use --mermaid"],
+  ["export @last --dot=tree.dot", "use --mermaid"],
+  ["view @last -o a.html --force", "name a new file"],
+  ["prune --keep-labelled", "use --keep-labeled"],
+])("%s says what replaces it, in one line", async (line, replacement) => {
+  const { code, stdout, stderr } = await cli(line.split(" "));
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/^sessiontree: [^\n]+ was removed: [^\n]+\n$/);
+  expect(stderr).toContain(replacement);
+  const json = await cli([...line.split(" "), "--json"]);
+  expect(JSON.parse(json.stderr)).toHaveProperty("error.code", "USAGE");
+});
+
+test("without a command a terminal shows the latest sessions and how to continue", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  scribe.user("Fix the totals");
+  const settings = { columns: 80, env: { NO_COLOR: "1", PI_CODING_AGENT_SESSION_DIR: folder } };
+  const { code, stdout, stderr } = await cli([], { ...settings, cwd: scribe.session.getCwd() });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("Fix the totals");
+  for (const step of ["show @last", "resume -- AGENT", "--help"])
+    expect(stdout).toContain(`sessiontree ${step}`);
 });
 
 test("--version gives the version of the package", async () => {

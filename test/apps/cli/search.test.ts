@@ -174,7 +174,7 @@ describe("--failed", () => {
     const { scribe, result, failed, answer } = failing();
     const stores = new TestDatabase();
     const env = { SESSIONTREE_STORE: URL_OF_STORE };
-    await cli(["copy", scribe.path, "--to", URL_OF_STORE], { stores });
+    await cli(["db", "copy", scribe.path, "--to", URL_OF_STORE], { stores });
     for (const args of [["--all"], ["", ID(1)]]) {
       const found = await cli(["search", "--failed", ...args, "--json"], { stores, env });
       expect(jsonLines(found).map((hit): unknown => Object(hit).entry)).toEqual([result, failed, answer]);

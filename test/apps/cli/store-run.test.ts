@@ -27,7 +27,7 @@ async function scene() {
   const scribe = new Scribe(join(folder, "sessions"), ID);
   scribe.user("hello");
   await scribe.session.close();
-  await cli(["copy", scribe.path, "--to", URL_OF_STORE], { stores: database });
+  await cli(["db", "copy", scribe.path, "--to", URL_OF_STORE], { stores: database });
   database.opened.length = 0;
   database.closed = 0;
   const copies = () => readdirSync(folder).filter((name) => name.startsWith("sessiontree-"));
@@ -50,11 +50,11 @@ test("--store goes before --dir's place and the variable, and --dir before the v
   expect(database.opened).toHaveLength(2);
 });
 
-const FILES_ONLY = ["prune", "repair", "restore", "resume", "upgrade"];
+const FILES_ONLY = ["prune", "repair", "restore", "resume"];
 
 test.each(FILES_ONLY)("%s works on files and says so", async (name) => {
   const { database, path, folder } = await scene();
-  const words = { repair: [path], upgrade: [path], prune: ["--older-than", "9y"] }[name] ?? [];
+  const words = { repair: [path], prune: ["--older-than", "9y"] }[name] ?? [];
   const given = await cli([name, ...words, "--store", URL_OF_STORE], { stores: database });
   expect([given.code, given.stderr]).toEqual([2, expect.stringContaining(`${name} works on files. `)]);
   expect(given.stderr).not.toContain("--dir");
@@ -81,9 +81,9 @@ test.each([
   const stores = new TestDatabase();
   for (const args of [
     ["list", "--store", address],
-    ["copy", "x", "--to", address],
+    ["db", "copy", "x", "--to", address],
   ]) {
-    if (args[0] === "copy" && address === "./sessions") continue;
+    if (args[1] === "copy" && address === "./sessions") continue;
     const { code, stdout, stderr } = await cli(args, { stores, env: { SESSIONTREE_DEBUG: "1" } });
     expect(code).toBe(2);
     expect(stdout + stderr).not.toContain(SECRET);
@@ -214,11 +214,11 @@ test("what is hostile in a database drives neither the terminal nor the file sys
     ["name", "evil", "evil \u001b[31m still"],
     ["view", "evil", "--no-open"],
     ["rm", "nothing", "--yes"],
-    ["copy", "evil", "--to", to],
+    ["db", "copy", "evil", "--to", to],
     ["rm", "evil", "--yes"],
   ]) {
     const { code, stdout, stderr } = await cli([...args, "--store", URL_OF_STORE], { stores });
-    const isRefused = args[0] === "copy" || args[1] === "nothing";
+    const isRefused = args[1] === "copy" || args[1] === "nothing";
     expect([args[0], code, stdout !== ""]).toEqual([args[0], Number(isRefused), !isRefused]);
     expect(stdout + stderr).not.toMatch(/(?![\t\n])[\p{Cc}\u202e]/u);
     expect(stderr).not.toContain("unexpected");
@@ -241,7 +241,7 @@ test("a database that cannot rewrite refuses a redaction, and says so", async ()
   };
   const { path } = await scene();
   const stores = new TestDatabase(() => backend);
-  await cli(["copy", path, "--to", URL_OF_STORE], { stores });
+  await cli(["db", "copy", path, "--to", URL_OF_STORE], { stores });
   const { code, stdout, stderr } = await cli(["redact", ID, "@leaf", "--yes", "--store", URL_OF_STORE], {
     stores,
   });
@@ -266,9 +266,12 @@ test("an error of opening and closing is told once", async () => {
 test("copy needs a place to copy to, and goes on after one that cannot be copied", async () => {
   const { database, path, folder } = await scene();
   const settings = { stores: database, cwd: folder };
-  expect((await cli(["copy", path], settings)).stderr).toContain("add --to and a folder");
+  expect((await cli(["db", "copy", path], settings)).stderr).toContain("add --to and a folder");
   const missing = join(folder, "missing.jsonl");
-  const { code, stdout, stderr } = await cli(["copy", missing, folder, path, "--to", "copies"], settings);
+  const { code, stdout, stderr } = await cli(
+    ["db", "copy", missing, folder, path, "--to", "copies"],
+    settings,
+  );
   expect([code, stdout]).toEqual([1, expect.stringContaining(`Copied: ${join(folder, "copies")}`)]);
   expect(stderr.split("\n")).toHaveLength(3);
   expect(stderr).toContain(`sessiontree: ${missing}: `);
@@ -277,7 +280,7 @@ test("copy needs a place to copy to, and goes on after one that cannot be copied
 
 test("migrate makes tables, and asks before it goes to a named version", async () => {
   const database = new TestDatabase();
-  const migrate = (...args: string[]) => cli(["migrate", ...args], { stores: database });
+  const migrate = (...args: string[]) => cli(["db", "migrate", ...args], { stores: database });
   expect((await migrate()).stderr).toContain("Name the database: add --store");
   const at = ["--store", URL_OF_STORE];
   expect((await migrate(...at)).stdout).toBe(
@@ -296,7 +299,7 @@ test("migrate makes tables, and asks before it goes to a named version", async (
     questions.push(question);
     return "no";
   };
-  const refused = await cli(["migrate", ...at, "--to", "0"], { stores: database, ask });
+  const refused = await cli(["db", "migrate", ...at, "--to", "0"], { stores: database, ask });
   expect([refused.code, database.version]).toEqual([1, SCHEMA_VERSION]);
   expect(questions[0]).toContain(`All sessions in ${SHOWN_STORE} will be deleted for good`);
   database.version = 0.5;
@@ -323,7 +326,7 @@ test("nobody waits for a server to complete a word", async () => {
   expect(await complete("tree", "")).toEqual(["@last"]);
   expect(await complete("tree", "--store", URL_OF_STORE, "")).toEqual(["@last"]);
   expect(await complete("tree", "--dir", join(folder, "sessions"), "")).toEqual(["@last", ID]);
-  expect(await complete("mig")).toEqual(["migrate"]);
+  expect(await complete("db", "mig")).toEqual(["migrate"]);
   expect(database.opened).toEqual([]);
 });
 

@@ -34,7 +34,7 @@ async function makeScene(database = new TestDatabase()): Promise<Scene> {
   const run = (args: readonly string[], settings: CliSettings = {}) =>
     cli(args, { cwd: PROJECT, stores: database, ...settings });
   const sql = (...args: string[]) => run([...args, "--store", URL_OF_STORE]);
-  expect((await run(["copy", scribe.path, "--to", URL_OF_STORE])).stderr).toBe("");
+  expect((await run(["db", "copy", scribe.path, "--to", URL_OF_STORE])).stderr).toBe("");
   return { folder, path: scribe.path, database, entries, sql, run };
 }
 
@@ -86,10 +86,10 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
       ["show", ID],
       ["verify", ID],
       ["name", ID],
-      ["label", ID, "@leaf"],
+      ["name", ID, "@leaf"],
     ]) {
       const [json] = jsonLines(await sql(...args, "--json"));
-      expect(json).toMatchObject(args[0] === "label" || args[0] === "name" ? location : { id: ID });
+      expect(json).toMatchObject(args[0] === "name" ? location : { id: ID });
       expect(json).toHaveProperty("store", SHOWN_STORE);
       expect(json).not.toHaveProperty("path");
     }
@@ -145,8 +145,8 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     const { sql, database, entries } = scene;
     expect((await sql("name", "@last", "Totals")).stdout).toBe('The session is named "Totals".\n');
     expect((await sql("name", "Totals")).stdout).toBe("Totals\n");
-    expect((await sql("label", ID, entries[0], "start")).code).toBe(0);
-    expect((await sql("label", ID, "start")).stdout).toBe("start\n");
+    expect((await sql("name", ID, entries[0] ?? "", "start")).code).toBe(0);
+    expect((await sql("name", ID, entries[0] ?? "")).stdout).toBe("start\n");
     const [compacted] = jsonLines(await sql("compact", ID, "--keep", "1", "--json"));
     expect(compacted).toMatchObject({ id: ID, store: SHOWN_STORE, isDryRun: false });
     expect(compacted).toHaveProperty("compacted");
@@ -168,10 +168,10 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
       leafId: entries[0],
     });
     expect(forked).not.toHaveProperty("path");
-    const cloned = await sql("clone", ID);
+    const cloned = await sql("fork", ID);
     expect(await database.ids()).toContain(cloned.stdout.trim());
     expect(cloned.stderr).toBe("Copied 3 entries into a session in postgres://ada@db.example/agents.\n");
-    const here = await run(["clone", ID, "--here", "--json", "--store", URL_OF_STORE], {
+    const here = await run(["fork", ID, "--here", "--json", "--store", URL_OF_STORE], {
       cwd: "/projects/b",
     });
     const [own] = jsonLines(here);
@@ -190,9 +190,9 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect(readFileSync(page, "utf8")).not.toContain(SECRET);
   });
 
-  test("watch says what is watched, and keeps no copy", async () => {
+  test("tree --follow says what is followed, and keeps no copy", async () => {
     const { run, folder } = scene;
-    const { stderr, code } = await run(["watch", "@last", "--store", URL_OF_STORE], {
+    const { stderr, code } = await run(["tree", "@last", "--follow", "--store", URL_OF_STORE], {
       untilInterrupted: () => {
         expect(readdirSync(folder).filter((name) => name.startsWith("sessiontree-"))).toEqual([]);
         return AbortSignal.abort();
@@ -200,7 +200,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     });
     expect([code, stderr]).toEqual([
       0,
-      `sessiontree: Watching ${ID} in ${SHOWN_STORE}; an interrupt (Ctrl-C) ends it.\n`,
+      `sessiontree: Following ${ID} in ${SHOWN_STORE}; an interrupt (Ctrl-C) ends it.\n`,
     ]);
   });
 
@@ -239,18 +239,18 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
   test("what goes there and back has the same bytes, and is not copied twice", async () => {
     const { sql, path, folder, run } = scene;
     const to = join(folder, "back");
-    const [copied] = jsonLines(await sql("copy", "@last", "--to", to, "--json"));
+    const [copied] = jsonLines(await sql("db", "copy", "@last", "--to", to, "--json"));
     const [file = ""] = readdirSync(to);
     expect(copied).toEqual({ id: ID, path: join(to, file) });
     expect(readFileSync(join(to, file))).toEqual(readFileSync(path));
-    const again = await sql("copy", ID, "--to", to);
+    const again = await sql("db", "copy", ID, "--to", to);
     expect([again.code, again.stdout]).toEqual([1, ""]);
     expect(again.stderr).toContain(`${ID}: `);
     const damaged = writeLines(folder, "damaged", [userLine("00000001", null), "{torn \u0000"]);
     writeFileSync(damaged, `${readFileSync(damaged, "utf8")}\uFEFF{"half`);
-    const both = await run(["copy", path, damaged, "--to", URL_OF_STORE]);
+    const both = await run(["db", "copy", path, damaged, "--to", URL_OF_STORE]);
     expect([both.code, both.stdout]).toEqual([1, `Copied: damaged in ${SHOWN_STORE}\n`]);
-    expect((await sql("copy", "damaged", "--to", to)).code).toBe(0);
+    expect((await sql("db", "copy", "damaged", "--to", to)).code).toBe(0);
     const [back = ""] = readdirSync(to).filter((name) => name.includes("damaged"));
     expect(readFileSync(join(to, back))).toEqual(readFileSync(damaged));
     expect((await sql("verify", "damaged")).code).toBe(1);
@@ -270,7 +270,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
 
   test("a name of several sessions means that of this project", async () => {
     const { sql, run, database } = scene;
-    await run(["clone", ID, "--here", "--store", URL_OF_STORE], { cwd: "/projects/b" });
+    await run(["fork", ID, "--here", "--store", URL_OF_STORE], { cwd: "/projects/b" });
     expect((await sql("show", "fix the", "--json")).stdout).toContain(ID);
     const elsewhere = await run(["show", "fix", "--store", URL_OF_STORE], { cwd: "/projects/c" });
     expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('2 sessions fit "fix"')]);

@@ -33,7 +33,7 @@ describe("plain text", () => {
     );
   });
 
-  test("drops colours and shows everything else", () => {
+  test("drops colors and shows everything else", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m")).toBe("red");
     expect(plainText("\u001b\u001b[0m[2J")).toBe("␛[2J");
     expect(plainText("a\u0000\u007f\u009b\u202eb")).toBe("a␀␡��b");

@@ -117,8 +117,8 @@ test("a fold says how many failures it holds, and where they are listed", async 
   expect(stdout).toMatch(/^… \d+ entries, 1 failed: /m);
   expect(stdout).toMatch(/more branches, \d+ entries, \d+ failed: /);
   expect(stdout).toContain(`To list the failures:\n  sessiontree search --failed ${scribe.path}`);
-  const coloured = await cli(["tree", scribe.path], { columns: 80, env: { FORCE_COLOR: "1" } });
-  expect(coloured.stdout).toContain("\u001b[31m… 42 entries, 1 failed");
+  const colored = await cli(["tree", scribe.path], { columns: 80, env: { FORCE_COLOR: "1" } });
+  expect(colored.stdout).toContain("\u001b[31m… 42 entries, 1 failed");
   const failures = jsonLines(await cli(["tree", scribe.path, "--json"])).filter(
     (one) => "failed" in Object(one),
   );
@@ -203,7 +203,7 @@ test("what a session holds cannot drive the terminal", async () => {
   session.appendCustomEntry(evil, { evil });
   session.appendCustomMessageEntry(evil, evil, true);
   session.append({ type: evil });
-  const labelled = scribe.user("labelled");
+  const labelled = scribe.user("labeled");
   session.appendLabelChange(labelled, evil);
   session.appendSessionInfo(evil);
   writeLines(folder, "ids.jsonl", [userLine(evil, null), { ...userLine("b", evil), timestamp: evil }]);
@@ -242,16 +242,16 @@ test.each([80, 61, 200])("lines fit into %i columns, whatever is written", async
   }
 });
 
-test("colours are for terminals only", async () => {
+test("colors are for terminals only", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("\u001b[31mred\u001b[0m");
   scribe.assistant("ok");
   const plain = await cli(["tree", "--pretty", scribe.path]);
-  const coloured = await cli(["tree", "--pretty", scribe.path], { columns: 80 });
+  const colored = await cli(["tree", "--pretty", scribe.path], { columns: 80 });
   expect(plain.stdout).not.toContain("\u001b");
-  expect(coloured.stdout).toContain("\u001b[");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
-  expect(coloured.stdout.replace(/\u001b\[\d+m/g, "")).toBe(plain.stdout);
+  expect(colored.stdout).toContain("\u001b[");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colors
+  expect(colored.stdout.replace(/\u001b\[\d+m/g, "")).toBe(plain.stdout);
   expect(plain.stdout).toContain("  red");
 });
 

@@ -283,7 +283,7 @@ describe("stats across sessions", () => {
     const { folder, prices } = makeWorld();
     const stores = new TestDatabase();
     for (const name of ["main", "sub"]) {
-      const line = ["copy", join(folder, `${name}.jsonl`), "--to", URL_OF_STORE];
+      const line = ["db", "copy", join(folder, `${name}.jsonl`), "--to", URL_OF_STORE];
       expect(await cli(line, { stores })).toMatchObject({ code: 0 });
     }
     const line = ["stats", "--store", URL_OF_STORE, "--all", "--by", "session", "--prices", prices, "--json"];

@@ -79,7 +79,7 @@ test.each([40, 80, 200])(
       [["verify", P], "OK"],
       [["compact", P, "--dry-run"], "compact"],
       [["prune", "--older-than", "1h", "--dry-run", "--all"], "Checkout rounding", "to delete"],
-      [["upgrade", P, "--dry-run"], "Nothing to do"],
+      [["repair", P, "--dry-run"], "nothing to repair"],
       [["search", "nowhere"], "Nothing found"],
       [["show", "01a208e6"], "Checkout rounding"],
       [["help", "search"], "--failed", "compactionSummary"],

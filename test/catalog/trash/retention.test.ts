@@ -28,17 +28,17 @@ describe("planRetention", () => {
     expect(plan(sessions)).toEqual({ gone: [], kept: ["a recent", "b recent"] });
   });
 
-  test("keeps named and labelled ones where it is told to", () => {
+  test("keeps named and labeled ones where it is told to", () => {
     const sessions = [
-      session("a", 100, { name: "Bugfix", isLabelled: false }),
-      session("b", 100, { isLabelled: true }),
-      session("c", 100, { isLabelled: false }),
+      session("a", 100, { name: "Bugfix", isLabeled: false }),
+      session("b", 100, { isLabeled: true }),
+      session("c", 100, { isLabeled: false }),
       session("d", 100),
     ];
     expect(plan(sessions).gone).toEqual(["a", "b", "c", "d"]);
-    expect(plan(sessions, { keepNamed: true, keepLabelled: true })).toEqual({
+    expect(plan(sessions, { keepNamed: true, keepLabeled: true })).toEqual({
       gone: ["c"],
-      kept: ["a named", "b labelled", "d labelled"],
+      kept: ["a named", "b labeled", "d labeled"],
     });
   });
 
@@ -89,17 +89,17 @@ const candidates = fc
     fc.record({
       days: fc.integer({ min: -10, max: 400 }),
       name: fc.option(fc.constant("named"), { nil: undefined }),
-      isLabelled: fc.boolean(),
+      isLabeled: fc.boolean(),
       parent: fc.option(fc.nat({ max: 30 }), { nil: undefined }),
       byPath: fc.boolean(),
     }),
     { maxLength: 30 },
   )
   .map((records) =>
-    records.map(({ days, name, isLabelled, parent, byPath }, i) => {
+    records.map(({ days, name, isLabeled, parent, byPath }, i) => {
       const parentSession = byPath ? `/projects/s${parent}.jsonl` : `s${parent}`;
       return session(`s${i}`, days, {
-        isLabelled,
+        isLabeled,
         ...(name !== undefined && { name }),
         ...(parent !== undefined && { parentSession }),
       });
@@ -109,7 +109,7 @@ const candidates = fc
 const policies = fc.record({
   olderThanMs: fc.integer({ min: 0, max: 400 * DAY_MS }),
   keepNamed: fc.boolean(),
-  keepLabelled: fc.boolean(),
+  keepLabeled: fc.boolean(),
   includeParents: fc.boolean(),
 });
 
@@ -133,12 +133,12 @@ describe("for any sessions and any policy", () => {
         for (const one of toDelete) {
           expect(isOld(one)).toBe(true);
           expect(policy.keepNamed && one.name !== undefined).toBe(false);
-          expect(policy.keepLabelled && one.isLabelled).toBe(false);
+          expect(policy.keepLabeled && one.isLabeled).toBe(false);
         }
         for (const { session: one, reason } of kept) {
           if (reason === "recent") expect(isOld(one)).toBe(false);
           if (reason === "named") expect(policy.keepNamed && one.name).toBe("named");
-          if (reason === "labelled") expect(policy.keepLabelled && one.isLabelled).toBe(true);
+          if (reason === "labeled") expect(policy.keepLabeled && one.isLabeled).toBe(true);
           if (reason === "parent") expect(policy.includeParents).toBe(false);
         }
       }),

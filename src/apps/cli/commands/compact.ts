@@ -35,7 +35,7 @@ const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
   empty: "the context holds no messages",
   justCompacted: "the last entry is a compaction",
   noCutPoint: "the context cannot be cut without tearing a tool result from its call",
-  nothingToSummarize: "all that is not summarised yet is recent; a smaller --keep leaves less of it",
+  nothingToSummarize: "all that is not summarized yet is recent; a smaller --keep leaves less of it",
 };
 
 interface Portion {
@@ -47,7 +47,7 @@ interface Portion {
 interface ExplainedPlan {
   readonly preparation: CompactionPreparation;
   readonly cutEntry: SessionEntry | undefined;
-  readonly summarised: Portion;
+  readonly summarized: Portion;
   readonly turnPrefix: Portion;
   readonly kept: Portion;
   /** Whether a provider has counted the context, or most of it. */
@@ -63,11 +63,11 @@ interface Compacted {
 
 /** `sessiontree compact`: explains what a compaction would do, and can do it without a model. */
 export const command: Command = {
-  details: `Shows where the context is cut, what is summarised and what is kept. Without --dry-run it appends a summary made without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it says why.`,
+  details: `Shows where the context is cut, what is summarized and what is kept. Without --dry-run it appends a summary made without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it says why.`,
   parameters: [SESSION, KEEP, DRY_RUN],
   examples: [
     ["compact @last --dry-run", "explain the plan"],
-    ["compact session.jsonl --keep 8000", "keep about 8,000 tokens, summarise the rest"],
+    ["compact session.jsonl --keep 8000", "keep about 8,000 tokens, summarize the rest"],
     ["compact session.jsonl --dry-run --json", "the plan with all files, as JSON"],
   ],
   run: async (call) => {
@@ -105,7 +105,7 @@ function explainPlan(session: SessionManager, preparation: CompactionPreparation
   return {
     preparation,
     cutEntry: entries[cut]?.sourceEntry,
-    summarised: portionOf(messagesToSummarize),
+    summarized: portionOf(messagesToSummarize),
     turnPrefix: portionOf(turnPrefixMessages),
     kept: portionOf(kept),
     isCounted: estimateProjectedContextTokens(projection, session.getBranch()).usageTokens > 0,
@@ -122,7 +122,7 @@ function append(session: SessionManager, preparation: CompactionPreparation): Co
   return { entry, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
 }
 
-function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan): object {
+function planJson({ preparation, summarized, turnPrefix, kept }: ExplainedPlan): object {
   const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, isSplitTurn, wouldShrink } = preparation;
   return {
     tokensBefore,
@@ -131,7 +131,7 @@ function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan):
     firstKeptEntryId,
     isSplitTurn,
     updatesSummary: preparation.previousSummary !== undefined,
-    summarised: portionJson(summarised),
+    summarized: portionJson(summarized),
     turnPrefix: portionJson(turnPrefix),
     kept: portionJson(kept),
     ...computeFileLists(preparation.fileOps),
@@ -145,23 +145,23 @@ function portionJson({ messages, tokens }: Portion): object {
 }
 
 function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: Output): void {
-  const { colours } = out;
+  const { colors } = out;
   const { preparation, cutEntry } = plan;
   const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, fileOps } = preparation;
   const before = `${counted(tokensBefore, "token")}${plan.isCounted ? " as the provider counted" : ""}`;
   const after = count(compacted?.tokensAfter ?? estimatedTokensAfter);
-  out.prose(`Context: ${before} → about ${after}`, colours.bold);
+  out.prose(`Context: ${before} → about ${after}`, colors.bold);
   out.line();
   writePortions(plan, out);
   out.line();
   const kind = kindOf(cutEntry);
-  const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colours, kind.tone)(kind.word)];
+  const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colors, kind.tone)(kind.word)];
   out.line(excerptLine(facts, excerptOf(cutEntry), out));
   if (preparation.isSplitTurn)
     out.prose("The cut falls inside a turn; the beginning of that turn gets its own summary.");
   if (preparation.previousSummary !== undefined) out.line("The previous summary is updated.");
   if (!preparation.wouldShrink) {
-    out.prose("A summary would not be shorter than what it replaces.", colours.yellow);
+    out.prose("A summary would not be shorter than what it replaces.", colors.yellow);
   }
   const { readFiles, modifiedFiles } = computeFileLists(fileOps);
   writeFiles("read", readFiles, out);
@@ -171,16 +171,16 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   else out.prose(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
 }
 
-function writePortions({ summarised, turnPrefix, kept }: ExplainedPlan, out: Output): void {
-  const { colours } = out;
+function writePortions({ summarized, turnPrefix, kept }: ExplainedPlan, out: Output): void {
+  const { colors } = out;
   const row = (name: string, messages: string, tokens: string) =>
     `${column(name, 11)} ${messages.padStart(8)} ${tokens.padStart(10)}`;
   const portions = [
-    ["summarised", summarised],
+    ["summarized", summarized],
     ["split turn", turnPrefix],
     ["kept", kept],
   ] as const;
-  out.line(colours.dim(row("", "messages", "tokens")));
+  out.line(colors.dim(row("", "messages", "tokens")));
   for (const [name, { messages, tokens }] of portions) {
     if (messages.length === 0) continue;
     const facts = [row(name, count(messages.length), count(tokens))];
@@ -190,11 +190,11 @@ function writePortions({ summarised, turnPrefix, kept }: ExplainedPlan, out: Out
 }
 
 function writeFiles(what: string, files: readonly string[], out: Output): void {
-  const { colours, width } = out;
+  const { colors, width } = out;
   if (files.length === 0) return;
   out.line();
-  out.line(colours.dim(`${counted(files.length, "file")} ${what}`));
+  out.line(colors.dim(`${counted(files.length, "file")} ${what}`));
   const others = files.length - MOST_FILES;
   for (const file of files.slice(0, MOST_FILES)) out.line(`  ${truncate(plainLine(file), width - 2)}`);
-  if (others > 0) out.line(colours.dim(`  and ${count(others)} more`));
+  if (others > 0) out.line(colors.dim(`  and ${count(others)} more`));
 }

@@ -164,7 +164,7 @@ function writeLines(
   { out }: CommandCall,
   { model, thinkingLevel, lines, count: total, repairs, leftOut, size, answer }: ShownContext,
 ): void {
-  const { colours, width } = out;
+  const { colors, width } = out;
   const sizes = lines.map(({ message }) => estimateTokens(message));
   const name = model === null ? "no model" : plainLine(`${model.provider}/${model.modelId}`);
   out.line(truncate(`${name}, thinking ${plainLine(thinkingLevel)}`, width));
@@ -178,19 +178,19 @@ function writeLines(
   const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
   lines.forEach(({ message, entryId = "-" }, i) => {
     const facts = [
-      colours.dim(column(shortId(entryId, idLength), idLength)),
-      kindColumn(colours, kindOfMessage(message)),
-      colours.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
+      colors.dim(column(shortId(entryId, idLength), idLength)),
+      kindColumn(colors, kindOfMessage(message)),
+      colors.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
     ];
     out.line(excerptLine(facts, excerptOfMessage(message, !out.isLaidOut), out));
   });
   if (leftOut !== undefined && leftOut.length > 0) {
     const answers = counted(leftOut.length, "unfinished answer");
     out.line();
-    out.prose(`Left out: ${answers}, which no provider gets; --json lists them.`, colours.yellow);
+    out.prose(`Left out: ${answers}, which no provider gets; --json lists them.`, colors.yellow);
   }
   if (repairs !== undefined && repairs.length > 0) {
     out.line();
-    out.prose(`${counted(repairs.length, "repair")} of tool pairs; --json lists them.`, colours.yellow);
+    out.prose(`${counted(repairs.length, "repair")} of tool pairs; --json lists them.`, colors.yellow);
   }
 }

@@ -47,7 +47,7 @@ export const command: Command = {
     const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
     if (ancestor === undefined) call.out.line("The branches have no entry in common.");
     else {
-      call.out.line(call.out.colours.dim("The branches part after"));
+      call.out.line(call.out.colors.dim("The branches part after"));
       writeEntries(call, [ancestor], " ", length);
     }
     writeSide(call, x, diff.x, "-", length);
@@ -87,7 +87,7 @@ function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | 
   out.line();
   const number = side.entries.length === 0 ? "nothing" : counted(side.entries.length, "entry", "entries");
   const heading = `${mark} ${number} only on the branch to ${shortId(id, length)}`;
-  out.prose(heading, out.colours.bold);
+  out.prose(heading, out.colors.bold);
   writeEntries(call, side.entries, mark, length);
   writeFiles(call, "read", side.readFiles);
   writeFiles(call, "modified", side.modifiedFiles);
@@ -100,8 +100,8 @@ function writeEntries(
   length: number,
 ): void {
   for (const entry of entries) {
-    const word = kindColumn(out.colours, kindOf(entry));
-    const id = out.colours.dim(column(shortId(entry.id, length), length));
+    const word = kindColumn(out.colors, kindOf(entry));
+    const id = out.colors.dim(column(shortId(entry.id, length), length));
     out.line(excerptLine([mark, id, word], excerptOf(entry, !out.isLaidOut), out));
   }
 }

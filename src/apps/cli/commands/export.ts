@@ -6,7 +6,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
-import { flag, optionalArgument, textOption } from "../parameters.ts";
+import { flag, optionalArgument, rare, textOption } from "../parameters.ts";
 import { newFilePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -16,12 +16,12 @@ const LEAF = textOption(
   "end the branch at this entry instead of the leaf: an id or its beginning, or a label",
 );
 const FULL = flag("--full", "everything: all branches; in a drawing, every entry");
-const IMAGES = flag("--images", "embed images in the Markdown instead of a note");
+const IMAGES = rare(flag("--images", "embed images in the Markdown instead of a note"));
 const FILE = textOption("-o, --output <file>", "write to this new file instead of stdout");
 
 /** `sessiontree export`: writes a session in another form. */
 export const command: Command = {
-  details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawings show the whole tree; a drawing joins entries in a straight line into one box unless --full is given.`,
+  details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
   examples: [
     ["export @last --markdown | less", "a transcript of the active branch"],
@@ -29,7 +29,7 @@ export const command: Command = {
     ["export @last --jsonl branch.jsonl", "the branch as a session of the same id"],
     ["export session.jsonl --jsonl --full -o copy.jsonl", "the whole session"],
     ["export session.jsonl --markdown --leaf 1a2b3c4d -o notes.md", "another branch, to a file"],
-    ["export session.jsonl --dot | dot -Tsvg -o tree.svg", "a picture of the tree, by Graphviz"],
+    ["export session.jsonl --mermaid tree.mmd", "a drawing of the tree"],
   ],
   run: async (call) => {
     const { findSession, io, json, out } = call;

@@ -1,24 +1,71 @@
-import type { Command } from "../command.ts";
-import { argument, optionalArgument } from "../parameters.ts";
-import { writeNewSession } from "../view/new-session.ts";
+import { counted } from "../../../core/facts/number-text.ts";
+import { plainLine } from "../../../core/facts/plain-text.ts";
+import { copyLines } from "../../../session/log/canonical-copy.ts";
+import { planWhole } from "../../../session/manager/fork.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { newHeader } from "../../../session/manager/session-options.ts";
+import { fileStore } from "../../../stores/file/file-store.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { argument, flag, optionalArgument } from "../parameters.ts";
+import { sessionScope } from "../session-argument.ts";
+import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument(
   "[entry]",
-  "the entry to end with: its id or the beginning of it, its label, or @leaf; the leaf unless given",
+  "the entry to end with: its id or the beginning of it, its label, or @leaf; default: the leaf",
 );
+const HERE = flag("--here", "copy all branches into a session of the project in the current folder");
 
-/** `sessiontree fork`: copies the path to an entry into a session of its own. */
+/** `sessiontree fork`: copies the path to an entry, or everything, into a session of its own. */
 export const command: Command = {
-  details: `The new session is made in the same folder or database, with the labels of the copied entries. It records which session it comes from; the original does not change.`,
-  parameters: [SESSION, ENTRY],
+  details: `The new session is made in the same folder or database, with the labels of the copied entries; without an entry, it has the active branch. It records which session it comes from; the original does not change.`,
+  parameters: [SESSION, ENTRY, HERE],
   examples: [
+    ["fork @last", "the active branch of the latest session"],
     ["fork session.jsonl 1a2b3c4d", "up to an entry, that one included"],
-    ["fork @last works", "up to the entry that is labelled so"],
+    ["fork ../other/session.jsonl --here", "a whole session of another project, into this one"],
   ],
-  run: async (call) => {
-    const session = await call.findKeptSession(call.get(SESSION));
-    const entryId = (await session.read()).findEntry(call.get(ENTRY) ?? "@leaf");
-    await writeNewSession(call, (await session.open("read-only")).forkSibling(entryId));
-  },
+  run: async (call) => writeNewSession(call, await (call.get(HERE) ? forkHere(call) : forkBranch(call))),
 };
+
+async function forkBranch({ get, findKeptSession }: CommandCall): Promise<SessionManager> {
+  const session = await findKeptSession(get(SESSION));
+  const entryId = (await session.read()).findEntry(get(ENTRY) ?? "@leaf");
+  return (await session.open("read-only")).forkSibling(entryId);
+}
+
+/** Copies all branches. What `--dir` says is about where the source is looked for, and not about this project's sessions. */
+async function forkHere({ get, findSession, io, stored }: CommandCall): Promise<SessionManager> {
+  if (get(ENTRY) !== undefined) throw new UsageError("--here copies all branches; leave out the entry.");
+  const session = await findSession(get(SESSION));
+  const { sessionDir } = sessionScope({ io, dir: undefined }, false);
+  const store = (await stored?.store()) ?? fileStore(sessionDir === undefined ? {} : { sessionDir });
+  const { log } = await session.read();
+  const parentSession = session.path ?? session.id ?? log.index.header?.id ?? "";
+  const header = newHeader(io.cwd, io.now(), { parentSession });
+  const id = await store.importBytes(encodeLines(copyLines(log, planWhole(log, header))));
+  return await store.open(id, { mode: "read-only" });
+}
+
+async function* encodeLines(lines: Iterable<string | Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for (const line of lines) yield Buffer.from(line);
+}
+
+/** Closes a session that was made of another, prints its path or id, and says on stderr what it is. */
+async function writeNewSession(call: CommandCall, session: SessionManager): Promise<void> {
+  const { json, note, out, stored } = call;
+  const path = session.getSessionFile();
+  const id = session.getSessionId();
+  const entries = session.getEntryCount();
+  const [parentSession, leafId] = [session.getHeader()?.parentSession, session.getLeafId()];
+  await session.close();
+  const location = path === undefined ? stored?.locationOf(id).json : { path };
+  if (json) {
+    out.json({ id, ...location, parentSession, entryCount: entries, leafId });
+    return;
+  }
+  out.path(path ?? id);
+  const where = path === undefined ? `a session in ${plainLine(stored?.address ?? "")}` : `session ${id}`;
+  note(`Copied ${counted(entries, "entry", "entries")} into ${where}.`);
+}

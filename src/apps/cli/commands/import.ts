@@ -20,7 +20,7 @@ import { fileStore } from "../../../stores/file/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { isPiped } from "../named-session.ts";
-import { choiceOption, flag, optionalList, textOption } from "../parameters.ts";
+import { choiceOption, flag, optionalList, rare, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { OPENCLAW, pathOf, sessionScope } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
@@ -44,11 +44,11 @@ const SINCE = textOption(
   "--since <time>",
   "only sessions used since a day (2026-11-22) or within a time (12h, 30d)",
 );
-const AGAIN = flag("--again", "also sessions that were deleted here");
-const FRESH = flag("--fresh", "anew, beside what was imported by an older version");
+const AGAIN = rare(flag("--again", "also sessions that were deleted here"));
+const FRESH = rare(flag("--fresh", "anew, beside what was imported by an older version"));
 const WATCH = flag("--watch", "stay, and import what changes, until interrupted");
-const HOOK = flag("--hook", "the session that an agent names on stdin, as agents call their hooks");
-const LOST = flag("--lost", "prompts of sessions that Claude Code has deleted; with --all, keeps them");
+const HOOK = rare(flag("--hook", "the session that an agent names on stdin, as agents call their hooks"));
+const LOST = rare(flag("--lost", "prompts of sessions that Claude Code has deleted; with --all, keeps them"));
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */

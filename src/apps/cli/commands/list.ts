@@ -13,7 +13,7 @@ import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
-import { choiceOption, flag, numberOption, optionalArgument } from "../parameters.ts";
+import { choiceOption, flag, numberOption, optionalArgument, rare } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { OPENCLAW, otherFolders, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
@@ -25,11 +25,13 @@ import { LEAST_TEXT_WIDTH, shortId, textBehind } from "../view/entry-line.ts";
 
 const WORDS = optionalArgument("[words]", "only sessions with these words in their name or first prompt");
 const ALL = flag("--all", "sessions of all projects");
-const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
-  ...SOURCE_NAMES,
-  OPENCLAW,
-  "any",
-]);
+const SOURCE = rare(
+  choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
+    ...SOURCE_NAMES,
+    OPENCLAW,
+    "any",
+  ]),
+);
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
 const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
@@ -169,7 +171,7 @@ function lineOf(session: ListedRow): string {
 
 /** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
 function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
-  const { colours, width } = out;
+  const { colors, width } = out;
   const now = io.now();
   const idLength = shortIdLength(
     sessions.map(({ id }) => id),
@@ -188,23 +190,23 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
     TITLES.messages.padStart(numberWidth),
     column(TITLES.project, projectWidth),
   ].filter((_, place) => shown.has(place));
-  out.line(colours.dim([...title, TITLES.name].join("  ")));
+  out.line(colors.dim([...title, TITLES.name].join("  ")));
   sessions.forEach((session, i) => {
     const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
     const facts = [
-      colours.dim(column(shortId(id, idLength), idLength)),
+      colors.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
-      colours.dim((numbers[i] ?? "").padStart(numberWidth)),
-      colours.cyan(column(projects[i] ?? "", projectWidth)),
+      colors.dim((numbers[i] ?? "").padStart(numberWidth)),
+      colors.cyan(column(projects[i] ?? "", projectWidth)),
     ]
       .filter((_, place) => shown.has(place))
       .join("  ");
     const mark = issueCount > 0 ? "! " : "";
-    const origin = source === undefined ? "" : `  ${colours.dim(`${source}${sourceGone ? " (gone)" : ""}`)}`;
+    const origin = source === undefined ? "" : `  ${colors.dim(`${source}${sourceGone ? " (gone)" : ""}`)}`;
     const paint = (text: string) => {
       const front = text.startsWith(mark) ? mark : "";
       const rest = text.slice(front.length);
-      return colours.red(front) + (name === undefined ? rest : colours.bold(rest));
+      return colors.red(front) + (name === undefined ? rest : colors.bold(rest));
     };
     out.line(
       textBehind(`${facts}${origin}`, `${mark}${kinshipMark(session)}${titleOf(session)}`, out, paint),

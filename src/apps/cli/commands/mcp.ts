@@ -5,7 +5,7 @@ import { messageOf } from "../../../core/format/errors.ts";
 import type { HideSecrets } from "../../recall/cleaner.ts";
 import type { Command, CommandCall } from "../command.ts";
 import type { CliInput } from "../io.ts";
-import { textOption } from "../parameters.ts";
+import { rare, textOption } from "../parameters.ts";
 import { PRICES, pricesOf } from "../prices.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
@@ -17,9 +17,8 @@ const PROJECT = textOption(
   "--project <folder>",
   "the project whose sessions are meant; default: the current folder",
 );
-const SECRETS = textOption(
-  "--secrets <file>",
-  "regular expressions, one a line; what they match is hidden in answers",
+const SECRETS = rare(
+  textOption("--secrets <file>", "regular expressions, one a line; what they match is hidden in answers"),
 );
 /** `sessiontree mcp`: answers agents that ask about past sessions. */
 export const command: Command = {

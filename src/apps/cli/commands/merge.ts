@@ -9,7 +9,7 @@ import { type MergeFilesResult, mergeCopies } from "../../../session/manager/mer
 import type { Command, CommandCall } from "../command.ts";
 import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
-import { argument, flag, textOption } from "../parameters.ts";
+import { argument, flag, rare, textOption } from "../parameters.ts";
 import { newFilePath } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import { wrap } from "../text/width.ts";
@@ -23,7 +23,7 @@ const IN_PLACE = flag(
   "--in-place",
   "replace the first copy; keeps its old bytes unless the merge redacts some of them",
 );
-const ANY_ID = flag("--allow-different-ids", "merge them even if they are not copies of one session");
+const ANY_ID = rare(flag("--allow-different-ids", "merge them even if they are not copies of one session"));
 
 /** `sessiontree merge`: makes one session of two copies that went different ways. */
 export const command: Command = {
@@ -75,7 +75,7 @@ function resultJson({ sessionId, path, entries, conflicts, issues, ...result }: 
 function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {
   const { path, backup, entries, onlyInA, onlyInB, inBoth, conflicts, headerDifferences, issues } = result;
   const { unredacted } = result;
-  out.line(`${out.colours.green("Merged")}  ${plainLine(path)}`);
+  out.line(`${out.colors.green("Merged")}  ${plainLine(path)}`);
   writeFacts(
     [
       ["entries", count(entries)],
@@ -134,7 +134,7 @@ function writeIssues(side: MergeSide, issues: readonly SessionIssue[], out: Outp
 
 function writeHeading(text: string, out: Output): void {
   out.line();
-  for (const line of wrap(text, out.width)) out.line(out.colours.yellow(line));
+  for (const line of wrap(text, out.width)) out.line(out.colors.yellow(line));
 }
 
 function shown(value: unknown): string {

@@ -1,36 +1,83 @@
 import { plainLine } from "../../../core/facts/plain-text.ts";
-import type { Command } from "../command.ts";
-import { changeSession } from "../named-session.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { changeSession, type NamedSession } from "../named-session.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
+import { idsOf } from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
-const NAME = optionalArgument("[name]", "the new name; without one, the current name is shown");
-const CLEAR = flag("--clear", "remove the name");
+const NAME = optionalArgument("[name-or-entry]", "the new name; or an entry, to show or set its label");
+const LABEL = optionalArgument("[label]", "the new label of the entry");
+const CLEAR = flag("--clear", "remove the name, or the label of the entry");
 
-/** `sessiontree name`: shows or sets the display name of a session. */
+/** The beginning of an id, as lists show it, is at least so long; a shorter word alone is a name. */
+const MIN_ID_LENGTH = 8;
+
+/** `sessiontree name`: shows or sets the name of a session, or the label of an entry. */
 export const command: Command = {
-  parameters: [SESSION, NAME, CLEAR],
+  details: `With a session alone it shows the name. A word after it is the new name, unless it is @leaf, the id of an entry, or at least eight characters of its beginning: then the label of that entry is shown. With a label after it, or --clear, the entry can be named by its label or any beginning of its id, too. Elsewhere on the command line, a label can stand for the id of its entry.`,
+  parameters: [SESSION, NAME, LABEL, CLEAR],
   examples: [
     ["name @last Bugfix", "name the latest session of this project"],
     ["name session.jsonl", "show the name"],
-    ["name session.jsonl --clear", "remove it"],
+    ["name @last @leaf works", "label the entry where it works"],
+    ["name session.jsonl 1a2b3c4d", "show the label of an entry"],
+    ["name session.jsonl works --clear", "remove the label"],
+    ["name session.jsonl --clear", "remove the name"],
   ],
-  run: async ({ findSession, get, json, out }) => {
-    const wanted = get(NAME);
-    const isCleared = get(CLEAR);
-    if (isCleared && wanted !== undefined) throw new UsageError("Give a name or --clear, not both.");
-    const named = await findSession(get(SESSION));
-    const view = await named.read();
-    const isChanged = isCleared || wanted !== undefined;
-    const name = isChanged
-      ? await changeSession(named, (session) => {
-          session.appendSessionInfo(wanted ?? "");
-          return session.getSessionName();
-        })
-      : view.name;
-    if (json) out.json({ id: view.header?.id, ...named.location.json, name: name ?? null });
-    else if (name === undefined) out.line("The session has no name.");
-    else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
+  run: async (call) => {
+    const { findSession, get } = call;
+    const [word, label, isCleared] = [get(NAME), get(LABEL), get(CLEAR)];
+    if (isCleared && label !== undefined) throw new UsageError("Give a label or --clear, not both.");
+    const session = await findSession(get(SESSION));
+    const view = await session.read();
+    if (word !== undefined && (isCleared || label !== undefined || isEntry(view, word)))
+      await labelEntry(call, session, view, view.findEntry(word), isCleared ? null : label);
+    else await nameSession(call, session, view, isCleared ? "" : word);
   },
 };
+
+function isEntry(view: SessionView, word: string): boolean {
+  if (word === "@leaf") return true;
+  return word.length >= MIN_ID_LENGTH && [...idsOf(view.tree)].some((id) => id.startsWith(word));
+}
+
+/** Sets the name, if there is a new one, or shows it. */
+async function nameSession(
+  { json, out }: CommandCall,
+  session: NamedSession,
+  view: SessionView,
+  wanted: string | undefined,
+): Promise<void> {
+  const isChanged = wanted !== undefined;
+  const name = isChanged
+    ? await changeSession(session, (opened) => {
+        opened.appendSessionInfo(wanted);
+        return opened.getSessionName();
+      })
+    : view.name;
+  if (json) out.json({ id: view.header?.id, ...session.location.json, name: name ?? null });
+  else if (name === undefined) out.line("The session has no name.");
+  else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
+}
+
+/** Sets the label of an entry, removes it if the new one is null, or shows it. */
+async function labelEntry(
+  { json, out }: CommandCall,
+  session: NamedSession,
+  view: SessionView,
+  entry: string,
+  wanted: string | null | undefined,
+): Promise<void> {
+  const isChanged = wanted !== undefined;
+  const label = isChanged
+    ? await changeSession(session, (opened) => {
+        opened.appendLabelChange(entry, wanted ?? undefined);
+        return opened.getLabel(entry);
+      })
+    : view.labels.get(entry)?.label;
+  if (json) out.json({ id: view.header?.id, ...session.location.json, entry, label: label ?? null });
+  else if (label === undefined) out.line(`Entry ${plainLine(entry)} has no label.`);
+  else out.line(isChanged ? `Entry ${plainLine(entry)} is labeled "${plainLine(label)}".` : plainLine(label));
+}

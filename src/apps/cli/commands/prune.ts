@@ -15,7 +15,7 @@ import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { flag, type Parameter } from "../parameters.ts";
+import { flag, type Parameter, rare } from "../parameters.ts";
 import { knownSessions, sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { column } from "../text/width.ts";
@@ -34,11 +34,13 @@ const OLDER_THAN: Parameter<number> = {
   },
 };
 const KEEP_NAMED = flag("--keep-named", "keep sessions that have a name");
-const KEEP_LABELLED = flag("--keep-labelled", "keep sessions that have labels");
+const KEEP_LABELED = flag("--keep-labeled", "keep sessions that have labels");
 const ALL = flag("--all", "sessions of all projects");
-const INCLUDE_PARENTS = flag("--include-parents", "also delete sessions that kept sessions were forked from");
+const INCLUDE_PARENTS = rare(
+  flag("--include-parents", "also delete sessions that kept sessions were forked from"),
+);
 const DRY_RUN = flag("--dry-run", "only show the plan");
-const VERBOSE = flag("--verbose", "also show what is kept, and why");
+const VERBOSE = rare(flag("--verbose", "also show what is kept, and why"));
 
 const AGE_WIDTH = 10;
 const SIZE_WIDTH = 9;
@@ -54,7 +56,7 @@ export const command: Command = {
   details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age counts from the last message. A session is kept if any session forked from it is kept.`,
   filesOnly:
     '"sessiontree rm" deletes sessions from a database, and "sessiontree list --json" shows their times.',
-  parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELLED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],
+  parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],
   examples: [
     ["prune --older-than 90d --dry-run", "what would be deleted"],
     ["prune --older-than 1y --all --keep-named --yes", "do it everywhere, but keep what has a name"],
@@ -92,11 +94,11 @@ async function makePlan(call: CommandCall): Promise<Plan> {
     includeParents: call.get(INCLUDE_PARENTS),
   };
   const rows = sessions.map(rowOf);
-  if (!call.get(KEEP_LABELLED)) return planRetention(rows, policy, now, others);
+  if (!call.get(KEEP_LABELED)) return planRetention(rows, policy, now, others);
   // To find labels a session is read, so that is done only for what would go without them.
   const mayGo = new Set(planRetention(rows, { ...policy, includeParents: true }, now).toDelete);
-  const looked = rows.map((row) => (mayGo.has(row) ? { ...row, isLabelled: hasLabels(row.path) } : row));
-  return planRetention(looked, { ...policy, keepLabelled: true }, now, others);
+  const looked = rows.map((row) => (mayGo.has(row) ? { ...row, isLabeled: hasLabels(row.path) } : row));
+  return planRetention(looked, { ...policy, keepLabeled: true }, now, others);
 }
 
 function rowOf(session: FileRow): Row {
@@ -167,17 +169,17 @@ function rowJson({ size, ...row }: Row, fate: Fate): object {
 /** One line for each session: what becomes of it where that differs, short id, age, size, name or first message. */
 function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): void {
   const { out } = call;
-  const { colours } = out;
+  const { colors } = out;
   const now = call.io.now();
   const idLength = shortIdLength(rows.map(([{ id }]) => id));
   for (const [row, fate] of rows) {
     const { id, name, modified, size } = row;
     const facts = [
-      colours.dim(column(shortId(id, idLength), idLength)),
+      colors.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
-      colours.dim(bytes(size).padStart(SIZE_WIDTH)),
+      colors.dim(bytes(size).padStart(SIZE_WIDTH)),
     ].join("  ");
-    const front = fate === "delete" ? facts : `${facts}  ${colours.green(`keep: ${fate}`)}`;
-    out.line(textBehind(front, titleOf(row), out, name === undefined ? String : colours.bold));
+    const front = fate === "delete" ? facts : `${facts}  ${colors.green(`keep: ${fate}`)}`;
+    out.line(textBehind(front, titleOf(row), out, name === undefined ? String : colors.bold));
   }
 }

@@ -7,7 +7,7 @@ import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { leftoversOf } from "../leftover-files.ts";
 import { changeSession } from "../named-session.ts";
-import { flag, optionalArgument, textOption } from "../parameters.ts";
+import { flag, optionalArgument, rare, textOption } from "../parameters.ts";
 import { truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -18,7 +18,7 @@ const ENTRY = optionalArgument(
 );
 const TEXT = textOption("--text <text>", 'the text to put in its place; default: "[redacted]"');
 const MATCHING = textOption("--matching <text>", "redact this text wherever it stands, instead of an entry");
-const REGEX = flag("--regex", "--matching is a regular expression");
+const REGEX = rare(flag("--regex", "--matching is a regular expression"));
 const ALL = flag("--all", "with --matching: in the sessions of all projects");
 const DRY_RUN = flag("--dry-run", "with --matching: only show where the text stands");
 
@@ -90,11 +90,11 @@ function writeDone(
   recordId: string,
   leftovers: readonly string[],
 ): void {
-  const { colours } = out;
+  const { colors } = out;
   out.line(`Redacted ${what}: its content is now "${plainLine(text)}".`);
-  out.line(colours.dim(`Entry ${recordId} records it.`));
+  out.line(colors.dim(`Entry ${recordId} records it.`));
   if (leftovers.length > 0) {
-    out.line(colours.yellow("\nThese may still contain the text; delete them if you do not need them:"));
+    out.line(colors.yellow("\nThese may still contain the text; delete them if you do not need them:"));
     for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
   }
   note("Other entries and sessions may repeat it: redact --matching and a text removes that everywhere.");

@@ -1,9 +1,11 @@
 import { counted } from "../../../core/facts/number-text.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
+import { CURRENT_SESSION_VERSION } from "../../../core/format/version.ts";
 import { type RepairReport, repairSession } from "../../../session/log/repair-session.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession, fileSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
 import { issueJson } from "../session-json.ts";
@@ -12,11 +14,11 @@ import { writeIndented, writeIssue } from "../view/facts.ts";
 const SESSION = argument("<session>", "the session to repair");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
-/** `sessiontree repair`: makes a clean file of a damaged one. */
+/** `sessiontree repair`: makes a clean file of a damaged one, and a file of the current version of an older one. */
 export const command: Command = {
-  details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays beside the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A healthy file is left alone. With --dry-run it exits with 1 if there is something to repair.`,
+  details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays beside the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A file of an older version is rewritten in the current one, as the first append would do; its original is kept, too (.v1.bak, .v2.bak). A healthy file of the current version is left alone. With --dry-run it exits with 1 if there is something to do.`,
   filesOnly:
-    'A database keeps lines whole; "sessiontree copy" copies a session to a folder, where you can repair it.',
+    'A database keeps lines whole, and the first append upgrades an older session; "sessiontree db copy" copies one to a folder, where you can repair it.',
   parameters: [SESSION, DRY_RUN],
   examples: [
     ["repair session.jsonl --dry-run", "what is wrong, and what would be done about it"],
@@ -25,37 +27,53 @@ export const command: Command = {
   run: async (call) => {
     const isDryRun = call.get(DRY_RUN);
     const report = repairSession(await call.findFile(call.get(SESSION)), { isDryRun });
-    if (call.json) call.out.json(reportJson(report, isDryRun));
-    else writeReport(report, isDryRun, call.out);
-    return isDryRun && report.actions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+    const { path, actions } = report;
+    // Of a file that was repaired, this is the current version.
+    const { header, version } = SessionView.at(path);
+    const isOld = version < CURRENT_SESSION_VERSION;
+    const upgraded =
+      isOld && !isDryRun
+        ? await changeSession(fileSession(path, call.io), (one) => one.upgrade())
+        : undefined;
+    const backup = report.backup ?? upgraded;
+    const result = { ...report, version, isOld, isDryRun, ...(backup !== undefined && { backup }) };
+    if (call.json) call.out.json({ id: header?.id, ...resultJson(result) });
+    else writeResult(result, call.out);
+    return isDryRun && (actions.length > 0 || isOld) ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
 };
 
-function reportJson({ path, actions, ...files }: RepairReport, isDryRun: boolean): object {
-  const done = actions.map(({ issue, action }) => ({ issue: issueJson(issue), action }));
-  return { id: SessionView.at(path).header?.id, path, actions: done, ...files, isDryRun };
+interface RepairResult extends RepairReport {
+  readonly isDryRun: boolean;
+  /** As it was before an upgrade. */
+  readonly version: number;
+  /** Whether the file was upgraded, or would be. */
+  readonly isOld: boolean;
 }
 
-function writeReport(
-  { path, actions, backup, sideFile }: RepairReport,
-  isDryRun: boolean,
-  out: Output,
-): void {
-  const { colours } = out;
-  if (actions.length === 0) {
-    out.line(`${colours.green("OK")}  ${plainLine(path)}  (nothing to repair)`);
+function resultJson({ actions, isOld, ...result }: RepairResult): object {
+  const done = actions.map(({ issue, action }) => ({ issue: issueJson(issue), action }));
+  return { ...result, actions: done, upgradesTo: isOld ? CURRENT_SESSION_VERSION : null };
+}
+
+function writeResult(result: RepairResult, out: Output): void {
+  const { path, actions, backup, sideFile, version, isOld, isDryRun } = result;
+  const { colors } = out;
+  const paint = isDryRun ? colors.yellow : colors.green;
+  if (actions.length === 0 && !isOld) {
+    out.line(`${colors.green("OK")}  ${plainLine(path)}  (nothing to repair)`);
     return;
   }
-  const number = counted(
-    actions.length,
-    isDryRun ? "repair to make" : "repair",
-    isDryRun ? "repairs to make" : "repairs",
-  );
-  out.line(`${isDryRun ? colours.yellow(number) : colours.green(number)}  ${plainLine(path)}`);
+  const number = isDryRun
+    ? counted(actions.length, "repair to make", "repairs to make")
+    : counted(actions.length, "repair");
+  const upgrade = isDryRun ? "upgrade to make" : "upgraded";
+  out.line(`${paint(actions.length > 0 ? number : upgrade)}  ${plainLine(path)}`);
   for (const { issue, action } of actions) {
     writeIssue(issue, out);
     writeIndented(`→ ${action}`, out);
   }
+  if (isOld) writeIndented(`→ version ${version} becomes ${CURRENT_SESSION_VERSION}`, out);
   out.line();
   if (isDryRun) out.line("Nothing was changed. A repair keeps the original beside the new file.");
   else {

@@ -75,7 +75,7 @@ function trashedJson({ path, trashPath, deleted, size, session }: TrashedSession
 
 /** One line for each session: short id, when it was deleted, name or first message, and where it was. */
 function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSession[]): void {
-  const { colours } = out;
+  const { colors } = out;
   if (json) {
     for (const one of trashed) out.json(trashedJson(one));
     return;
@@ -88,10 +88,10 @@ function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSess
   );
   for (const { path, deleted, session } of trashed) {
     const facts = [
-      colours.dim(column(shortId(session.id, idLength), idLength)),
+      colors.dim(column(shortId(session.id, idLength), idLength)),
       column(deleted === undefined ? "" : ago(deleted.getTime(), now), AGE_WIDTH),
     ].join("  ");
     out.line(textBehind(facts, titleOf(session), out));
-    out.line(colours.dim(`${" ".repeat(idLength)}  ${plainLine(path)}`));
+    out.line(colors.dim(`${" ".repeat(idLength)}  ${plainLine(path)}`));
   }
 }

@@ -33,7 +33,8 @@ export const command: Command = {
   details: `Type to filter by letters of the name or first message, or by words in these, the id or the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete moves the session to the trash; tab switches between this project and all; escape cancels with exit code 130.
 
 The picker is drawn on stderr, so that its choice can be read from stdout. If a program is run, its exit code is passed on.`,
-  filesOnly: '"sessiontree list" lists what is in a database, and "sessiontree copy" copies one to a folder.',
+  filesOnly:
+    '"sessiontree list" lists what is in a database, and "sessiontree db copy" copies one to a folder.',
   parameters: [COMMAND, ALL],
   examples: [
     ["resume", "choose, and print the path"],
@@ -52,7 +53,7 @@ async function resume(call: CommandCall): Promise<ExitCode> {
   }
   const chosen = await pickSession({
     terminal: io.terminal,
-    colours: new Output(io.stderr, io.env).colours,
+    colors: new Output(io.stderr, io.env).colors,
     scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
     nowMs: io.now,
     find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),

@@ -14,14 +14,16 @@ import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { leftoversOf } from "../leftover-files.ts";
 import type { NamedSession } from "../named-session.ts";
-import { argumentList, flag } from "../parameters.ts";
+import { argumentList, flag, rare } from "../parameters.ts";
 import { knownSessions } from "../session-argument.ts";
 import { truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const PERMANENT = flag("--permanent", "delete them for good instead");
-const FORCE = flag("--force", "also files that are not sessions, and sessions that a process has leased");
+const FORCE = rare(
+  flag("--force", "also files that are not sessions, and sessions that a process has leased"),
+);
 const ID_WIDTH = 36;
 const MOST_NAMED = 5;
 
@@ -34,7 +36,7 @@ interface Candidate {
 
 /** `sessiontree rm`: deletes sessions, in a way that can be undone. */
 export const command: Command = {
-  details: `On a terminal it asks first. Without a question, sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
+  details: `It asks first. With --yes it does not, and sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
@@ -75,10 +77,10 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
 }
 
 /** Finds the sessions that are named, each once: all in files, or all in a database. */
-async function namedSessions({ findKeptSession, get, io }: CommandCall): Promise<NamedSession[]> {
+async function namedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
   // What nobody is asked about is not found by a word of its name.
-  const match = get(YES) || io.ask === undefined ? "beginning" : "words";
+  const match = get(YES) ? "beginning" : "words";
   for (const name of get(SESSIONS)) {
     const session = await findKeptSession(name, match);
     found.set(session.location.text, session);
@@ -100,10 +102,9 @@ async function infoOf(session: NamedSession, isForced: boolean): Promise<Session
   }
 }
 
-/** What goes into the trash can come back, and needs no consent if there is nobody to ask. */
+/** Describes what would be deleted, and asks. */
 async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Promise<boolean> {
   const isInTrash = !call.get(PERMANENT) && candidates.every(({ session }) => session.path !== undefined);
-  if (isInTrash && call.io.ask === undefined) return true;
   const lines = candidates.flatMap((candidate) => [
     describe(call, candidate),
     ...descentLines(call, candidate),

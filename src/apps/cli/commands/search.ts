@@ -27,6 +27,7 @@ import {
   numberOption,
   optionalArgument,
   optionalList,
+  rare,
   textOption,
 } from "../parameters.ts";
 import { failuresCommand, isSessionName, pathOf, sessionScope } from "../session-argument.ts";
@@ -54,7 +55,7 @@ const FAILED = flag(
 );
 const ALL = flag("--all", "search the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
-const CASE = flag("--case", "match case");
+const CASE = rare(flag("--case", "match case"));
 
 const ROLE = choicesOption(
   "--role <roles>",
@@ -65,10 +66,12 @@ const LIMIT = numberOption(
   "--limit <number>",
   "only this many hits; the first ones in the order that is asked for",
 );
-const SORT = choiceOption(
-  "--sort <order>",
-  '"score", the best first, or "latest"; default: score, without a text latest, as they are found in sessions as in "list"',
-  ["score", "latest"],
+const SORT = rare(
+  choiceOption(
+    "--sort <order>",
+    '"score", the best first, or "latest"; default: score, without a text latest, as they are found in sessions as in "list"',
+    ["score", "latest"],
+  ),
 );
 const SINCE = textOption(
   "--since <time>",
@@ -76,10 +79,12 @@ const SINCE = textOption(
 );
 const UNTIL = textOption("--until <time>", "only entries until then; a month or a day is included");
 const PROJECT = textOption("--project <folder>", "search the sessions of the project in this folder");
-const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
-  ...SOURCE_NAMES,
-  "any",
-]);
+const SOURCE = rare(
+  choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
+    ...SOURCE_NAMES,
+    "any",
+  ]),
+);
 const TOOL = textOption("--tool <names>", "only calls and results of these tools, separated by commas");
 const PATH = textOption("--path <file>", "only calls that name this file or folder; and their results");
 const BRANCH = choiceOption(
@@ -160,7 +165,7 @@ async function search(call: CommandCall): Promise<ExitCode> {
     return EXIT_CODES.failed;
   }
   if (isLaidOut)
-    out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
+    out.line(out.colors.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
   if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
     note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
@@ -322,20 +327,20 @@ function hitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: F
 }
 
 function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: boolean): void {
-  const { colours } = out;
+  const { colors } = out;
   const { id, modified } = session;
   if (isFurther) out.line();
   const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now())}`;
-  out.line(textBehind(colours.dim(front), titleOf(session), out, colours.bold));
+  out.line(textBehind(colors.dim(front), titleOf(session), out, colors.bold));
 }
 
 function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {
-  const { colours, width } = out;
+  const { colors, width } = out;
   const id = shortId(entryId, MOST_ID_WIDTH);
   const front = [
-    colours.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
-    kindColumn(colours, kindOfMessage({ role })),
-    ...(branch === "left" ? [colours.dim("left branch")] : []),
+    colors.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
+    kindColumn(colors, kindOfMessage({ role })),
+    ...(branch === "left" ? [colors.dim("left branch")] : []),
   ].join(" ");
   const room = width - widthOf(front) - 4;
   const text = plainLine(snippet);
@@ -349,14 +354,14 @@ function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Ou
     ${marked(snippet, match, width - 4, out)}`);
 }
 
-/** A snippet that fits, with what was found in another colour, and in sight. */
+/** A snippet that fits, with what was found in another color, and in sight. */
 function marked(snippet: string, { start, length }: SearchHit["match"], width: number, out: Output): string {
   const found = truncate(plainPart(snippet.slice(start, start + length)), width);
   const before = plainPart(snippet.slice(0, start));
   const after = plainPart(snippet.slice(start + length));
   const room = width - widthOf(found);
   const front = truncateStart(before, Math.max(Math.floor(room / 2), room - widthOf(after)));
-  return `${front}${out.colours.bold(out.colours.yellow(found))}${truncate(after, room - widthOf(front))}`;
+  return `${front}${out.colors.bold(out.colors.yellow(found))}${truncate(after, room - widthOf(front))}`;
 }
 
 /** Makes a part of a line harmless, and keeps the spaces at its ends. */

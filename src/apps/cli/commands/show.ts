@@ -119,11 +119,11 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
     out.json(entry ?? { ...named, timestamp: isoTime(timestampMs) || null, isDamaged: true });
     return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
   }
-  const { colours } = out;
+  const { colors } = out;
   const kind = kindOf(entry);
   const details = detailsOf(entry);
   const { line, offset } = places.at(ordinal);
-  out.line(`${paintOf(colours, kind.tone)(kind.word)}  ${plainLine(id)}`);
+  out.line(`${paintOf(colors, kind.tone)(kind.word)}  ${plainLine(id)}`);
   const facts: Facts = [
     ["label", labels.get(id)?.label ?? ""],
     ["parent", head.parentId ?? "none"],
@@ -136,8 +136,8 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   writeFacts(facts, out);
   for (const { title, text, isError } of details.blocks) {
     out.line();
-    if (title !== "") out.line(colours.bold(title));
-    out.line(isError ? colours.red(text) : text);
+    if (title !== "") out.line(colors.bold(title));
+    out.line(isError ? colors.red(text) : text);
   }
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }

@@ -12,7 +12,7 @@ import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { locationFact, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
-import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
+import { flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import { ACROSS_PARAMETERS, isAcross, writeUsageAcross } from "../usage-across.ts";
 import { UsageError } from "../usage-error.ts";
@@ -21,10 +21,9 @@ import { type UsageRow, writeUsageTable } from "../view/usage-table.ts";
 
 const SESSION = optionalArgument("[session]", `the session; default: ${LATEST}`);
 const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
-const INHERITED = flag("--inherited", "also count what a fork inherited from its parent");
-const WINDOW = numberOption(
-  "--window <tokens>",
-  "size of the model's context window, to show how full it is",
+const INHERITED = rare(flag("--inherited", "also count what a fork inherited from its parent"));
+const WINDOW = rare(
+  numberOption("--window <tokens>", "size of the model's context window, to show how full it is"),
 );
 
 /** So many tools are named; --json names all. */

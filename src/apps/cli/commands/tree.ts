@@ -2,8 +2,9 @@ import { subtreeSizes } from "../../../core/facts/ancestry.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
 import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
-import { isoTime, span, timeRange } from "../../../core/facts/times.ts";
+import { dateAndTime, isoTime, span, timeRange } from "../../../core/facts/times.ts";
 import { findTrunk, sidesOf, type Trunk } from "../../../core/facts/trunk.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
 import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import {
@@ -29,9 +30,14 @@ import { failuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argume
 import { truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { UsageError } from "../usage-error.ts";
+import { excerptLine, kindColumn, shortId } from "../view/entry-line.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
 const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
+const FOLLOW = flag("--follow", "show entries as they are appended, until interrupted");
+
+/** Columns of an id in a line of an appended entry. */
+const ID_WIDTH = 8;
 
 /** Where the entries of the path to the leaf are drawn. */
 const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
@@ -40,19 +46,25 @@ const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 export const command: Command = {
   details: `The straight line at the left is the path to the leaf; other branches hang to its side. Folds long runs of entries, in short sessions only those of state entries; branch points, labels, compactions, summaries and some user messages stay.
 
-In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.`,
-  parameters: [SESSION, ALL, TAIL, PRETTY],
+In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.
+
+With --follow: one line per entry that another process appends from now on; with --json, the entries themselves.`,
+  parameters: [SESSION, ALL, TAIL, FOLLOW, PRETTY],
   examples: [
     ["tree @last", "the latest session of this project"],
     ["tree @last --tail 20", "how it ended: the last 20 entries before the leaf"],
+    ["tree @last --follow", "what an agent is doing"],
     ["tree session.jsonl --all --pretty | less", "the drawing of every entry of a file"],
     ["tree session.jsonl | grep compaction", "one line per entry, in a pipe"],
     ["tree session.jsonl --json", "one JSON object per entry, in the order of the file"],
   ],
   run: async (call) => {
-    const session = await (await call.findSession(call.get(SESSION))).read();
     const tail = call.get(TAIL);
-    if (tail !== undefined && call.get(ALL)) throw new UsageError("Give --all or --tail, not both.");
+    const given = [call.get(ALL) && "--all", tail !== undefined && "--tail", call.get(FOLLOW) && "--follow"];
+    const [one, other] = given.filter((form) => form !== false);
+    if (other !== undefined) throw new UsageError(`Give ${one} or ${other}, not both.`);
+    if (call.get(FOLLOW)) return followSession(call);
+    const session = await (await call.findSession(call.get(SESSION))).read();
     const ordinals = tail === undefined ? session.tree.ordinals() : session.pathTo(session.leaf, tail);
     if (call.json) return writeEntries(call, session, ordinals);
     if (!call.out.isLaidOut) return writeLines(call, session, ordinals);
@@ -68,7 +80,7 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
   const marks = { tree, leaf, kinds: read.kinds, labelled: session.labelled() };
   const landmarks = get(ALL) ? { isDrawn: chooseAll(tree) } : chooseLandmarks(marks, trunk);
   const roots = [...tree.children(NONE)].length;
-  if (roots > 1) out.line(out.colours.dim(`○ ${count(roots)} beginnings`));
+  if (roots > 1) out.line(out.colors.dim(`○ ${count(roots)} beginnings`));
   let isFolded = false;
   const noted = function* () {
     for (const row of treeRows({ tree, trunk, ...landmarks, rootDepth: 1 })) {
@@ -79,15 +91,39 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
   new TreeWriter(session, read, out).write(noted());
   if (isFolded) {
     out.line();
-    out.prose("Folded to be readable; --all draws every entry.", out.colours.dim);
+    out.prose("Folded to be readable; --all draws every entry.", out.colors.dim);
   }
   if (isFolded && read.failures.size > 0)
-    out.prose(`To list the failures: ${failuresCommand(get(SESSION))}`, out.colours.dim);
+    out.prose(`To list the failures: ${failuresCommand(get(SESSION))}`, out.colors.dim);
+}
+
+/** Shows entries as others append them. */
+async function followSession({ findKeptSession, get, io, json, out, warn }: CommandCall): Promise<void> {
+  const named = await findKeptSession(get(SESSION));
+  const session = await named.open("read-only");
+  const signal = io.untilInterrupted?.();
+  // Also for a program that starts this one: from here on nothing is missed.
+  warn(`Following ${plainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
+  for await (const entry of session.watch(signal && { signal })) {
+    if (json) out.json(entry);
+    else writeAppended(entry, out);
+    out.flush();
+  }
+}
+
+function writeAppended(entry: SessionEntry, out: Output): void {
+  const { colors } = out;
+  const facts = [
+    colors.dim(dateAndTime(Date.parse(entry.timestamp)).slice("YYYY-MM-DD ".length)),
+    colors.dim(out.isLaidOut ? shortId(entry.id, ID_WIDTH) : plainLine(entry.id)),
+    kindColumn(colors, kindOf(entry)),
+  ];
+  out.line(excerptLine(facts, excerptOf(entry, !out.isLaidOut), out));
 }
 
 /** Writes what session this is: its name, and what it amounts to. */
 function writeHeading(session: SessionView, counts: KindCount, out: Output): void {
-  const { colours, width } = out;
+  const { colors, width } = out;
   const { header, labels, tree, version, issues } = session;
   const branches = [...tree.leaves()].length;
   const facts = [
@@ -102,12 +138,12 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
     `version ${version}`,
   ].filter(Boolean);
   const origin = [header?.id, header?.cwd].map((text) => plainLine(text ?? "")).filter(Boolean);
-  out.line(colours.bold(truncate(plainLine(session.name ?? session.fileName), width)));
+  out.line(colors.bold(truncate(plainLine(session.name ?? session.fileName), width)));
   const whole = origin.join("  ");
   const lines = widthOf(whole) <= width ? [whole] : origin.map((text) => truncateStart(text, width));
-  for (const line of [...lines, ...wrap(facts.join(", "), width)]) out.line(colours.dim(line));
+  for (const line of [...lines, ...wrap(facts.join(", "), width)]) out.line(colors.dim(line));
   if (issues.length > 0) {
-    out.prose(`${counted(issues.length, "issue")} in the file; "sessiontree verify" tells more`, colours.red);
+    out.prose(`${counted(issues.length, "issue")} in the file; "sessiontree verify" tells more`, colors.red);
   }
   out.line();
 }

@@ -16,14 +16,14 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
-import { flag, optionalList } from "../parameters.ts";
+import { flag, optionalList, rare } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import { failureLines } from "../usage-error.ts";
 import { writeIndented, writeIssue } from "../view/facts.ts";
 
 const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: ${LATEST}`);
-const SCHEMA = flag("--schema", "also warn about entries that differ from the documented format");
+const SCHEMA = rare(flag("--schema", "also warn about entries that differ from the documented format"));
 
 /** A difference from the documented format: worth knowing, and no damage. */
 interface Warning {
@@ -72,7 +72,7 @@ async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
     const { code, message } = error;
     const [what, ...sessions] = failureLines(error);
     if (json) out.json({ wanted: name, ok: false, error: { code, message } });
-    else out.line([`${out.colours.red("ERROR")}  ${code}  ${what}`, ...sessions].join("\n"));
+    else out.line([`${out.colors.red("ERROR")}  ${code}  ${what}`, ...sessions].join("\n"));
     return false;
   }
 }
@@ -143,16 +143,16 @@ function verdictJson({ location, session, issues, warnings }: Verdict): object {
 }
 
 function writeVerdict({ location, session, issues, warnings }: Verdict, out: Output): void {
-  const { colours } = out;
+  const { colors } = out;
   const { tree, version, size } = session;
   const place = plainLine(location.text);
   const facts = `${counted(tree.size, "entry", "entries")}, version ${version}, ${bytes(size)}`;
-  if (issues.length === 0) out.line(`${colours.green("OK")}  ${place}  (${facts})`);
-  else out.line(`${colours.red(counted(issues.length, "issue"))}  ${place}  (${facts})`);
+  if (issues.length === 0) out.line(`${colors.green("OK")}  ${place}  (${facts})`);
+  else out.line(`${colors.red(counted(issues.length, "issue"))}  ${place}  (${facts})`);
   for (const issue of issues) writeIssue(issue, out);
   for (const { line, offset, entry, problems } of warnings) {
     out.line(
-      `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entry.slice(0, 40))}`,
+      `  ${colors.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entry.slice(0, 40))}`,
     );
     for (const problem of problems) writeIndented(problem, out);
   }

@@ -1,15 +1,9 @@
 import { rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { counted } from "../../../core/facts/number-text.ts";
-import { isSessionError, SessionError } from "../../../core/format/errors.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { newPagePath } from "../../../session/files/page-files.ts";
-import { closeQuietly, readRange, realFileSystem, whileHeld } from "../../../session/fs/file-system.ts";
-import { removeTemporary } from "../../../session/fs/temporary-files.ts";
-import { writeTemporary } from "../../../session/fs/write-whole.ts";
-import { fileError } from "../../../session/log/file-errors.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
-import { isThere } from "../../../session/log/replace-file.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
@@ -23,7 +17,6 @@ const ALL = flag("--all", "list the sessions of all projects to choose from");
 const LIVE = flag("--live", "follow a session that is being written, until interrupted");
 const LEAF = textOption("--leaf <entry>", "open at this entry: its id or the beginning of it, or its label");
 const FILE = textOption("-o, --output <file>", "write to this new file instead of a temporary one");
-const FORCE = flag("--force", "replace the page that -o names");
 // An option whose name begins with "no-" is true unless it is given.
 const OPEN = flag("--no-open", "do not open a browser, only print where the page is");
 
@@ -31,12 +24,11 @@ const OPEN = flag("--no-open", "do not open a browser, only print where the page
 export const command: Command = {
   details: `Writes one HTML file that holds everything and loads nothing: the tree, every branch,
 what the model sees at any entry, search, and what was used. Without a terminal it is
-only written, and its path printed. A file that is there already is not
-replaced, and with --force only if it is a page.
+only written, and its path printed. A file that is there already is not replaced.
 
 With --live, and of a folder or with --all, pages come from a server that only this
 machine can reach, at an address that nobody can guess. It ends with the command.`,
-  parameters: [SESSION, ALL, LIVE, LEAF, PRICES, FILE, FORCE, OPEN],
+  parameters: [SESSION, ALL, LIVE, LEAF, PRICES, FILE, OPEN],
   examples: [
     ["view @last", "the latest session of this project"],
     ["view @last --live", "what an agent is doing"],
@@ -44,8 +36,6 @@ machine can reach, at an address that nobody can guess. It ends with the command
     ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
   ],
   run: async (call) => {
-    if (call.get(FORCE) && call.get(FILE) === undefined)
-      throw new UsageError("--force replaces a file; name it with -o.");
     const index = indexOf(call);
     if (index !== undefined) await serve(call, new PageServer(index), (server) => server.indexUrl);
     else if (call.get(PRICES) !== undefined)
@@ -79,7 +69,7 @@ async function serveSession(call: CommandCall): Promise<void> {
   if (get(FILE) !== undefined) throw new UsageError("--live writes no file; leave out -o.");
   const { path, read } = await findKeptSession(get(SESSION) ?? LATEST);
   if (path === undefined)
-    throw new UsageError('--live follows files; "sessiontree watch" follows a database.');
+    throw new UsageError('--live follows files; "sessiontree tree --follow" follows a database.');
   const session = await read();
   const wanted = get(LEAF);
   const hash = wanted === undefined ? "" : `#${new URLSearchParams({ end: session.findEntry(wanted) })}`;
@@ -120,10 +110,8 @@ async function serve(
  */
 function doorTo(url: string): string {
   const path = newPagePath("live");
-  writeNewPage(
-    path,
-    `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><title>sessiontree</title>\n`,
-  );
+  const page = `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><title>sessiontree</title>\n`;
+  writeNewFile({ path, pieces: [page] });
   return path;
 }
 
@@ -136,8 +124,7 @@ async function writePage(call: CommandCall): Promise<void> {
   const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
   const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
   const path = file ?? newPagePath(session.fileName);
-  if (get(FORCE)) writePageAt(path, [page]);
-  else writeNewPage(path, page);
+  writeNewFile({ path, pieces: [page] });
   const entries = session.tree.size;
   if (json) out.json({ path, entryCount: entries });
   else {
@@ -147,59 +134,8 @@ async function writePage(call: CommandCall): Promise<void> {
   await openPage(call, path);
 }
 
-/** @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`. */
-function writeNewPage(path: string, page: string): void {
-  try {
-    writeNewFile({ path, pieces: [page] });
-  } catch (error) {
-    if (!isSessionError(error, "SESSION_EXISTS")) throw error;
-    const message = `${path} exists already; choose another path, or replace the page with --force.`;
-    throw new SessionError(error.code, message, { details: error.details });
-  }
-}
-
 async function openPage({ get, io, warn }: CommandCall, target: string): Promise<void> {
   if (!get(OPEN) || io.open === undefined) return;
   if (!(await io.open(target)))
     warn("Cannot find a program to open the page with; open it in a browser yourself.");
-}
-
-/** How a page begins, as this program and others write it. */
-const PAGE = /^\s*<!doctype html>/i;
-
-/** Writes a page to an absolute path as `writeNewFile` does, but replaces a page that stands there. */
-function writePageAt(path: string, pieces: Iterable<string | Uint8Array>): void {
-  if (!isThere(path, realFileSystem)) {
-    writeNewFile({ path, pieces });
-    return;
-  }
-  if (!isPage(path)) {
-    throw new SessionError("SESSION_EXISTS", `${path} is no page, and is kept; choose another path.`, {
-      details: { path },
-    });
-  }
-  try {
-    const temporary = writeTemporary({ fs: realFileSystem, path, pieces });
-    try {
-      whileHeld(realFileSystem, () => realFileSystem.renameSync(temporary, path));
-    } catch (error) {
-      removeTemporary(realFileSystem, temporary);
-      throw error;
-    }
-  } catch (error) {
-    throw fileError(path, "write", error);
-  }
-}
-
-function isPage(path: string): boolean {
-  try {
-    const fd = realFileSystem.openSync(path, "r");
-    try {
-      return PAGE.test(readRange(realFileSystem, fd, 0, 64).toString());
-    } finally {
-      closeQuietly(realFileSystem, fd);
-    }
-  } catch (error) {
-    throw fileError(path, "write", error);
-  }
 }

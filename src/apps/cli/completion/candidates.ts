@@ -1,4 +1,4 @@
-import { COMMON_PARAMETERS, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
+import { COMMON_PARAMETERS, joinCommandName, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
 import { LATEST } from "../session-argument.ts";
 import { truncate } from "../text/width.ts";
 import parametersOfAll from "./parameters.json" with { type: "json" };
@@ -61,6 +61,7 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
   trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
   entry: { words: [{ value: "@leaf", description: "where the session goes on" }], lookUp: "entries" },
+  name: { words: [{ value: "@leaf", description: "where the session continues" }], lookUp: "entries" },
   time: {
     words: [
       { value: "1d", description: "a day" },
@@ -90,15 +91,31 @@ function allCandidates(
   typed: string,
   commands: readonly ListedCommand[],
 ): Candidates {
-  const [name, ...given] = before;
-  const names = commands.map(({ name: value, summary }) => ({ value, description: summary }));
+  const [name, ...given] = joinCommandName(before, commands);
+  const names = namesBehind("", commands);
   if (name === undefined) {
     const help = { value: "help", description: "print help for a command" };
     const version = { value: "--version", description: "print the version" };
     return { words: typed.startsWith("-") ? [HELP, version] : [...names, help] };
   }
-  if (name === "help") return given.length === 0 ? { words: names } : NOTHING;
-  return Object.hasOwn(PARAMETERS, name) ? candidatesOf(name, given, typed) : NOTHING;
+  if (name === "help")
+    return { words: given.length === 0 ? names : namesBehind(`${given.join(" ")} `, commands) };
+  if (Object.hasOwn(PARAMETERS, name)) return candidatesOf(name, given, typed);
+  return given.length === 0 ? { words: namesBehind(`${name} `, commands) } : NOTHING;
+}
+
+/** Returns the next word of each command whose name begins so, once. */
+function namesBehind(beginning: string, commands: readonly ListedCommand[]): Candidate[] {
+  const found = new Map<string, Candidate>();
+  for (const { name, summary } of commands) {
+    if (!name.startsWith(beginning)) continue;
+    const [value = "", ...rest] = name.slice(beginning.length).split(" ");
+    found.set(value, {
+      value,
+      description: rest.length > 0 ? "commands for sessions in a database" : summary,
+    });
+  }
+  return [...found.values()];
 }
 
 function candidatesOf(command: string, given: readonly string[], typed: string): Candidates {

@@ -4,7 +4,7 @@ import { branchLines, planBranch } from "../../../session/manager/fork.ts";
 import { SessionState } from "../../../session/manager/session-state.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { optionWithOrWithout, type Parameter } from "../parameters.ts";
-import { dot, mermaid } from "./graph.ts";
+import { mermaid } from "./graph.ts";
 import { markdown } from "./markdown.ts";
 import type { ExportSource } from "./source.ts";
 
@@ -39,7 +39,6 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   exportFormat("markdown", "a transcript of the branch", false, markdown),
   exportFormat("html", "a page for the browser, with all branches", true, html),
   exportFormat("mermaid", "the tree as a Mermaid flowchart", true, mermaid),
-  exportFormat("dot", "the tree for Graphviz", true, dot),
 ];
 
 /**

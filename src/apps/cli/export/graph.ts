@@ -27,7 +27,7 @@ export interface GraphNode {
   readonly isLeaf: boolean;
 }
 
-/** Colours of boxes that can be read on light and dark. */
+/** Colors of boxes that can be read on light and dark. */
 const LOOKS: {
   readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
 } = {
@@ -103,26 +103,6 @@ function* nodesOf(
       isLeaf: ordinal === leaf,
     };
   }
-}
-
-/** Draws a session's tree in the language of Graphviz. */
-export function* dot(source: ExportSource): Generator<string, void> {
-  const { nodes, edges } = treeGraph(source);
-  const { name, fileName } = source.session;
-  yield `digraph ${quoted([plainLine(name ?? fileName)])} {\n`;
-  yield '  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10];\n';
-  for (const node of nodes) {
-    const more = `${node.isLeaf ? ", penwidth=3" : ""}${node.tone === "run" ? ', style="dashed"' : ""}`;
-    yield `  ${node.name} [label=${quoted(node.lines)}, fillcolor="${LOOKS[node.tone].fill}"${more}];\n`;
-  }
-  for (const [from, to] of edges) yield `  ${from} -> ${to};\n`;
-  yield "}\n";
-}
-
-/** Quotes lines; the language takes backslashes, quotes and, in labels, entities of HTML for its own. */
-function quoted(lines: readonly string[]): string {
-  const escaped = lines.map((line) => line.replace(/[\\"]/g, "\\$&").replace(/&/g, "&amp;"));
-  return `"${escaped.join("\\n")}"`;
 }
 
 /** All that is written as it stands: the rest has a meaning to Mermaid somewhere. */

@@ -23,7 +23,7 @@ const SPANS = /\\[!-/:-@[-`{-~]|`+|<(?:https?:\/\/|mailto:)[^\s<>]*>|<(?=[A-Za-z
 /** Characters that mean something to Markdown in the middle of a line. */
 const SPECIAL = /[\\`*_{}[\]<>#|~&!]/g;
 
-/** Makes a fenced block whose fence is longer than any run of backticks in the text; the language is for colours alone. */
+/** Makes a fenced block whose fence is longer than any run of backticks in the text; the language is for colors alone. */
 export function fenced(text: string, language = ""): string {
   const plain = plainText(text);
   const fence = "`".repeat(Math.max(3, longestRun(plain) + 1));

@@ -3,7 +3,7 @@ import { plainLine } from "../../../core/facts/plain-text.ts";
 import { isSessionError, messageOf } from "../../../core/format/errors.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CliTerminal } from "../io.ts";
-import type { Colours } from "../output.ts";
+import type { Colors } from "../output.ts";
 import { FullScreen } from "./full-screen.ts";
 import { pickerLayout, renderPicker } from "./render.ts";
 import {
@@ -21,7 +21,7 @@ import {
 /** What a picker works with. */
 export interface PickerWorld {
   readonly terminal: CliTerminal;
-  readonly colours: Colours;
+  readonly colors: Colors;
   readonly scope: PickerScope;
   readonly nowMs: () => number;
   /** Yields sessions as they are found, until the signal. */
@@ -214,8 +214,8 @@ class Picker {
 
   #draw(): void {
     const { columns, rows } = this.#screen;
-    const { colours, nowMs } = this.#world;
-    this.#screen.draw(renderPicker(this.#state, { columns, rows, colours, nowMs: nowMs() }));
+    const { colors, nowMs } = this.#world;
+    this.#screen.draw(renderPicker(this.#state, { columns, rows, colors, nowMs: nowMs() }));
     if (this.#missingPreview() !== undefined) this.#later("preview", PREVIEW_MS, () => this.#readPreview());
   }
 

@@ -3,7 +3,7 @@ import { plainLine } from "../../../core/facts/plain-text.ts";
 import { folderName, titleOf } from "../../../core/facts/session-title.ts";
 import { ago } from "../../../core/facts/times.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
-import type { Colours } from "../output.ts";
+import type { Colors } from "../output.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/entry-line.ts";
 import { cursorIn, matchesOf, type PickerState } from "./state.ts";
@@ -12,7 +12,7 @@ import { cursorIn, matchesOf, type PickerState } from "./state.ts";
 export interface PickerScreen {
   readonly columns: number;
   readonly rows: number;
-  readonly colours: Colours;
+  readonly colors: Colors;
   /** Unix milliseconds, for ages. */
   readonly nowMs: number;
 }
@@ -54,11 +54,11 @@ export function pickerLayout(rows: number): PickerLayout {
  * Draws a picker.
  *
  * @returns At most as many lines as there are rows, none wider than the columns, and nothing in them that could drive the
- *   terminal beside colours.
+ *   terminal beside colors.
  * @remarks Cost: O(text of all rows), for the filter.
  */
 export function renderPicker(state: PickerState, screen: PickerScreen): string[] {
-  const { columns, rows, colours } = screen;
+  const { columns, rows, colors } = screen;
   const { list, preview } = pickerLayout(rows);
   const matches = matchesOf(state);
   const lines = [
@@ -67,32 +67,32 @@ export function renderPicker(state: PickerState, screen: PickerScreen): string[]
     ...listLines(state, matches, list, screen),
     ...(preview === 0
       ? []
-      : [colours.dim("─".repeat(columns)), ...previewLines(state, matches, preview, screen)]),
+      : [colors.dim("─".repeat(columns)), ...previewLines(state, matches, preview, screen)]),
     footer(state, screen),
   ];
   return lines.slice(0, rows);
 }
 
-function heading(state: PickerState, shown: number, { columns, colours }: PickerScreen): string {
+function heading(state: PickerState, shown: number, { columns, colors }: PickerScreen): string {
   const total = state.sessions.length;
   const number = shown === total ? count(total) : `${count(shown)}/${count(total)}`;
   const isComplete = state.isComplete && state.contents?.isComplete !== false;
   const facts = `  ${number}${isComplete ? "" : " …"}`;
-  return colours.bold(truncate(TITLES[state.scope], columns - facts.length)) + colours.dim(facts);
+  return colors.bold(truncate(TITLES[state.scope], columns - facts.length)) + colors.dim(facts);
 }
 
 /** The line that is typed in, or the question that is asked. */
-function inputLine(state: PickerState, { columns, colours }: PickerScreen): string {
+function inputLine(state: PickerState, { columns, colors }: PickerScreen): string {
   const { mode, filter } = state;
   if (mode.kind === "delete") {
     const title = titleOf(state.sessions.find(({ path }) => path === mode.path) ?? {});
     const [front, back] = ["Delete ", "? y/n"];
-    return colours.bold(colours.red(front + truncate(title, columns - front.length - back.length) + back));
+    return colors.bold(colors.red(front + truncate(title, columns - front.length - back.length) + back));
   }
   const prompt = state.contents === undefined ? "> " : "Contents: ";
   const [front, typed] = mode.kind === "rename" ? ["Name: ", mode.text] : [prompt, filter];
   const text = truncateStart(plainTyped(typed), columns - front.length - 1);
-  return colours.cyan(front) + text + colours.inverse(" ");
+  return colors.cyan(front) + text + colors.inverse(" ");
 }
 
 /** What was typed, with the spaces at its end. */
@@ -112,7 +112,7 @@ function listLines(
   const lines = matches
     .slice(top, top + height)
     .map((session, i) => sessionRow(session, top + i === cursor, state, screen));
-  if (matches.length === 0) lines.push(screen.colours.dim(truncate(nothingText(state), screen.columns)));
+  if (matches.length === 0) lines.push(screen.colors.dim(truncate(nothingText(state), screen.columns)));
   while (lines.length < height) lines.push("");
   return lines;
 }
@@ -128,7 +128,7 @@ function sessionRow(
   session: FileRow,
   isHighlighted: boolean,
   { scope }: PickerState,
-  { columns, colours, nowMs }: PickerScreen,
+  { columns, colors, nowMs }: PickerScreen,
 ): string {
   const { modified, messageCount, cwd, name } = session;
   const marker = isHighlighted ? "❯ " : "  ";
@@ -138,10 +138,10 @@ function sessionRow(
     ...(scope === "project" ? [] : [column(plainLine(folderName(cwd)), Math.floor(columns * PROJECT_PART))]),
   ].join("  ");
   const text = truncate(titleOf(session), Math.max(0, columns - widthOf(marker) - widthOf(facts) - 2));
-  const shown = name ? colours.bold(text) : text;
+  const shown = name ? colors.bold(text) : text;
   return isHighlighted
-    ? colours.cyan(`${marker}${facts}  ${shown}`)
-    : `${marker}${colours.dim(facts)}  ${shown}`.trimEnd();
+    ? colors.cyan(`${marker}${facts}  ${shown}`)
+    : `${marker}${colors.dim(facts)}  ${shown}`.trimEnd();
 }
 
 /**
@@ -152,29 +152,29 @@ function previewLines(
   state: PickerState,
   matches: readonly FileRow[],
   height: number,
-  { columns, colours }: PickerScreen,
+  { columns, colors }: PickerScreen,
 ): string[] {
   const path = matches[cursorIn(matches, state)]?.path;
   const said = state.contents?.found ?? state.previews;
   const known = path === undefined ? [] : (said.get(path) ?? state.previews.get(path) ?? []);
   const lines = known.slice(-height).map(({ word, text }) => {
     const front = column(word, Math.min(KIND_WIDTH, columns));
-    return `${colours.dim(front)} ${truncate(text, Math.max(0, columns - widthOf(front) - 1))}`;
+    return `${colors.dim(front)} ${truncate(text, Math.max(0, columns - widthOf(front) - 1))}`;
   });
   while (lines.length < height) lines.push("");
   return lines;
 }
 
 /** What was said last, else as many of the keys as fit. */
-function footer(state: PickerState, { columns, colours }: PickerScreen): string {
-  if (state.message !== "") return colours.yellow(truncate(plainLine(state.message), columns));
+function footer(state: PickerState, { columns, colors }: PickerScreen): string {
+  if (state.message !== "") return colors.yellow(truncate(plainLine(state.message), columns));
   let line = "";
   for (const hint of hintsOf(state)) {
     const longer = line === "" ? hint : `${line}  ${hint}`;
     if (longer.length > columns) break;
     line = longer;
   }
-  return colours.dim(line);
+  return colors.dim(line);
 }
 
 function hintsOf({ contents, mode, scope }: PickerState): string[] {

@@ -34,12 +34,12 @@ function charactersOf(text: string): Intl.Segments {
   return graphemes.segment(text);
 }
 
-/** Returns the columns that a text takes in a terminal, colours left out; wide characters take two. */
+/** Returns the columns that a text takes in a terminal, colors left out; wide characters take two. */
 export function widthOf(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : measured(text);
 }
 
-/** Cuts a line without colours to a width, with an ellipsis where something was cut off; characters stay whole. */
+/** Cuts a line without colors to a width, with an ellipsis where something was cut off; characters stay whole. */
 export function truncate(text: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY) return text;
   const whole = beginningOf(text, width);
@@ -47,7 +47,7 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? "" : beginningOf(whole, width - 1).trimEnd() + ELLIPSIS;
 }
 
-/** Cuts off the beginning of a line without colours to fit a width, with an ellipsis where something was cut off. */
+/** Cuts off the beginning of a line without colors to fit a width, with an ellipsis where something was cut off. */
 export function truncateStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width < 1) return "";
@@ -67,7 +67,7 @@ export function column(text: string, width: number): string {
   return fitted + " ".repeat(Math.max(0, width - widthOf(fitted)));
 }
 
-/** Breaks text without colours into lines, at least one, between words, or in a long word if that may be broken. */
+/** Breaks text without colors into lines, at least one, between words, or in a long word if that may be broken. */
 export function wrap(text: string, width: number, breaksWords = true): string[] {
   if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];

@@ -84,12 +84,12 @@ export class TreeWriter {
   }
 
   #entryLine(row: TreeRow, ordinal: number, excerpt: Excerpt): string {
-    const { colours, width } = this.#out;
+    const { colors, width } = this.#out;
     const { tree, labels, leaf } = this.#session;
     const kind = this.#read.kinds[ordinal];
     const tone = kind?.tone ?? "damaged";
     const isNarrow = width < NARROW;
-    const paint = paintOf(colours, tone);
+    const paint = paintOf(colors, tone);
     const id = tree.idAt(ordinal);
     const label = labels.get(id)?.label;
     const leafMark = ordinal === leaf ? `  ${LEAF_MARK}` : "";
@@ -105,14 +105,14 @@ export class TreeWriter {
     const timeText = isNarrow ? "" : `${time}  `;
     const used = widthOf(`${gutter}. ${idText} ${kindText}${timeText}${labelMark}${leafMark}`);
     const text = truncate(excerpt.text, Math.max(0, width - used));
-    const textPaint = excerpt.isError ? colours.red : isQuiet(tone) ? colours.dim : String;
+    const textPaint = excerpt.isError ? colors.red : isQuiet(tone) ? colors.dim : String;
     return [
-      `${painted(colours.dim, gutter)}${paint(BULLETS[tone])} ${colours.dim(idText)} `,
+      `${painted(colors.dim, gutter)}${paint(BULLETS[tone])} ${colors.dim(idText)} `,
       painted(paint, kindText),
-      painted(colours.dim, timeText),
-      painted((one) => colours.bold(colours.yellow(one)), labelMark),
+      painted(colors.dim, timeText),
+      painted((one) => colors.bold(colors.yellow(one)), labelMark),
       painted(textPaint, text),
-      painted((one) => colours.bold(colours.green(one)), leafMark),
+      painted((one) => colors.bold(colors.green(one)), leafMark),
     ]
       .join("")
       .trimEnd();
@@ -120,14 +120,14 @@ export class TreeWriter {
 
   #foldLine(row: FoldRow): string {
     const gutter = this.#gutter(row);
-    const { colours, width } = this.#out;
+    const { colors, width } = this.#out;
     const isRun = row.kind === "run";
     const counts = countKinds(this.#read, isRun ? row.ordinals : entriesFrom(this.#session.tree, row.heads));
-    const paint = counts.failed > 0 ? colours.red : colours.dim;
+    const paint = counts.failed > 0 ? colors.red : colors.dim;
     const text = isRun ? runText(counts, row.branches) : branchesText(counts, row.heads.length);
     const below = gutter.replace("├─", "│ ");
     return wrap(text, width - widthOf(gutter))
-      .map((line, i) => painted(colours.dim, i === 0 ? gutter : below) + paint(line))
+      .map((line, i) => painted(colors.dim, i === 0 ? gutter : below) + paint(line))
       .join("\n");
   }
 
@@ -141,7 +141,7 @@ export class TreeWriter {
   }
 }
 
-/** Colours a text; of none, no colour is left behind. */
+/** Colors a text; of none, no color is left behind. */
 function painted(paint: (text: string) => string, text: string): string {
   return text === "" ? "" : paint(text);
 }

@@ -2,7 +2,7 @@ import type { Excerpt } from "../../../core/facts/excerpt.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import type { EntryKind, Tone } from "../../text/entry-kind.ts";
-import type { Colours, Output } from "../output.ts";
+import type { Colors, Output } from "../output.ts";
 import { column, truncate, widthOf, wrap } from "../text/width.ts";
 
 /** Columns that a text gets at least behind facts; where there are fewer, it gets a line of its own. */
@@ -11,7 +11,7 @@ export const LEAST_TEXT_WIDTH = 24;
 /** Columns before a text on a line of its own. */
 const INDENT = 4;
 
-/** Puts as much of a text behind short facts, which may be coloured, as fits, or on two lines of its own below them. */
+/** Puts as much of a text behind short facts, which may be colored, as fits, or on two lines of its own below them. */
 export function textBehind(
   front: string,
   text: string,
@@ -27,9 +27,9 @@ export function textBehind(
   return [front.trimEnd(), ...below.map((one) => `${" ".repeat(INDENT)}${paint(one)}`)].join("\n");
 }
 
-/** Returns short facts, which may be coloured, and as much of an excerpt as fits. */
+/** Returns short facts, which may be colored, and as much of an excerpt as fits. */
 export function excerptLine(facts: readonly string[], { text, isError }: Excerpt, out: Output): string {
-  return textBehind(facts.join(" "), text, out, isError ? out.colours.red : String);
+  return textBehind(facts.join(" "), text, out, isError ? out.colors.red : String);
 }
 
 type Paint = (text: string) => string;
@@ -37,23 +37,23 @@ type Paint = (text: string) => string;
 /** Columns of the longest known kind. */
 export const KIND_WIDTH = 14;
 
-/** The colour of each tone of entry. */
-export function paintOf(colours: Colours, tone: Tone): Paint {
+/** The color of each tone of entry. */
+export function paintOf(colors: Colors, tone: Tone): Paint {
   const paints: { readonly [name in Tone]: Paint } = {
-    user: (text) => colours.bold(colours.cyan(text)),
-    assistant: colours.green,
-    tool: colours.dim,
-    command: colours.yellow,
-    summary: (text) => colours.bold(colours.magenta(text)),
-    quiet: colours.dim,
-    damaged: colours.red,
+    user: (text) => colors.bold(colors.cyan(text)),
+    assistant: colors.green,
+    tool: colors.dim,
+    command: colors.yellow,
+    summary: (text) => colors.bold(colors.magenta(text)),
+    quiet: colors.dim,
+    damaged: colors.red,
   };
   return paints[tone];
 }
 
-/** Writes an entry's kind as a column, in its colour. */
-export function kindColumn(colours: Colours, { word, tone }: EntryKind): string {
-  return paintOf(colours, tone)(column(word, KIND_WIDTH));
+/** Writes an entry's kind as a column, in its color. */
+export function kindColumn(colors: Colors, { word, tone }: EntryKind): string {
+  return paintOf(colors, tone)(column(word, KIND_WIDTH));
 }
 
 /** Returns the length of the longest of some ids: in a pipe they are whole. */

@@ -18,14 +18,14 @@ export function writeFacts(facts: Facts, out: Output): void {
   const nameWidth = Math.min(MOST_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => widthOf(name))));
   for (const [name, value] of shown) {
     wrap(value, out.width - nameWidth - 2).forEach((line, i) => {
-      out.line(`${out.colours.dim(column(i === 0 ? name : "", nameWidth))}  ${line}`);
+      out.line(`${out.colors.dim(column(i === 0 ? name : "", nameWidth))}  ${line}`);
     });
   }
 }
 
 /** Writes where in a file an issue is, and what it is. */
 export function writeIssue({ line, offset, length, code, message }: SessionIssue, out: Output): void {
-  out.line(`  line ${line}, offset ${offset}, ${bytes(length)}: ${out.colours.bold(code)}`);
+  out.line(`  line ${line}, offset ${offset}, ${bytes(length)}: ${out.colors.bold(code)}`);
   writeIndented(message, out);
 }
 

@@ -32,7 +32,7 @@ export function writeUsageTable(
   out: Output,
   cut = truncate,
 ): void {
-  const { colours } = out;
+  const { colors } = out;
   const [nameTitle, ...numberTitles] = titles;
   const widths = numberTitles.map((title, i) =>
     Math.max(...[title, ...rows.map(({ numbers }) => numbers[i] ?? "")].map(widthOf)),
@@ -51,14 +51,14 @@ export function writeUsageTable(
       .slice(first)
       .map((number, i) => number.padStart(GAP + (widths[first + i] ?? 0)))
       .join("");
-  out.line(colours.dim(lineOf(nameTitle, numberTitles)));
+  out.line(colors.dim(lineOf(nameTitle, numberTitles)));
   for (const { name, numbers, isTotal = false, size = 0 } of rows) {
     const line = lineOf(name, numbers);
     const part =
       largest > 0 && room >= LEAST_BAR_WIDTH
         ? Math.max(size > 0 ? 1 : 0, Math.round((size / largest) * room))
         : 0;
-    const bar = part === 0 ? "" : " ".repeat(GAP) + colours.cyan("█".repeat(part));
-    out.line(isTotal ? colours.bold(line) : line + bar);
+    const bar = part === 0 ? "" : " ".repeat(GAP) + colors.cyan("█".repeat(part));
+    out.line(isTotal ? colors.bold(line) : line + bar);
   }
 }

@@ -50,7 +50,6 @@ test("--jsonl --full writes all branches, byte for byte", async () => {
 test.each([
   ["markdown", "# "],
   ["mermaid", "flowchart TD\n"],
-  ["dot", "digraph "],
 ])("--%s goes to the output, to a new file, or into JSON", async (name, start) => {
   const { folder, path } = branched();
   const { stdout, code } = await cli(["export", path, `--${name}`]);
@@ -72,8 +71,8 @@ test.each([
 });
 
 test.each([
-  [["--markdown", "--dot"], "Choose one format"],
-  [["--dot", "--leaf", "@leaf"], "leave out --leaf"],
+  [["--markdown", "--mermaid"], "Choose one format"],
+  [["--mermaid", "--leaf", "@leaf"], "leave out --leaf"],
   [["--jsonl", "--full", "--leaf", "@leaf"], "leave out --leaf"],
   [["--jsonl", "a", "-o", "b"], "Name one file"],
 ])("what contradicts itself is refused: %j", async (args, message) => {

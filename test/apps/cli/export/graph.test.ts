@@ -36,37 +36,11 @@ function readMermaid(text: string): Drawing {
   return drawing;
 }
 
-/** Reads the language of Graphviz, as far as it is made here. */
-function readDot(text: string): Drawing {
-  const lines = text.trimEnd().split("\n");
-  const string = String.raw`"((?:[^"\\\n]|\\[n"\\])*)"`;
-  expect(lines.shift()).toMatch(new RegExp(`^digraph ${string} \\{$`));
-  expect(lines.shift()).toMatch(/^ {2}node \[/);
-  expect(lines.pop()).toBe("}");
-  const drawing: Drawing = { nodes: new Map(), edges: [] };
-  const node = new RegExp(
-    `^ {2}(n\\d+) \\[label=${string}, fillcolor="#[0-9a-f]{6}"(, [a-z]+=[a-z0-9"]+)*\\];$`,
-  );
-  for (const line of lines) {
-    const [, name, shown = ""] = node.exec(line) ?? [];
-    const [, from, to] = /^ {2}(n\d+) -> (n\d+);$/.exec(line) ?? [];
-    if (name !== undefined) {
-      const plain = shown.replace(/\\(.)/g, (_, one: string) => (one === "n" ? "\n" : one));
-      drawing.nodes.set(name, plain.replaceAll("&amp;", "&"));
-    } else if (from !== undefined && to !== undefined) drawing.edges.push([from, to]);
-    else expect(line).toBe("a node or an edge");
-  }
-  return drawing;
-}
-
-describe.each([
-  ["mermaid", readMermaid],
-  ["dot", readDot],
-] as const)("--%s", (name, read) => {
+describe("--mermaid", () => {
   const draw = async (path: string, ...more: string[]) => {
-    const { code, stdout, stderr } = await cli(["export", path, `--${name}`, ...more]);
+    const { code, stdout, stderr } = await cli(["export", path, "--mermaid", ...more]);
     expect([code, stderr]).toEqual([0, ""]);
-    return read(stdout);
+    return readMermaid(stdout);
   };
 
   test("shows every entry with --full, and who hangs on whom", async () => {

@@ -37,7 +37,7 @@ function start(find: PickerWorld["find"], more: Partial<PickerWorld> = {}) {
   const terminal = new FakeTerminal();
   const chosen = pickSession({
     terminal,
-    colours: pc.createColors(false),
+    colors: pc.createColors(false),
     scope: "project",
     nowMs: () => NOW_MS,
     find,

@@ -11,7 +11,7 @@ import fc from "../../../support/fast-check.ts";
 await loadWidths();
 
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
-const plain = { colours: pc.createColors(false), nowMs: NOW_MS };
+const plain = { colors: pc.createColors(false), nowMs: NOW_MS };
 
 function session(number: number, name = "", firstMessage = `Message ${number}`): FileRow {
   const modified = new Date(NOW_MS - number * 60_000);

@@ -42,7 +42,7 @@ export interface CliSettings {
   readonly stores?: CliStores;
 }
 
-/** A terminal of 80 columns without colours. */
+/** A terminal of 80 columns without colors. */
 export const TERMINAL: CliSettings = { columns: 80, env: { NO_COLOR: "1" } };
 
 /** Runs the command line with streams that remember. */

@@ -21,7 +21,7 @@ export class FakeTerminal implements CliTerminal {
     Object.assign(this.input, { setRawMode: (isRaw: boolean) => this.rawModes.push(isRaw) });
   }
 
-  /** The lines that are shown, without colours. */
+  /** The lines that are shown, without colors. */
   get lines(): string[] {
     const drawn = this.written.split("\u001b[H").at(-1) ?? "";
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for

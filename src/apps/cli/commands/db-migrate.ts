@@ -2,7 +2,7 @@ import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
 import type { Command } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { flag, type Parameter } from "../parameters.ts";
+import { flag, type Parameter, rare } from "../parameters.ts";
 import { asUsage, UsageError } from "../usage-error.ts";
 
 const TO: Parameter<number | undefined> = {
@@ -16,16 +16,16 @@ const TO: Parameter<number | undefined> = {
   },
 };
 
-const SQL = flag("--sql", "only print the statements that would be run");
+const SQL = rare(flag("--sql", "only print the statements that would be run"));
 
-/** `sessiontree migrate`: makes the tables of a database, or changes them. */
+/** `sessiontree db migrate`: makes the tables of a database, or changes them. */
 export const command: Command = {
   details: `Sessions are kept in tables of their own schema. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
   parameters: [TO, SQL, YES],
   examples: [
-    ["migrate --store postgres://owner@db.example/agents", "the tables of this release"],
-    ["migrate --store postgres://owner@db.example/agents --to 0 --yes", "no tables, and no sessions"],
-    ["migrate --store postgres://reader@db.example/agents --sql", "for somebody else to run"],
+    ["db migrate --store postgres://owner@db.example/agents", "the tables of this release"],
+    ["db migrate --store postgres://owner@db.example/agents --to 0 --yes", "no tables, and no sessions"],
+    ["db migrate --store postgres://reader@db.example/agents --sql", "for somebody else to run"],
   ],
   run: async (call) => {
     const { get, io, json, out, stored } = call;

@@ -20,13 +20,13 @@ interface Target {
   locationOf(id: string): SessionLocation;
 }
 
-/** `sessiontree copy`: copies sessions between folders and databases. */
+/** `sessiontree db copy`: copies sessions between folders and databases. */
 export const command: Command = {
   details: `A copy has the id and the bytes of the original. Nothing is overwritten: a session whose id exists already is skipped, and the exit code is 1. With --store, ids and names are looked up in that database; a path is always a file.`,
   parameters: [SESSIONS, TO],
   examples: [
-    ["copy @last --to postgres://host@db.example/agents", "from a file into a database"],
-    ["copy 019c4512 --store postgres://host@db/agents --to ./sessions", "and into a folder"],
+    ["db copy @last --to postgres://host@db.example/agents", "from a file into a database"],
+    ["db copy 019c4512 --store postgres://host@db/agents --to ./sessions", "and into a folder"],
   ],
   run: async (call) => {
     const target = await openTarget(call);

@@ -11,7 +11,7 @@ function watchWhileWriting(scribe: Scribe, texts: readonly string[], args: reado
     if (text === undefined) interruption.abort();
     else scribe.user(text);
   };
-  return cli(["watch", scribe.path, ...args], {
+  return cli(["tree", scribe.path, "--follow", ...args], {
     onOutput: appendNext,
     // By then the command has read the session, so what is appended is new to it.
     untilInterrupted: () => {
@@ -27,7 +27,7 @@ test("shows each entry when it comes, and ends when interrupted", async () => {
   const { code, stdout, stderr } = await watchWhileWriting(scribe, ["one", "two \u001b[2J"]);
   expect([code, stderr]).toEqual([
     0,
-    `sessiontree: Watching ${scribe.path}; an interrupt (Ctrl-C) ends it.\n`,
+    `sessiontree: Following ${scribe.path}; an interrupt (Ctrl-C) ends it.\n`,
   ]);
   expect(stdout).toMatch(/^22:03 [0-9a-f]{8} user {12}one\n22:04 [0-9a-f]{8} user {12}two ␛\[2J\n$/);
 });
