@@ -1,6 +1,5 @@
 import type { ConversionIssue } from "../conversion-issue.ts";
-import type { RequestOptions } from "../conversion-options.ts";
-import type { Open } from "../open-union.ts";
+import type { Open, RequestOptions } from "../conversion-options.ts";
 
 /** A text part of an input message. */
 export interface OpenAIInputText {

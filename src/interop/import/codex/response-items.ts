@@ -10,7 +10,7 @@ import { reasoningText, textSignature } from "../../convert/openai-responses/ite
 import { argumentsOf } from "../../convert/tool-arguments.ts";
 import { withItemId } from "../../convert/tool-ids.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-text.ts";
 
 /** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";

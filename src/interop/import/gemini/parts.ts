@@ -5,7 +5,7 @@ import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { readSpokenPart } from "../../convert/gemini/read-parts.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
-import { textIn, textOf } from "../source-values.ts";
+import { textIn, textOf } from "../source-text.ts";
 
 /** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
