@@ -53,14 +53,14 @@ export { toBedrock } from "./interop/convert/bedrock/to-bedrock.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./interop/convert/conversion-issue.ts";
 export type { MessageImportOptions, RequestOptions } from "./interop/convert/conversion-options.ts";
 export { fromGemini, fromGeminiResponse } from "./interop/convert/gemini/from-gemini.ts";
-export { toGemini } from "./interop/convert/gemini/to-gemini.ts";
 export type {
   GeminiContent,
   GeminiContentLike,
   GeminiRequest,
   GeminiRequestLike,
   GeminiResponseLike,
-} from "./interop/convert/gemini/write-parts.ts";
+} from "./interop/convert/gemini/gemini-content.ts";
+export { toGemini } from "./interop/convert/gemini/to-gemini.ts";
 export { fromLangChain } from "./interop/convert/langchain/from-langchain.ts";
 export type {
   LangChainMessage,
@@ -91,5 +91,5 @@ export type {
   OpenAIResponsesRequest,
   OpenAIResponsesRequestLike,
   OpenAIResponsesResponseLike,
-} from "./interop/convert/openai-responses/openai-responses-types.ts";
+} from "./interop/convert/openai-responses/openai-responses-content.ts";
 export { toOpenAIResponses } from "./interop/convert/openai-responses/to-openai-responses.ts";

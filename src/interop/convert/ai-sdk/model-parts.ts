@@ -6,7 +6,7 @@ import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open, RequestOptions } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../images.ts";
-import { customInputOf } from "../openai-responses/write-items.ts";
+import { customInputOf } from "../openai-responses/openai-responses-content.ts";
 import { CACHE_FIELDS, withoutFields } from "../raw-form.ts";
 import {
   type Family,

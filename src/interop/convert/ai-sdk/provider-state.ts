@@ -3,7 +3,7 @@ import type { TextContent, ThinkingContent, ToolCall } from "../../../core/forma
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { redactedThinking } from "../anthropic/anthropic-content.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { isSignature } from "../gemini/write-parts.ts";
+import { isSignature } from "../gemini/gemini-content.ts";
 import {
   callItemOf,
   isReasoningIdOf,
@@ -11,7 +11,7 @@ import {
   reasoningParts,
   textItemOf,
   textSignature,
-} from "../openai-responses/item-ids.ts";
+} from "../openai-responses/openai-responses-content.ts";
 import { withItemId } from "../tool-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-parts.ts";
 

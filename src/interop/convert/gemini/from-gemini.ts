@@ -13,6 +13,7 @@ import {
   type SdkForm,
   unknownRole,
 } from "../message-history.ts";
+import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-content.ts";
 import {
   isResponse,
   plainPart,
@@ -21,9 +22,10 @@ import {
   readUser,
   withCallIds,
   withResponseId,
-} from "./read-parts.ts";
-import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./write-parts.ts";
-import { writeAnswer, writeResponse, writeUser } from "./write-parts.ts";
+  writeAnswer,
+  writeResponse,
+  writeUser,
+} from "./gemini-content.ts";
 
 /** Characters by which calls without ids of one response differ from those of others. */
 const SEED_LENGTH = 8;

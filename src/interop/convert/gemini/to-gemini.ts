@@ -11,16 +11,18 @@ import {
   writeTurns,
 } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
-import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
-import type { GeminiPart, GeminiRequest } from "./write-parts.ts";
+import type { GeminiPart, GeminiRequest } from "./gemini-content.ts";
 import {
   type CallStyle,
   isSignature,
   keptPart,
+  readAnswerParts,
+  readResponse,
+  readUser,
   writeAnswer,
   writeResponse,
   writeUser,
-} from "./write-parts.ts";
+} from "./gemini-content.ts";
 
 const MAX_ID = 64;
 const MAX_NAME = 64;

@@ -14,14 +14,22 @@ import {
 } from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { callIdOf } from "../tool-ids.ts";
-import { isHostOutput } from "./item-ids.ts";
 import type {
   OpenAIResponsesItemLike,
   OpenAIResponsesRequestLike,
   OpenAIResponsesResponseLike,
-} from "./openai-responses-types.ts";
-import { plainItem, readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
-import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
+} from "./openai-responses-content.ts";
+import {
+  isHostOutput,
+  plainItem,
+  readAnswer,
+  readResult,
+  readSystem,
+  readUser,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./openai-responses-content.ts";
 
 const FORM: SdkForm = {
   name: "openaiResponses",
