@@ -17,7 +17,7 @@ export type {
   ModelMessagesRequest,
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
-} from "./interop/convert/ai-sdk/model-message-types.ts";
+} from "./interop/convert/ai-sdk/model-parts.ts";
 export { toModelMessages } from "./interop/convert/ai-sdk/to-model-messages.ts";
 export { toUIMessages } from "./interop/convert/ai-sdk/to-ui-messages.ts";
 export type {
@@ -25,7 +25,7 @@ export type {
   UIMessageLike,
   UIMessagesOptions,
   UIMessagesResult,
-} from "./interop/convert/ai-sdk/ui-message-types.ts";
+} from "./interop/convert/ai-sdk/ui-parts.ts";
 export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./interop/convert/answer.ts";
 export type {
   AnthropicMessage,
@@ -33,7 +33,7 @@ export type {
   AnthropicRequest,
   AnthropicRequestLike,
   AnthropicResponseLike,
-} from "./interop/convert/anthropic/anthropic-types.ts";
+} from "./interop/convert/anthropic/anthropic-content.ts";
 export { fromAnthropic, fromAnthropicResponse } from "./interop/convert/anthropic/from-anthropic.ts";
 export { toAnthropic } from "./interop/convert/anthropic/to-anthropic.ts";
 export {
@@ -47,7 +47,7 @@ export type {
   BedrockRequest,
   BedrockRequestLike,
   BedrockResponseLike,
-} from "./interop/convert/bedrock/bedrock-types.ts";
+} from "./interop/convert/bedrock/bedrock-content.ts";
 export { fromBedrock, fromBedrockResponse } from "./interop/convert/bedrock/from-bedrock.ts";
 export { toBedrock } from "./interop/convert/bedrock/to-bedrock.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./interop/convert/conversion-issue.ts";
@@ -59,7 +59,7 @@ export type {
   GeminiRequest,
   GeminiRequestLike,
   GeminiResponseLike,
-} from "./interop/convert/gemini/gemini-types.ts";
+} from "./interop/convert/gemini/gemini-content.ts";
 export { toGemini } from "./interop/convert/gemini/to-gemini.ts";
 export { fromLangChain } from "./interop/convert/langchain/from-langchain.ts";
 export type {
@@ -67,7 +67,7 @@ export type {
   LangChainMessageData,
   LangChainMessageLike,
   LangChainRequest,
-} from "./interop/convert/langchain/langchain-types.ts";
+} from "./interop/convert/langchain/langchain-content.ts";
 export { toLangChain } from "./interop/convert/langchain/to-langchain.ts";
 export type { ConvertedMessages } from "./interop/convert/message-history.ts";
 export { fromOpenAIChat, fromOpenAIChatResponse } from "./interop/convert/openai-chat/from-openai-chat.ts";
@@ -78,7 +78,7 @@ export type {
   OpenAIChatRequest,
   OpenAIChatRequestLike,
   OpenAIChatResponseLike,
-} from "./interop/convert/openai-chat/openai-chat-types.ts";
+} from "./interop/convert/openai-chat/openai-chat-content.ts";
 export { toOpenAIChat } from "./interop/convert/openai-chat/to-openai-chat.ts";
 export {
   fromOpenAIResponses,
@@ -91,5 +91,5 @@ export type {
   OpenAIResponsesRequest,
   OpenAIResponsesRequestLike,
   OpenAIResponsesResponseLike,
-} from "./interop/convert/openai-responses/openai-responses-types.ts";
+} from "./interop/convert/openai-responses/openai-responses-content.ts";
 export { toOpenAIResponses } from "./interop/convert/openai-responses/to-openai-responses.ts";

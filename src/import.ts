@@ -50,7 +50,6 @@ export {
 export { importMessages, type MessagesInput } from "./interop/import/messages/import-messages.ts";
 export { importOpenCode, type OpenCodeInput } from "./interop/import/opencode/import-opencode.ts";
 export type { DeletedMessage } from "./interop/import/opencode/stored-messages.ts";
-export { importPi4, type Pi4Input } from "./interop/import/pi-v4/import-pi4.ts";
-export { readPi4Text } from "./interop/import/pi-v4/read-pi4.ts";
+export { importPi4, type Pi4Input, readPi4Text } from "./interop/import/pi-v4/import-pi4.ts";
 export { importQwen, type QwenInput } from "./interop/import/qwen/import-qwen.ts";
 export { readSourceText, type SourceRecord, type SourceText } from "./interop/import/source-text.ts";

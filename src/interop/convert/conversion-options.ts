@@ -55,3 +55,11 @@ function asTime(value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value)) return value;
   throw new TypeError("A conversion needs the time of the messages; pass { timestamp: Date.now() }.");
 }
+
+/**
+ * A type with at least these fields: an SDK's own type, or an object literal with more fields.
+ *
+ * Interfaces have no index signature, and object literals may not have unknown fields; each alternative accepts one
+ * of the two.
+ */
+export type Open<T> = T | (T & { readonly [field: string]: unknown });

@@ -4,7 +4,7 @@ import type { AgentMessage } from "../../core/format/message.ts";
 import { wellFormedText } from "../../core/format/well-formed-text.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { reasoningField } from "./openai-chat/openai-chat-content.ts";
-import { textItemOf } from "./openai-responses/item-ids.ts";
+import { textItemOf } from "./openai-responses/openai-responses-content.ts";
 import { keptForms } from "./raw-form.ts";
 
 /** Fields whose texts may be JSON that a request decodes, or that a server does. */

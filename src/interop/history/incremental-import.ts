@@ -6,8 +6,7 @@ import type { ImportCounts, ImportedSession } from "../import/imported-session.t
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget, SessionBytes } from "./import-target.ts";
-import { readSourceRange, stampOf, stampOfTitle } from "./source-file.ts";
-import { MAX_OWN_BYTES } from "./source-limits.ts";
+import { MAX_OWN_BYTES, readSourceRange, stampOf, stampOfTitle } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
 /** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */

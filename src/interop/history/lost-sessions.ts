@@ -2,10 +2,11 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { isDeletedImport } from "../../catalog/list/deleted-imports.ts";
 import { addTo } from "../../core/format/group-by.ts";
-import { importPrompts, textOfPrompt, timeOfPrompt } from "../import/claude-code/import-prompts.ts";
-import { sessionIdOf } from "../import/session-builder.ts";
-import { readSourceText, type SourceRecord } from "../import/source-text.ts";
-import { isoTimeOf, textOf } from "../import/source-values.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import { custom } from "../import/entry-bodies.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
+import { SessionBuilder, sessionIdOf } from "../import/session-builder.ts";
+import { isoTimeOf, readSourceText, type SourceRecord, textOf } from "../import/source-text.ts";
 import { cacheFor, foundIn, type ImportSessionsOptions } from "./import-sessions.ts";
 import { importTarget } from "./import-target.ts";
 import { SideFiles } from "./source-file.ts";
@@ -72,4 +73,46 @@ export async function keepLost(lost: LostSession, options: ImportSessionsOptions
   const mayMake = () => !isDeletedImport(imported);
   const status = await syncSession(target, location, imported.header, imported, mayMake);
   return status === "deleted" ? null : location;
+}
+
+/** What is left of a session whose transcript was deleted. */
+interface PromptsInput {
+  readonly sessionId: string;
+  /** Its records in the program's history of prompts. */
+  readonly prompts: readonly SourceRecord[];
+  readonly path: string;
+  readonly cwd: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+const WHAT_IT_IS =
+  "Only the prompts of this session are left: Claude Code has deleted its transcript, and still had these in its history of prompts.";
+
+/** Converts the prompts of a deleted session to a session that says what it is. */
+function importPrompts(input: PromptsInput): ImportedSession {
+  const { sessionId, prompts } = input;
+  const startedAt = prompts[0] && timeOfPrompt(prompts[0]);
+  const builder = new SessionBuilder(input, { source: "claude-code", sourceId: sessionId, startedAt });
+  const note = custom("claude-code.prompts-only", { content: WHAT_IT_IS });
+  let last = builder.add(`${sessionId} prompts only`, undefined, startedAt, note);
+  for (const [number, prompt] of prompts.entries()) {
+    const [key, time] = [`${sessionId} prompt ${number}`, timeOfPrompt(prompt)];
+    builder.counts.records++;
+    last = builder.addMessage(key, last, time, { role: "user", content: textOfPrompt(prompt) });
+    const { pastedContents } = prompt.value;
+    if (!isJsonRecord(pastedContents) || Object.keys(pastedContents).length === 0) continue;
+    last = builder.add(`${key} pasted`, last, time, custom("claude-code.pasted", { pastedContents }));
+  }
+  return builder.finish();
+}
+
+/** Returns what was typed. */
+function textOfPrompt({ value }: SourceRecord): string {
+  return textOf(value["display"]) ?? textOf(value["text"]) ?? "";
+}
+
+/** Returns when it was typed: Unix milliseconds, or a text. */
+function timeOfPrompt({ value }: SourceRecord): unknown {
+  return value["timestamp"] ?? value["ts"];
 }

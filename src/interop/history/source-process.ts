@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { getHeapStatistics } from "node:v8";
 import { onAbort } from "../../core/format/abort.ts";
 import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
-import { allowedMs } from "./source-limits.ts";
+import { allowedMs } from "./source-file.ts";
 import type { SourceTasks } from "./source-tasks.ts";
 
 /** A task for the process. */

@@ -8,7 +8,7 @@ import type { ImportedSession } from "../import/imported-session.ts";
 import { DatabaseCopies } from "./database-copies.ts";
 import { isDatabase } from "./file-facts.ts";
 import type { SourceFile } from "./source-file.ts";
-import { isSmall, MAX_OWN_BYTES } from "./source-limits.ts";
+import { isSmall, MAX_OWN_BYTES } from "./source-file.ts";
 import { NO_PROCESS, SourceProcess } from "./source-process.ts";
 import type { FileFacts, KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
 import { programOf } from "./source-table.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import { allowedMs } from "./source-limits.ts";
+import { allowedMs } from "./source-file.ts";
 
 /** Rows to read from a table; a value of another type than is asked for is null. */
 export interface TableQuery {

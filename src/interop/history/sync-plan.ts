@@ -1,20 +1,21 @@
-import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
+import { fieldsOf, listOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { inventEntryId } from "../../core/format/ids.ts";
 import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../../core/format/import-origin.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import { REDACTED_TEXT, redactMessage } from "../../core/format/redact-entry.ts";
 import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../../core/format/redaction.ts";
 import { isNameType, nameIn } from "../../core/format/session-name.ts";
 import { isoTime } from "../../core/format/timestamps.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { encodeParsed, encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
 import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
 import { isOfMessageArray } from "../import/messages/import-messages.ts";
 import { isLeafMarker } from "../import/session-builder.ts";
-import { RedactedCopies } from "./redacted-copies.ts";
 
 /**
  * What an import did to a session; `deleted` if it was left out because it was deleted here, `gone` if its source was deleted
@@ -367,4 +368,38 @@ export function entriesOf(session: LineSource): UnknownEntry[] {
 /** Returns the ids of a session's entries. */
 export function entryIdsOf({ index: { tree } }: LineSource): Set<string> {
   return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
+}
+
+/** Redacts what was redacted in an entry where a compaction behind it repeats it, to be sent again. */
+export class RedactedCopies {
+  readonly #contents: ReadonlySet<string>;
+
+  /** @param redacted - The redacted entries, with what they held. */
+  constructor(redacted: readonly AnySessionEntry[]) {
+    const contentsOf = ({ message, content }: UnknownEntry) => contentsIn(fieldsOf(message ?? { content }));
+    this.#contents = new Set(redacted.flatMap((entry) => contentsOf({ ...entry })));
+  }
+
+  /** Returns the entry itself, or one without the repeated messages, and without what its program keeps of them. */
+  without(entry: AnySessionEntry): AnySessionEntry {
+    if (this.#contents.size === 0 || !("retainedTail" in entry)) return entry;
+    const tail = listOf(entry.retainedTail);
+    const isCopy = (message: unknown) => contentsIn(fieldsOf(message)).some((one) => this.#contents.has(one));
+    if (!tail.some(isCopy)) return entry;
+    const { details: _, ...fields }: UnknownEntry = { ...entry };
+    const retainedTail = tail.map((message) =>
+      isJsonRecord(message) && isCopy(message) ? redactMessage(message, REDACTED_TEXT) : message,
+    );
+    return { ...fields, retainedTail };
+  }
+}
+
+/** Returns the texts of a message, and the arguments of its calls. */
+function contentsIn({ content, command, output }: { readonly [field: string]: unknown }): string[] {
+  const blocks = Array.isArray(content) ? content.map(fieldsOf) : [];
+  const inside = blocks.map(({ text, thinking, data, arguments: args }) => text ?? thinking ?? data ?? args);
+  return [content, command, output, ...inside].flatMap((one) => {
+    if (typeof one === "string") return one.trim() === "" ? [] : [one];
+    return isJsonRecord(one) && Object.keys(one).length > 0 ? [encodeParsed(one)] : [];
+  });
 }

@@ -2,7 +2,7 @@ import { blocksOf, fieldsOf } from "../../core/context/entry-fields.ts";
 import { readAnswerBlock } from "../convert/anthropic/anthropic-content.ts";
 import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
 import { placeholder } from "../convert/images.ts";
-import { textOf } from "./source-values.ts";
+import { textOf } from "./source-text.ts";
 
 /** Blocks of a message, and those that it can represent only by a short text. */
 export interface ConvertedBlocks<Block> {

@@ -1,9 +1,9 @@
 import type { Usage } from "../../core/format/content.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { defined, type JsonRecord } from "../../core/format/json.ts";
-import type { ToolResultMessage } from "../../core/format/message.ts";
-import type { UserBlock } from "../convert/dialect.ts";
-import { isPresent } from "./source-values.ts";
+import type { AssistantMessage, StopReason, ToolResultMessage } from "../../core/format/message.ts";
+import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
+import { isPresent } from "./source-text.ts";
 
 /** The body of an entry. */
 export interface EntryBody {
@@ -72,4 +72,20 @@ export function toolResult(output: ToolOutput): Omit<ToolResultMessage, "timesta
 /** Returns a record; undefined if it is empty. */
 export function ifFilled(record: JsonRecord): JsonRecord | undefined {
   return Object.keys(record).length === 0 ? undefined : record;
+}
+
+/** An answer to which later records of its program add. */
+type OpenAnswer = Pick<AssistantMessage, "content" | "stopReason" | "errorMessage">;
+
+/** Adds blocks; if a call is among them, the answer ends for a tool. */
+export function addBlocks(answer: OpenAnswer, blocks: readonly AnswerBlock[]): void {
+  answer.content.push(...blocks);
+  if (blocks.some(({ type }) => type === "toolCall")) answer.stopReason = "toolUse";
+}
+
+/** Sets why an answer ended, unless it ended for a tool. */
+export function endAnswer(answer: OpenAnswer, reason: StopReason, errorMessage?: string): void {
+  if (answer.stopReason === "toolUse") return;
+  answer.stopReason = reason;
+  if (errorMessage !== undefined) answer.errorMessage = errorMessage;
 }

@@ -15,8 +15,7 @@ import {
   type SourceName,
   type SourceParent,
 } from "./imported-session.ts";
-import { firstFolder } from "./source-text.ts";
-import { isoTimeOf } from "./source-values.ts";
+import { firstFolder, isoTimeOf } from "./source-text.ts";
 
 interface ImportInput {
   readonly path?: string;

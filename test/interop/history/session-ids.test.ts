@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { IMPORT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { previewImport, type SessionImport } from "../../../src/interop/history/import-sessions.ts";
 import { FileTarget } from "../../../src/interop/history/import-target.ts";
-import { SessionIds } from "../../../src/interop/history/session-ids.ts";
+import { SessionIds } from "../../../src/interop/history/session-importer.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";

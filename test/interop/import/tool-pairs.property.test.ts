@@ -6,8 +6,7 @@ import type { ImportedSession } from "../../../src/interop/import/imported-sessi
 import { importKimi, readKimiText } from "../../../src/interop/import/kimi/import-kimi.ts";
 import { importMessages } from "../../../src/interop/import/messages/import-messages.ts";
 import { importOpenCode } from "../../../src/interop/import/opencode/import-opencode.ts";
-import { importPi4 } from "../../../src/interop/import/pi-v4/import-pi4.ts";
-import { readPi4Text } from "../../../src/interop/import/pi-v4/read-pi4.ts";
+import { importPi4, readPi4Text } from "../../../src/interop/import/pi-v4/import-pi4.ts";
 import fc from "../../support/fast-check.ts";
 import * as claude from "./support/claude-records.ts";
 import * as codex from "./support/codex-records.ts";

@@ -2,9 +2,9 @@ import { statedCost } from "../../../core/facts/usage.ts";
 import type { Message } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { isSameMessage } from "../../convert/append-conversation.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import { type MessageImportOptions, timesOf } from "../../convert/conversion-options.ts";
-import { isSameMessage } from "../../convert/same-message.ts";
 import type { AcpUpdateLike } from "./acp-types.ts";
 import { UpdateReader, type UpdateSource } from "./update-reader.ts";
 

@@ -7,11 +7,11 @@ import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { readUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
-import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-message-types.ts";
+import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-parts.ts";
 import { appendMatching, type ConversationSession } from "../../convert/append-conversation.ts";
-import { assertMessages } from "../../convert/assert-messages.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
+import { assertMessages } from "../../convert/message-history.ts";
 
 /** What saving a chat did. */
 export interface SavedChat {

@@ -2,9 +2,8 @@ import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type AnswerFields, type StopReasons, usageOf } from "../answer.ts";
-import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History } from "../message-history.ts";
+import { assertMessages, type ConvertedMessages, History, unknownRole } from "../message-history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import type {
@@ -12,7 +11,7 @@ import type {
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
   ModelStepLike,
-} from "./model-message-types.ts";
+} from "./model-parts.ts";
 import {
   plainPart,
   readAnswer,

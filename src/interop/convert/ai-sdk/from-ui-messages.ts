@@ -1,14 +1,20 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { AnswerFields } from "../answer.ts";
-import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type SdkForm, withDetails } from "../message-history.ts";
+import {
+  assertMessages,
+  type ConvertedMessages,
+  History,
+  type SdkForm,
+  unknownRole,
+  withDetails,
+} from "../message-history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { readUsage } from "./from-model-messages.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
-import type { UIMessageLike } from "./ui-message-types.ts";
+import type { UIMessageLike } from "./ui-parts.ts";
 import {
   isStepStart,
   type PartResult,

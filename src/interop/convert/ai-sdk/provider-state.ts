@@ -3,7 +3,7 @@ import type { TextContent, ThinkingContent, ToolCall } from "../../../core/forma
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { redactedThinking } from "../anthropic/anthropic-content.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { isSignature } from "../gemini/write-parts.ts";
+import { isSignature } from "../gemini/gemini-content.ts";
 import {
   callItemOf,
   isReasoningIdOf,
@@ -11,9 +11,9 @@ import {
   reasoningParts,
   textItemOf,
   textSignature,
-} from "../openai-responses/item-ids.ts";
+} from "../openai-responses/openai-responses-content.ts";
 import { withItemId } from "../tool-ids.ts";
-import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
+import type { ModelProviderOptions, ModelReasoningPart } from "./model-parts.ts";
 
 /** Providers whose state the AI SDK carries, by the names of their fields. */
 export type Family = "anthropic" | "openai" | "google";

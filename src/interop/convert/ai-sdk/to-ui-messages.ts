@@ -7,7 +7,7 @@ import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } f
 import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
 import { canReplay, familyOf } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
-import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-message-types.ts";
+import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-parts.ts";
 import { readStep, readUserParts, splitSteps, writeStep, writeUserParts } from "./ui-parts.ts";
 
 const ID_LENGTH = 16;

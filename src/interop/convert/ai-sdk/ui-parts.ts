@@ -1,12 +1,14 @@
 import { textsOf } from "../../../core/context/content-text.ts";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
+import type { ConversionIssue } from "../conversion-issue.ts";
+import type { Open } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf } from "../images.ts";
 import { isSameJson, keepRaw, rawOf, withoutFields } from "../raw-form.ts";
+import type { ModelProviderOptions } from "./model-parts.ts";
 import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts";
 import type { Family } from "./provider-state.ts";
-import type { UIFilePart, UIPart, UITextPart, UIToolPart } from "./ui-message-types.ts";
 
 /** Result of a call that the user denied. */
 const DENIED = "Tool execution was denied.";
@@ -179,3 +181,77 @@ export function plainUIPart(part: object): object {
   const { type, ...rest } = withoutFields(part, isToolPart(part) ? [] : ["state", "id"]);
   return { type, ...rest };
 }
+
+/** A text. */
+interface UITextPart {
+  type: "text";
+  text: string;
+  providerMetadata?: ModelProviderOptions;
+}
+
+/** Thinking of the model. */
+interface UIReasoningPart {
+  type: "reasoning";
+  text: string;
+  providerMetadata?: ModelProviderOptions;
+}
+
+/** A file, as a `data:` URL. */
+interface UIFilePart {
+  type: "file";
+  mediaType: string;
+  url: string;
+}
+
+/** Begins a model call. */
+interface UIStepStartPart {
+  type: "step-start";
+}
+
+/** A tool call and its outcome. */
+type UIToolPart = {
+  type: `tool-${string}`;
+  toolCallId: string;
+  input: unknown;
+  callProviderMetadata?: ModelProviderOptions;
+} & (
+  | { state: "input-available" }
+  | { state: "output-available"; output: unknown }
+  | { state: "output-error"; errorText: string }
+);
+
+/** A part of a UI message. */
+export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart | UIToolPart;
+
+/** A message of the AI SDK's user interfaces: a user message, or everything until the next one. */
+export interface UIMessage {
+  id: string;
+  role: "user" | "assistant";
+  /** Data of the host; absent if there is none. */
+  metadata?: unknown;
+  parts: UIPart[];
+}
+
+/** Options of `toUIMessages`. */
+export interface UIMessagesOptions {
+  /**
+   * Returns the id of a UI message, for the index of the first message in it. Default: a digest of index and content, the
+   * same at every conversion.
+   */
+  readonly id?: (index: number) => string;
+}
+
+/** What `toUIMessages` makes. */
+export interface UIMessagesResult {
+  /** Absent if there is no system message. Since version 7, the AI SDK wants instructions apart from messages. */
+  instructions?: string;
+  messages: UIMessage[];
+  issues: ConversionIssue[];
+}
+
+/** A message as the SDK types it, and as `toUIMessages` makes it. */
+export type UIMessageLike = Open<{
+  readonly id: string;
+  readonly role: "system" | "user" | "assistant";
+  readonly parts: readonly Open<{ readonly type: string }>[];
+}>;

@@ -3,9 +3,20 @@ import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
-import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import {
+  assertMessages,
+  type ConvertedMessages,
+  History,
+  onlyAnswer,
+  type SdkForm,
+  unknownRole,
+} from "../message-history.ts";
+import type {
+  AnthropicMessageLike,
+  AnthropicRequestLike,
+  AnthropicResponseLike,
+} from "./anthropic-content.ts";
 import {
   isBlocks,
   readAnswer,
@@ -18,7 +29,6 @@ import {
   writeResult,
   writeUser,
 } from "./anthropic-content.ts";
-import type { AnthropicMessageLike, AnthropicRequestLike, AnthropicResponseLike } from "./anthropic-types.ts";
 
 const FORM: SdkForm = {
   name: "anthropic",

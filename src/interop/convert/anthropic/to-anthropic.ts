@@ -3,9 +3,9 @@ import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
-import { type PlannedResult, planRequest } from "../request-plan.ts";
+import { type PlannedResult, planRequest, writeTurns } from "../request-plan.ts";
 import { plainName, ToolIds } from "../tool-ids.ts";
-import { writeTurns } from "../write-turns.ts";
+import type { AnthropicMessage, AnthropicRequest, AnthropicToolResult } from "./anthropic-content.ts";
 import {
   isBlocks,
   readAnswer,
@@ -15,7 +15,6 @@ import {
   writeResult,
   writeUser,
 } from "./anthropic-content.ts";
-import type { AnthropicMessage, AnthropicRequest, AnthropicToolResult } from "./anthropic-types.ts";
 
 const MAX_ID = 64;
 const MAX_NAME = 128;

@@ -1,8 +1,16 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
-import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import {
+  assertMessages,
+  type ConvertedMessages,
+  History,
+  isList,
+  onlyAnswer,
+  type SdkForm,
+  unknownRole,
+} from "../message-history.ts";
+import type { BedrockMessageLike, BedrockRequestLike, BedrockResponseLike } from "./bedrock-content.ts";
 import {
   readAnswer,
   readResult,
@@ -13,7 +21,6 @@ import {
   writeResult,
   writeUser,
 } from "./bedrock-content.ts";
-import type { BedrockMessageLike, BedrockRequestLike, BedrockResponseLike } from "./bedrock-types.ts";
 
 const FORM: SdkForm = {
   name: "bedrock",

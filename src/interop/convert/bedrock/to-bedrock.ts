@@ -2,9 +2,9 @@ import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
-import { planRequest } from "../request-plan.ts";
+import { joinTurns, planRequest, writeTurns } from "../request-plan.ts";
 import { plainName, ToolIds } from "../tool-ids.ts";
-import { joinTurns, writeTurns } from "../write-turns.ts";
+import type { BedrockBlock, BedrockMessage, BedrockRequest } from "./bedrock-content.ts";
 import {
   endsInReasoning,
   fromWire,
@@ -16,7 +16,6 @@ import {
   writeResult,
   writeUser,
 } from "./bedrock-content.ts";
-import type { BedrockBlock, BedrockMessage, BedrockRequest } from "./bedrock-types.ts";
 
 const MAX_ID = 64;
 

@@ -3,10 +3,17 @@ import type { Usage } from "../../../core/format/content.ts";
 import { digestOf } from "../../../core/format/ids.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, countOf, type StopReasons, stopOrToolUse, usageOf } from "../answer.ts";
-import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
-import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
+import {
+  assertMessages,
+  type ConvertedMessages,
+  History,
+  isList,
+  onlyAnswer,
+  type SdkForm,
+  unknownRole,
+} from "../message-history.ts";
+import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-content.ts";
 import {
   isResponse,
   plainPart,
@@ -15,8 +22,10 @@ import {
   readUser,
   withCallIds,
   withResponseId,
-} from "./read-parts.ts";
-import { writeAnswer, writeResponse, writeUser } from "./write-parts.ts";
+  writeAnswer,
+  writeResponse,
+  writeUser,
+} from "./gemini-content.ts";
 
 /** Characters by which calls without ids of one response differ from those of others. */
 const SEED_LENGTH = 8;

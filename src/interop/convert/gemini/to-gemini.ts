@@ -3,19 +3,26 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { ModelIdentity } from "../dialect.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
-import { type PlannedAnswer, type PlannedResult, planRequest } from "../request-plan.ts";
+import {
+  joinTurns,
+  type PlannedAnswer,
+  type PlannedResult,
+  planRequest,
+  writeTurns,
+} from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
-import { joinTurns, writeTurns } from "../write-turns.ts";
-import type { GeminiPart, GeminiRequest } from "./gemini-types.ts";
-import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
+import type { GeminiPart, GeminiRequest } from "./gemini-content.ts";
 import {
   type CallStyle,
   isSignature,
   keptPart,
+  readAnswerParts,
+  readResponse,
+  readUser,
   writeAnswer,
   writeResponse,
   writeUser,
-} from "./write-parts.ts";
+} from "./gemini-content.ts";
 
 const MAX_ID = 64;
 const MAX_NAME = 64;

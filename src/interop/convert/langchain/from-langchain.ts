@@ -1,9 +1,16 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 import { type AnswerFields, STOP_REASONS, stopOrToolUse } from "../answer.ts";
-import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { answeredBy, type ConvertedMessages, History, type SdkForm } from "../message-history.ts";
+import {
+  answeredBy,
+  assertMessages,
+  type ConvertedMessages,
+  History,
+  type SdkForm,
+  unknownRole,
+} from "../message-history.ts";
+import type { LangChainMessageLike } from "./langchain-content.ts";
 import {
   type LangChainRecord,
   plainMessage,
@@ -16,7 +23,6 @@ import {
   writeResult,
   writeUser,
 } from "./langchain-content.ts";
-import type { LangChainMessageLike } from "./langchain-types.ts";
 
 const FORM: SdkForm = {
   name: "langchain",

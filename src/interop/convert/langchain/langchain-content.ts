@@ -5,6 +5,8 @@ import type { ToolResultMessage, UserMessage } from "../../../core/format/messag
 import { base64Of } from "../ai-sdk/model-parts.ts";
 import { usageOf } from "../answer.ts";
 import { readAnswerBlock, writeAnswerBlock } from "../anthropic/anthropic-content.ts";
+import type { ConversionIssue } from "../conversion-issue.ts";
+import type { Open } from "../conversion-options.ts";
 import { type AnswerBlock, isSigned, type ReadResult, type UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { readAnswer as readOpenAIAnswer } from "../openai-chat/openai-chat-content.ts";
@@ -230,3 +232,34 @@ function isEmpty(value: unknown): boolean {
   const { lc, type } = value;
   return Object.keys(value).length === 0 || (lc === 2 && type === "undefined");
 }
+
+/**
+ * The fields of a stored message, typed as LangChain types them.
+ *
+ * `content` may also be a list of blocks, and an answer has `tool_calls`, although LangChain's type does not say so.
+ */
+export interface LangChainMessageData {
+  content: string;
+  role: string | undefined;
+  name: string | undefined;
+  tool_call_id: string | undefined;
+  id?: string;
+}
+
+/** A message as LangChain stores it: what `mapStoredMessagesToChatMessages` takes. */
+export interface LangChainMessage {
+  type: string;
+  data: LangChainMessageData;
+}
+
+/** What `toLangChain` makes. */
+export interface LangChainRequest {
+  /** Instructions first, as a message of type `system`. */
+  messages: LangChainMessage[];
+  issues: ConversionIssue[];
+}
+
+/** A message of LangChain: an instance, its stored form, what a checkpointer serialises, or fields with a type or role. */
+export type LangChainMessageLike =
+  | Open<{ readonly type: string }>
+  | Open<{ readonly role: string; readonly content: unknown }>;

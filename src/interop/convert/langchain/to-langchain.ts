@@ -7,6 +7,7 @@ import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { isSameJson, rawOf } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
+import type { LangChainMessage, LangChainRequest } from "./langchain-content.ts";
 import {
   isReplayable,
   readAnswer,
@@ -16,7 +17,6 @@ import {
   writeResult,
   writeUser,
 } from "./langchain-content.ts";
-import type { LangChainMessage, LangChainRequest } from "./langchain-types.ts";
 
 /** What all of LangChain's providers take: OpenAI's limit. */
 const MAX_ID = 40;

@@ -2,11 +2,22 @@ import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { digestOf } from "../../../core/format/ids.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, readOpenAIUsage, STOP_REASONS, stopOrToolUse } from "../answer.ts";
-import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
-import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import {
+  assertMessages,
+  type ConvertedMessages,
+  History,
+  onlyAnswer,
+  type SdkForm,
+  unknownRole,
+} from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
+import type {
+  OpenAIChatMessageLike,
+  OpenAIChatRequestLike,
+  OpenAIChatResponseLike,
+} from "./openai-chat-content.ts";
 import {
   argumentsIn,
   plainMessage,
@@ -19,11 +30,6 @@ import {
   writeResult,
   writeUser,
 } from "./openai-chat-content.ts";
-import type {
-  OpenAIChatMessageLike,
-  OpenAIChatRequestLike,
-  OpenAIChatResponseLike,
-} from "./openai-chat-types.ts";
 
 const FORM: SdkForm = {
   name: "openaiChat",

@@ -3,19 +3,12 @@ import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.t
 import type { ThinkingContent, ToolCall } from "../../../core/format/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
+import type { ConversionIssue } from "../conversion-issue.ts";
+import type { Open, RequestOptions } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
 import { argumentsOf, plainArguments } from "../tool-arguments.ts";
-import type {
-  OpenAIChatAssistantMessage,
-  OpenAIChatImage,
-  OpenAIChatMessage,
-  OpenAIChatText,
-  OpenAIChatToolCall,
-  OpenAIChatToolMessage,
-  OpenAIChatUserMessage,
-} from "./openai-chat-types.ts";
 
 /** Fields in which servers return reasoning; the field's name becomes the signature. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
@@ -224,3 +217,97 @@ function plainCall(call: unknown): unknown {
   const { arguments: args, ...facts } = fieldsOf(called);
   return { ...rest, function: { ...facts, arguments: plainArguments(args) } };
 }
+
+/** A text part of OpenAI's Chat Completions API. */
+interface OpenAIChatText {
+  type: "text";
+  text: string;
+}
+
+/** An image part, inline as a `data:` URL. */
+interface OpenAIChatImage {
+  type: "image_url";
+  image_url: { url: string };
+}
+
+/** A tool call. */
+interface OpenAIChatToolCall {
+  id: string;
+  type: "function";
+  /** `arguments` is JSON. */
+  function: { name: string; arguments: string };
+}
+
+/** Instructions. */
+interface OpenAIChatSystemMessage {
+  role: "system" | "developer";
+  content: string;
+}
+
+/** A user message. */
+interface OpenAIChatUserMessage {
+  role: "user";
+  content: string | (OpenAIChatText | OpenAIChatImage)[];
+}
+
+/** An answer, with the reasoning fields of other servers for this API. */
+interface OpenAIChatAssistantMessage {
+  role: "assistant";
+  content: string | null;
+  tool_calls?: OpenAIChatToolCall[];
+  reasoning?: string;
+  reasoning_content?: string;
+  reasoning_text?: string;
+  reasoning_details?: unknown[];
+}
+
+/** Result of a tool call. */
+interface OpenAIChatToolMessage {
+  role: "tool";
+  tool_call_id: string;
+  content: string;
+}
+
+/** A message of a request. */
+export type OpenAIChatMessage =
+  | OpenAIChatSystemMessage
+  | OpenAIChatUserMessage
+  | OpenAIChatAssistantMessage
+  | OpenAIChatToolMessage;
+
+/** Options of `toOpenAIChat`. */
+export interface OpenAIChatOptions extends RequestOptions {
+  /** Role of system messages. Default: `system`, which every server knows. */
+  readonly systemRole?: "system" | "developer";
+}
+
+/** What `toOpenAIChat` makes: `const { issues, ...request } = toOpenAIChat(messages)` is for `completions.create`. */
+export interface OpenAIChatRequest {
+  messages: OpenAIChatMessage[];
+  issues: ConversionIssue[];
+}
+
+/** A message as the SDK types it, and as `toOpenAIChat` makes it. */
+export type OpenAIChatMessageLike = Open<{
+  readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+  readonly content?: string | readonly Open<{ readonly type: string }>[] | null | undefined;
+}>;
+
+/** A request as the SDK types it, and as `toOpenAIChat` makes it. */
+export type OpenAIChatRequestLike = Open<{
+  readonly messages: readonly (OpenAIChatMessageLike | OpenAIChatResponseLike)[];
+}>;
+
+/** A response as the SDK types it. */
+export type OpenAIChatResponseLike = Open<{
+  readonly id: string;
+  readonly model: string;
+  readonly choices: readonly Open<{
+    readonly finish_reason: string | null;
+    readonly message: Open<{ readonly role: "assistant"; readonly content: string | null }>;
+  }>[];
+  readonly usage?:
+    | Open<{ readonly prompt_tokens: number; readonly completion_tokens: number }>
+    | null
+    | undefined;
+}>;

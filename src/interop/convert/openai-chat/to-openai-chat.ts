@@ -3,6 +3,7 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { type PlannedItem, planRequest, type RequestPlan, reportFailedResult } from "../request-plan.ts";
 import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
+import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-content.ts";
 import {
   isReplayable,
   keptMessage,
@@ -14,7 +15,6 @@ import {
   writeResult,
   writeUser,
 } from "./openai-chat-content.ts";
-import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-types.ts";
 
 const MAX_ID = 40;
 

@@ -1,20 +1,35 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, readOpenAIUsage, type StopReasons, stopOrToolUse } from "../answer.ts";
-import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
-import { type ConvertedMessages, History, onlyAnswer, type SdkForm } from "../message-history.ts";
+import {
+  assertMessages,
+  type ConvertedMessages,
+  History,
+  isList,
+  onlyAnswer,
+  type SdkForm,
+  unknownRole,
+} from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { callIdOf } from "../tool-ids.ts";
-import { isHostOutput } from "./item-ids.ts";
 import type {
   OpenAIResponsesItemLike,
   OpenAIResponsesRequestLike,
   OpenAIResponsesResponseLike,
-} from "./openai-responses-types.ts";
-import { plainItem, readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
-import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
+} from "./openai-responses-content.ts";
+import {
+  isHostOutput,
+  plainItem,
+  readAnswer,
+  readResult,
+  readSystem,
+  readUser,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./openai-responses-content.ts";
 
 const FORM: SdkForm = {
   name: "openaiResponses",

@@ -10,14 +10,6 @@ import {
   reportFailedResult,
 } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
-import {
-  isHostCall,
-  isHostOutput,
-  isReasoningIdOf,
-  MAX_ID,
-  reasoningItemOf,
-  textItemOf,
-} from "./item-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAICustomToolCall,
@@ -25,9 +17,22 @@ import type {
   OpenAIResponsesItem,
   OpenAIResponsesOptions,
   OpenAIResponsesRequest,
-} from "./openai-responses-types.ts";
-import { readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
-import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
+} from "./openai-responses-content.ts";
+import {
+  isHostCall,
+  isHostOutput,
+  isReasoningIdOf,
+  MAX_ID,
+  readAnswer,
+  readResult,
+  readSystem,
+  readUser,
+  reasoningItemOf,
+  textItemOf,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./openai-responses-content.ts";
 
 const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   ...USUAL_DIALECT,

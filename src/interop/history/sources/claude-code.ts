@@ -8,7 +8,7 @@ import { type Dollars, dollarsWhenCopied, inheritedDollarsIn } from "../../impor
 import { importClaudeCode } from "../../import/claude-code/import-claude-code.ts";
 import { blocksOfType } from "../../import/claude-code/message-parts.ts";
 import { isNode } from "../../import/claude-code/record-graph.ts";
-import { isDroppedNote } from "../../import/claude-code/session-notes.ts";
+import { isDroppedNote } from "../../import/claude-code/thread-entries.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
 import { entryIdOf } from "../../import/session-builder.ts";
 import {
@@ -16,10 +16,12 @@ import {
   firstFolder,
   firstText,
   isFolderName,
+  member,
   readSourceText,
   type SourceRecord,
+  textIn,
+  textOf,
 } from "../../import/source-text.ts";
-import { member, textIn, textOf } from "../../import/source-values.ts";
 import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
 import {
   type Environment,

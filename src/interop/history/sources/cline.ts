@@ -10,8 +10,7 @@ import {
   readClineText,
 } from "../../import/cline/import-cline.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
-import { firstFolder } from "../../import/source-text.ts";
-import { isoTimeOf, textOf } from "../../import/source-values.ts";
+import { firstFolder, isoTimeOf, textOf } from "../../import/source-text.ts";
 import { readSourceAsText, SideFiles } from "../source-file.ts";
 import {
   type Environment,

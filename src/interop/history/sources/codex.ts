@@ -3,8 +3,14 @@ import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { absolutePath } from "../../../session/log/session-paths.ts";
 import { importCodex } from "../../import/codex/import-codex.ts";
 import { readOldCodexText } from "../../import/codex/rollout.ts";
-import { firstFolder, firstText, readSourceText, type SourceRecord } from "../../import/source-text.ts";
-import { member, textOf } from "../../import/source-values.ts";
+import {
+  firstFolder,
+  firstText,
+  member,
+  readSourceText,
+  type SourceRecord,
+  textOf,
+} from "../../import/source-text.ts";
 import { readSourceAsText, type SideFiles, textOfFile } from "../source-file.ts";
 import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
 

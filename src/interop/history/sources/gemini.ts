@@ -3,8 +3,7 @@ import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { sha256 } from "../../../session/fs/digest.ts";
 import { importGemini, readGeminiText } from "../../import/gemini/import-gemini.ts";
-import { isFolderName, readSourceText } from "../../import/source-text.ts";
-import { textOf } from "../../import/source-values.ts";
+import { isFolderName, readSourceText, textOf } from "../../import/source-text.ts";
 import { readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 

@@ -3,8 +3,7 @@ import { digestOf } from "../../../core/format/ids.ts";
 import { absolutePath } from "../../../session/log/session-paths.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
 import { importKimi, readKimiText } from "../../import/kimi/import-kimi.ts";
-import { firstFolder } from "../../import/source-text.ts";
-import { isoTimeOf, member } from "../../import/source-values.ts";
+import { firstFolder, isoTimeOf, member } from "../../import/source-text.ts";
 import { readSourcePieces, SideFiles } from "../source-file.ts";
 import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
 

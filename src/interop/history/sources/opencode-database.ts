@@ -5,14 +5,12 @@ import { addTo } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
-import { newerVersion } from "../../import/opencode/import-opencode.ts";
+import { newerVersion, type OpenCodeInput } from "../../import/opencode/import-opencode.ts";
 import { getToolCallId } from "../../import/opencode/parts.ts";
 import type { DeletedMessage } from "../../import/opencode/stored-messages.ts";
-import { leftOut } from "../../import/source-text.ts";
-import { member, textOf } from "../../import/source-values.ts";
+import { isoTimeOf, leftOut, member, textOf } from "../../import/source-text.ts";
 import type { FileFacts } from "../source-program.ts";
 import { type Database, type TableQuery, withDatabase } from "../sqlite.ts";
-import { factsOf, type StoredSession } from "./opencode-facts.ts";
 
 const TIMES = ["time_created", "time_updated"];
 const SESSION_TEXTS = ["id", "project_id", "parent_id", "directory", "title", "version"];
@@ -230,4 +228,33 @@ function numberTooLarge(path: string, sessionId: string, table: string): Session
 function unknownTables(path: string): SessionError {
   const message = `${path} has other tables than the databases of OpenCode that are known. Export its sessions with "opencode export", and import those files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
+}
+
+/** A session of OpenCode as one of its stores holds it, in the form of its exports. */
+export type StoredSession = Pick<OpenCodeInput, "document" | "deleted" | "toolCallId" | "issues">;
+
+/**
+ * Returns the facts of a session.
+ *
+ * @param info - As in an export.
+ * @param firstMs - When its first message was made, Unix milliseconds; 0 if unknown.
+ */
+export function factsOf(info: JsonRecord, firstMs: number): FileFacts[] {
+  const sessionId = textOf(info["id"]);
+  if (sessionId === undefined) return [];
+  const startedAt = isoTimeOf(member(info, "time")["created"]);
+  const begunAt = firstMs > 0 ? isoTimeOf(firstMs) : undefined;
+  return [
+    {
+      source: "opencode",
+      sessionId,
+      cwd: textOf(info["directory"]) ?? "",
+      startedAt,
+      parentId: textOf(info["parentID"]),
+      baseId: textOf(info["projectID"]),
+      begunAt,
+      // A fork copies messages with their times.
+      isCopy: begunAt !== undefined && startedAt !== undefined && begunAt < startedAt,
+    },
+  ];
 }

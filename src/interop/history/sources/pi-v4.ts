@@ -1,8 +1,6 @@
 import { basename } from "node:path";
-import { importPi4 } from "../../import/pi-v4/import-pi4.ts";
-import { headerOf, readPi4Text } from "../../import/pi-v4/read-pi4.ts";
-import { firstFolder } from "../../import/source-text.ts";
-import { isoTimeOf, textOf } from "../../import/source-values.ts";
+import { headerOf, importPi4, readPi4Text } from "../../import/pi-v4/import-pi4.ts";
+import { firstFolder, isoTimeOf, textOf } from "../../import/source-text.ts";
 import { readSource } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 

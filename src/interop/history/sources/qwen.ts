@@ -1,7 +1,6 @@
 import { basename, join } from "node:path";
 import { importQwen } from "../../import/qwen/import-qwen.ts";
-import { fieldOf, firstFolder, firstText, readSourceText } from "../../import/source-text.ts";
-import { textOf } from "../../import/source-values.ts";
+import { fieldOf, firstFolder, firstText, readSourceText, textOf } from "../../import/source-text.ts";
 import { textOfFile } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 

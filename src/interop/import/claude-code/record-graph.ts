@@ -1,8 +1,7 @@
 import { listOf } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { issueAt, type SourceRecord } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { issueAt, member, type SourceRecord, textOf } from "../source-text.ts";
 
 /** A record that is part of the conversation, identified by its `uuid`. */
 export class RecordNode {

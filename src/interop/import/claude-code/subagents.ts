@@ -3,7 +3,7 @@ import { addTo } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceText } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-text.ts";
 import { blocksOfType, resultBlocks, userText } from "./message-parts.ts";
 import { linkRecords, type RecordNode } from "./record-graph.ts";
 

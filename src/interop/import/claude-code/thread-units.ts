@@ -1,8 +1,9 @@
 import { addTo } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { textOf } from "../source-values.ts";
+import { textOf } from "../source-text.ts";
 import {
   blocksOfType,
+  isAborted,
   messageKey,
   type RecordRole,
   resultBlocks,
@@ -10,7 +11,6 @@ import {
   userText,
 } from "./message-parts.ts";
 import { isBelow, type RecordNode, upward } from "./record-graph.ts";
-import { isAborted } from "./usage.ts";
 
 /** Records that become entries together: the parts of one message, a command and its output, a boundary and its summary. */
 export interface Unit {

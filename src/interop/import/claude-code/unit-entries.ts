@@ -6,11 +6,10 @@ import { countOf, usageOf } from "../../convert/answer.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
 import { custom, customMessage, subagentLink, toolResult } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import { member, textIn, textOf } from "../source-values.ts";
-import { messageKey, resultBlocks } from "./message-parts.ts";
+import { member, textIn, textOf } from "../source-text.ts";
+import { messageKey, resultBlocks, stopReasonOf, usageOfMessage } from "./message-parts.ts";
 import { preservedBy, type RecordNode } from "./record-graph.ts";
 import { bashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
-import { stopReasonOf, usageOfMessage } from "./usage.ts";
 
 /** Model name that the program uses for its own messages. */
 const SYNTHETIC_MODEL = "<synthetic>";

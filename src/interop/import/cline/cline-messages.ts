@@ -13,7 +13,7 @@ import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
-import { member, textIn, textOf } from "../source-values.ts";
+import { member, textIn, textOf } from "../source-text.ts";
 
 /** A message that the program sent or received. */
 export type SentMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;

@@ -18,8 +18,7 @@ import {
   sessionIdOf,
   subagentSessionId,
 } from "../session-builder.ts";
-import { issueAt, leftOut } from "../source-text.ts";
-import { member, textIn, textOf } from "../source-values.ts";
+import { issueAt, leftOut, member, textIn, textOf } from "../source-text.ts";
 import { MessageReader, type SentMessage } from "./cline-messages.ts";
 import {
   assignCalls,

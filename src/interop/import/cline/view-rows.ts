@@ -3,7 +3,7 @@ import type { Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { usageOf } from "../../convert/answer.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-text.ts";
 
 /** A call of a model, in the list of what the editor shows. */
 export interface ViewCall {

@@ -6,11 +6,11 @@ import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { countOf } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import { reasoningText, textSignature } from "../../convert/openai-responses/item-ids.ts";
+import { reasoningText, textSignature } from "../../convert/openai-responses/openai-responses-content.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
 import { withItemId } from "../../convert/tool-ids.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-text.ts";
 
 /** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";

@@ -3,7 +3,7 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { SourceRecord, SourceText } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-text.ts";
 
 /** One file of Codex. */
 export interface CodexRolloutText extends SourceText {

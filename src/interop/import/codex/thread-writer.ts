@@ -1,13 +1,22 @@
 import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { UNKNOWN_NAME, type UserMessage } from "../../../core/format/message.ts";
+import {
+  type AgentMessage,
+  type AssistantMessage,
+  UNKNOWN_NAME,
+  type UserMessage,
+} from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { assistantMessage, usageOf } from "../../convert/answer.ts";
 import { imageOfDataUrl } from "../../convert/images.ts";
 import {
+  addBlocks,
   custom,
   customMessage,
+  endAnswer,
   ifFilled,
   subagentLink,
   thinkingChange,
@@ -15,12 +24,9 @@ import {
   usageEntry,
 } from "../entry-bodies.ts";
 import { EntryThread, type ThreadState } from "../entry-thread.ts";
-import { addBlocks, endAnswer } from "../open-answer.ts";
-import type { SessionBuilder } from "../session-builder.ts";
+import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { textOf } from "../source-values.ts";
-import { type Answer, emptyAnswer, isText, usageOfTokens } from "./answer.ts";
-import { readReplacement } from "./replacement-history.ts";
+import { textOf } from "../source-text.ts";
 import {
   answerBlocks,
   type CallOutcome,
@@ -28,6 +34,9 @@ import {
   callArguments,
   callId,
   inputBlocks,
+  itemRole,
+  itemType,
+  readProgramText,
   resultOf,
 } from "./response-items.ts";
 
@@ -251,4 +260,134 @@ function startedAgentIn(output: string): string | undefined {
   // Most outputs are not JSON, and trying to parse them takes longer than all the rest.
   const isLikely = output.startsWith("{") && output.includes('"agent_id"');
   return isLikely ? textOf(fieldsOf(parseJson(output)?.value)["agent_id"]) : undefined;
+}
+
+/**
+ * Converts the history that a compaction leaves.
+ *
+ * @param knownCalls - The thread's calls by the ids that results name: their ids stay, as results may come later.
+ * @returns The messages that are kept; the text of the item that looks like the summary, empty if there is none; and
+ *   whether there is an item that only its provider can read.
+ */
+function readReplacement(
+  items: unknown,
+  summary: string,
+  model: AnsweringModel,
+  timestamp: number,
+  knownCalls: ReadonlyMap<string, CodexCall>,
+): { readonly messages: AgentMessage[]; readonly summary: string; readonly isOpaque: boolean } {
+  const reader = new ReplacementReader(model, timestamp, knownCalls);
+  const all = listOf(items).map(fieldsOf);
+  const userTexts = all.map((item) =>
+    itemRole(item) === "user" ? textsOf(inputBlocks(item["content"])).join("") : "",
+  );
+  // The summary comes last; an earlier prompt with the same text is a prompt.
+  const at = summary === "" ? -1 : userTexts.lastIndexOf(summary);
+  for (const [i, item] of all.entries()) if (i !== at) reader.take(item);
+  const found = summary === "" ? (userTexts.findLast((text) => text !== "") ?? "") : summary;
+  return { messages: reader.messages, summary: found, isOpaque: reader.isOpaque };
+}
+
+class ReplacementReader {
+  readonly messages: AgentMessage[] = [];
+  isOpaque = false;
+  readonly #model: AnsweringModel;
+  readonly #timestamp: number;
+  readonly #calls: Map<string, CodexCall>;
+  #answer: AssistantMessage | undefined;
+
+  constructor(model: AnsweringModel, timestamp: number, knownCalls: ReadonlyMap<string, CodexCall>) {
+    this.#calls = new Map(knownCalls);
+    this.#model = model;
+    this.#timestamp = timestamp;
+  }
+
+  take(item: JsonRecord): void {
+    const role = itemRole(item);
+    if (role === "answer") {
+      this.#addAnswer(item);
+      return;
+    }
+    if (role === "opaque") this.isOpaque = true;
+    const message = this.#messageOf(role, item);
+    if (message === undefined) return;
+    this.#answer = undefined;
+    this.messages.push(message);
+  }
+
+  #addAnswer(item: JsonRecord): void {
+    if (this.#answer === undefined) {
+      this.#answer = emptyAnswer(this.#model, this.#timestamp);
+      this.messages.push(this.#answer);
+    }
+    const blocks = answerBlocks(item);
+    for (const block of blocks) {
+      if (block.type !== "toolCall") continue;
+      const named = textOf(item["call_id"]) ?? block.id;
+      const { id = block.id } = this.#calls.get(named) ?? {};
+      block.id = id;
+      this.#calls.set(named, { id, name: block.name });
+    }
+    addBlocks(this.#answer, blocks);
+  }
+
+  #messageOf(role: ReturnType<typeof itemRole>, item: JsonRecord): AgentMessage | undefined {
+    const timestamp = this.#timestamp;
+    if (role === "result") {
+      const named = textOf(item["call_id"]) ?? "";
+      const { id: toolCallId = named, name: toolName = "unknown" } = this.#calls.get(named) ?? {};
+      const { content, isError = false } = resultOf(item);
+      return { role: "toolResult", toolCallId, toolName, content, isError, timestamp };
+    }
+    if (role !== "user" && role !== "agent") return undefined;
+    const content = inputBlocks(item["content"]);
+    const own = role === "user" ? readProgramText(textsOf(content).join("")) : undefined;
+    if (role === "user" && own === undefined) return { role: "user", content, timestamp };
+    // The program's own texts are in no context.
+    if (own?.isReport === false) return undefined;
+    const customType = `codex.${own?.kind ?? itemType(item)}`;
+    return { role: "custom", customType, content, display: true, timestamp };
+  }
+}
+
+/** An unfinished answer: items are added to it, and its usage comes later. */
+interface Answer {
+  readonly draft: Draft;
+  readonly message: AssistantMessage;
+  readonly before: ThreadState;
+  /** Whether its usage is known. */
+  isCounted: boolean;
+}
+
+/** Provider and model of the answer. */
+interface AnsweringModel {
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** Creates an answer without blocks. */
+function emptyAnswer({ provider, model }: AnsweringModel, timestamp: number): AssistantMessage {
+  return assistantMessage([], {
+    api: provider === undefined ? "openai-codex-responses" : "openai-responses",
+    provider: provider ?? "openai-codex",
+    model: model ?? UNKNOWN_NAME,
+    timestamp,
+  });
+}
+
+/** Tells whether an answer contains only text. */
+function isText(message: AssistantMessage): boolean {
+  return message.content.length > 0 && message.content.every(({ type }) => type !== "toolCall");
+}
+
+/** Converts the tokens of a call; the source's input includes cache reads and writes. */
+function usageOfTokens(tokens: JsonRecord): Usage {
+  return usageOf({
+    inputWithCache: tokens["input_tokens"],
+    output: tokens["output_tokens"],
+    cacheRead: tokens["cached_input_tokens"],
+    cacheWrite: tokens["cache_write_input_tokens"],
+    reasoning: tokens["reasoning_output_tokens"],
+    total: tokens["total_tokens"],
+  });
 }

@@ -1,13 +1,15 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import { readAnswerBlock } from "../../convert/anthropic/anthropic-content.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
 import { answerBlocks } from "../codex/response-items.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, type SourceRecord, textOf } from "../source-text.ts";
+import { addTokens, minTokens, NO_TOKENS, type Tokens } from "../token-sums.ts";
 
 /** A converted answer, or a part of one. */
 export interface Answer {
@@ -143,4 +145,60 @@ export function apiOf(tokens: JsonRecord | undefined): string {
 /** Returns the provider of a call: GitHub, unless the user brought a key. */
 export function providerOf({ isByok, providerType }: JsonRecord): string {
   return (isByok === true ? textOf(providerType) : undefined) ?? "github-copilot";
+}
+
+/** Tokens that calls tell, by model: the totals of a session repeat them. */
+export class CountedTokens {
+  readonly #byModel = new Map<string, Tokens>();
+
+  add(model: string, tokens: Tokens): void {
+    this.#byModel.set(model, addTokens(this.#get(model), tokens));
+  }
+
+  /** Returns what a model's total has beyond its calls, and counts it. Those of no known model are taken to be its own. */
+  takeRest(model: string, total: Tokens): Usage {
+    // Totals after a rewind may have less than what is counted.
+    const beyond = usageOf(addTokens(total, this.#get(model), -1));
+    const unnamed = model === UNKNOWN_NAME ? NO_TOKENS : minTokens(this.#get(UNKNOWN_NAME), beyond);
+    this.add(UNKNOWN_NAME, addTokens(NO_TOKENS, unnamed, -1));
+    this.add(model, addTokens(beyond, NO_TOKENS));
+    return usageOf(addTokens(beyond, unnamed, -1));
+  }
+
+  #get(model: string): Tokens {
+    return this.#byModel.get(model) ?? NO_TOKENS;
+  }
+}
+
+/** Models of answers that name none, as other events name them: versions up to about 1.0.20 write such answers. */
+export class NamedModels {
+  readonly #byCall = new Map<unknown, string>();
+  /** The first model that an agent's events name, by the agent's id; the main agent has none. */
+  readonly #first = new Map<unknown, string>();
+
+  constructor(records: readonly SourceRecord[]) {
+    for (const { value } of records) {
+      const data = member(value, "data");
+      const model = modelIn(value["type"], data);
+      if (model === undefined) continue;
+      const { agentId } = value;
+      if (!this.#first.has(agentId)) this.#first.set(agentId, model);
+      if (data["toolCallId"] !== undefined) this.#byCall.set(data["toolCallId"], model);
+    }
+  }
+
+  /** Returns the model that the results of an answer's calls name. */
+  findCalled(calls: readonly { readonly id: string }[]): string | undefined {
+    return calls.map(({ id }) => this.#byCall.get(id)).find((model) => model !== undefined);
+  }
+
+  /** Returns the model that an agent begins with. */
+  getFirst(agentId: string | undefined): string | undefined {
+    return this.#first.get(agentId);
+  }
+}
+
+function modelIn(type: unknown, data: JsonRecord): string | undefined {
+  if (type === "assistant.message" || type === "tool.execution_complete") return textOf(data["model"]);
+  return type === "session.shutdown" ? textOf(data["currentModel"]) : undefined;
 }

@@ -9,10 +9,8 @@ import {
   subagentSessionId,
   subagentSourceId,
 } from "../session-builder.ts";
-import { issueAt, type SourceRecord, type SourceText } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
-import { CountedTokens } from "./counted-tokens.ts";
-import { NamedModels } from "./named-models.ts";
+import { issueAt, member, type SourceRecord, type SourceText, textOf } from "../source-text.ts";
+import { CountedTokens, NamedModels } from "./content.ts";
 import { type CopilotRows, turnsWithoutEvents } from "./stored-turns.ts";
 import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 

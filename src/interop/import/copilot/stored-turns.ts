@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isoTimeOf, member, textOf } from "../source-values.ts";
+import { isoTimeOf, member, textOf } from "../source-text.ts";
 
 /** What the program's own database has of a session, whose rows it keeps when the user rewinds. */
 export interface CopilotRows {

@@ -5,6 +5,7 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { usageOf } from "../../convert/answer.ts";
 import {
+  addBlocks,
   custom,
   customMessage,
   type EntryBody,
@@ -14,10 +15,10 @@ import {
   usageEntry,
 } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { isoTimeOf, member, textIn, textOf } from "../source-text.ts";
+import type { CountedTokens, NamedModels } from "./content.ts";
 import {
   type Answer,
   answerOf,
@@ -28,8 +29,6 @@ import {
   resultOf,
   usageOfTokens,
 } from "./content.ts";
-import type { CountedTokens } from "./counted-tokens.ts";
-import type { NamedModels } from "./named-models.ts";
 import type { StoredTurn } from "./stored-turns.ts";
 
 /** What the agents of a session share. */

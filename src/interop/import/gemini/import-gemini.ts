@@ -7,8 +7,7 @@ import { countOf, usageOf } from "../../convert/answer.ts";
 import { custom, subagentLink, toolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, keyOfId, SessionBuilder } from "../session-builder.ts";
-import { readSourceText, type SourceText } from "../source-text.ts";
-import { member, textIn, textOf } from "../source-values.ts";
+import { member, readSourceText, type SourceText, textIn, textOf } from "../source-text.ts";
 import {
   convertModelMessage,
   convertSentParts,

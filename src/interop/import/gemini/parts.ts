@@ -2,10 +2,10 @@ import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { readSpokenPart } from "../../convert/gemini/read-parts.ts";
+import { readSpokenPart } from "../../convert/gemini/gemini-content.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
 import { argumentsOf } from "../../convert/tool-arguments.ts";
-import { textIn, textOf } from "../source-values.ts";
+import { textIn, textOf } from "../source-text.ts";
 
 /** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {

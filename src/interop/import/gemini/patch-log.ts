@@ -2,7 +2,7 @@ import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { textIn, textOf } from "../source-values.ts";
+import { textIn, textOf } from "../source-text.ts";
 import { isAside, resultOfCall, sentResponses } from "./parts.ts";
 
 /** A message, or a compaction, with its parent. */

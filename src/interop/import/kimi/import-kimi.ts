@@ -9,10 +9,8 @@ import {
   subagentSessionId,
   subagentSourceId,
 } from "../session-builder.ts";
-import { issueAt, readRecords, type SourceText } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
-import { answerPart, callBlock, errorOf } from "./kimi-parts.ts";
-import { WireWriter } from "./wire-writer.ts";
+import { issueAt, member, readRecords, type SourceText, textOf } from "../source-text.ts";
+import { answerPart, callBlock, errorOf, WireWriter } from "./wire-writer.ts";
 
 /** The wire log of an agent of Kimi Code, as `readKimiText` reads it. */
 export interface KimiWire extends SourceText {

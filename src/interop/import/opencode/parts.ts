@@ -9,7 +9,7 @@ import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { ifFilled, toolResult } from "../entry-bodies.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-text.ts";
 
 /** Splits the parts of an answer into calls of a model: one, even without parts; in old versions several. */
 export function stepsOf(parts: readonly JsonRecord[]): JsonRecord[][] {

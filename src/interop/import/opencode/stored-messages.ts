@@ -1,8 +1,7 @@
 import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
-import { leftOut } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { leftOut, member, textOf } from "../source-text.ts";
 
 /** A message that the program has deleted, because the user went on from before it. */
 export interface DeletedMessage {

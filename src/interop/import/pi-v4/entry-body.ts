@@ -4,7 +4,7 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { EntryBody } from "../entry-bodies.ts";
 import type { Draft } from "../session-builder.ts";
-import { textOf } from "../source-values.ts";
+import { textOf } from "../source-text.ts";
 
 /** Answers that pi leaves out of a context, and so of what a compaction retains. */
 const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);

@@ -1,13 +1,12 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { custom } from "../entry-bodies.ts";
+import { isVersion4Header, VERSION_4_FORM } from "../../../core/jsonl/foreign-source.ts";
+import { custom, type EntryBody } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, SessionBuilder } from "../session-builder.ts";
-import { issueAt, leftOut, type SourceRecord, type SourceText } from "../source-text.ts";
-import { textOf } from "../source-values.ts";
-import { Branches } from "./branches.ts";
+import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
+import { issueAt, leftOut, readRecords, type SourceRecord, type SourceText, textOf } from "../source-text.ts";
 import { entryBodyOf } from "./entry-body.ts";
-import { dialectOf, headerOf, type Pi4Dialect } from "./read-pi4.ts";
 import { UsageRows } from "./usage-rows.ts";
 
 /** A session of pi's version 4: its file, as `readPi4Text` reads it. */
@@ -265,4 +264,132 @@ class Operations {
     builder.drop("running operation", this.#running.size);
     builder.drop("step of an operation", this.#steps - this.#running.size);
   }
+}
+
+/** `customType` of the entry that names a branch, `{ name, leafId }`; the last one of a name counts. */
+const BRANCH_TYPE = "pi-v4.branch";
+
+/** Name of the branch on which pi goes on by custom. */
+const MAIN = "main";
+
+/** When a branch was written to. */
+interface Moment {
+  /** Number of the record. */
+  readonly seq: unknown;
+  /** Unix milliseconds. */
+  readonly time: unknown;
+}
+
+/** A branch: where it ends, and the settings in force there. */
+interface Branch extends Moment {
+  readonly tip?: unknown;
+  readonly config?: unknown;
+}
+
+/** The named branches of a session, or its lanes. */
+class Branches {
+  /** The one written to last is the last one. */
+  readonly #branches = new Map<string, Branch>();
+  readonly #builder: SessionBuilder;
+
+  constructor(builder: SessionBuilder) {
+    this.#builder = builder;
+  }
+
+  /** Changes the tip or the settings of a branch, and makes it if it is new. */
+  set(name: string, change: Partial<Pick<Branch, "tip" | "config">>, moment: Moment): void {
+    const before = this.#branches.get(name);
+    this.delete(name);
+    this.#branches.set(name, { ...before, ...change, ...moment });
+  }
+
+  delete(name: string): void {
+    const branch = this.#branches.get(name);
+    if (branch === undefined) return;
+    // A shorter version of the file ends here.
+    for (const { key } of entriesOf(name, branch)) this.#builder.withdraw(entryIdOf(key));
+    this.#branches.delete(name);
+  }
+
+  /** Adds the settings and the name of each branch at its tip. The leaf is that of `main`, else of the last written one. */
+  emit(drafts: ReadonlyMap<string, Draft>): void {
+    const main = this.#branches.get(MAIN);
+    if (main !== undefined) {
+      this.#branches.delete(MAIN);
+      this.#branches.set(MAIN, main);
+    }
+    for (const [name, branch] of this.#branches) {
+      // Without a tip it has only settings.
+      if (branch.tip === undefined) continue;
+      const tip = textOf(branch.tip);
+      let last = tip === undefined ? undefined : drafts.get(tip);
+      if (tip !== undefined && last === undefined) {
+        const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which is not there; it is named at the beginning.`;
+        this.#builder.issues.push(issueAt("PARENT_MISSING", message));
+      }
+      for (const { key, body } of entriesOf(name, branch))
+        last = this.#builder.add(key, last, branch.time, body);
+    }
+  }
+}
+
+/** Returns the entries that say what is in force at the tip of a branch, with their keys. */
+function entriesOf(name: string, { tip, config, seq }: Branch): { key: string; body: EntryBody }[] {
+  const { model, thinkingLevel, activeToolNames } = fieldsOf(config);
+  const { provider, modelId } = fieldsOf(model);
+  const bodies: EntryBody[] = [];
+  if (typeof provider === "string" && typeof modelId === "string")
+    bodies.push({ type: "model_change", provider, modelId });
+  if (typeof thinkingLevel === "string") bodies.push({ type: "thinking_level_change", thinkingLevel });
+  if (Array.isArray(activeToolNames)) bodies.push({ type: "active_tools_change", activeToolNames });
+  bodies.push(custom(BRANCH_TYPE, { name, leafId: textOf(tip) ?? null }));
+  return bodies.map((body) => ({ key: `pi-v4 ${body.type} ${name} ${String(seq)}`, body }));
+}
+
+/**
+ * The two formats that pi called version 4, which cannot read each other. `A` (pi-agent-core 0.84) writes one change on
+ * a line and names its leaves lanes; `B` (0.85 to 0.99) writes one transaction on a line and names them branches.
+ */
+type Pi4Dialect = "A" | "B";
+
+/** Kinds of records that only dialect B writes. */
+const KINDS_OF_B: ReadonlySet<unknown> = new Set(["value", "list", "usage"]);
+
+const LF = 0x0a;
+
+/**
+ * Parses a file of pi's version 4, of either dialect: each write of a transaction is a record.
+ *
+ * Ends where pi would: a last line without a line break counts in dialect A if it is whole, and never in dialect B,
+ * whose transactions are applied whole or not at all.
+ *
+ * @remarks Cost: O(input).
+ */
+export function readPi4Text(input: string | Uint8Array): SourceText {
+  const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input;
+  const text = readRecords(bytes, { ...VERSION_4_FORM, hasLists: true });
+  const end = bytes.lastIndexOf(LF) + 1;
+  const torn = text.records.find(({ offset }) => offset >= end);
+  if (torn === undefined || dialectOf(text.records) === "A") return text;
+  const isWhole = ({ offset }: { readonly offset: number }) => offset < end;
+  const issue: SessionIssue = {
+    code: "TAIL_TORN",
+    line: torn.line,
+    offset: end,
+    length: bytes.length - end,
+    message: "The last line has no line break, so its transaction does not count.",
+  };
+  return { records: text.records.filter(isWhole), issues: [...text.issues.filter(isWhole), issue] };
+}
+
+/** Detects the dialect of a file, by its header, else by its other records. */
+function dialectOf(records: readonly SourceRecord[]): Pi4Dialect {
+  const header = headerOf(records);
+  if (header !== undefined) return header.value["v"] === undefined ? "A" : "B";
+  return records.some(({ value }) => KINDS_OF_B.has(value["kind"])) ? "B" : "A";
+}
+
+/** Returns the header; undefined if the file has lost it. */
+export function headerOf(records: readonly SourceRecord[]): SourceRecord | undefined {
+  return records.find(({ value }) => isVersion4Header(value));
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import { textOf } from "../source-values.ts";
+import { textOf } from "../source-text.ts";
 import { COUNTED } from "../token-sums.ts";
 
 /** Tokens of a call of a model, beside the entries. */

@@ -3,7 +3,7 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import type { RecordNode } from "../claude-code/record-graph.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-text.ts";
 
 /** What the program reports of a call of a model, before the answer. */
 export interface CallReport {

@@ -9,8 +9,7 @@ import {
   subagentSessionId,
   subagentSourceId,
 } from "../session-builder.ts";
-import { fieldOf, firstText, type SourceText } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { fieldOf, firstText, member, type SourceText, textOf } from "../source-text.ts";
 import { agentIdOf, responseEventOf } from "./call-reports.ts";
 import { emitThread, type Subagent } from "./thread-entries.ts";
 

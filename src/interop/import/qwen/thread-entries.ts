@@ -7,11 +7,10 @@ import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
-import { custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
+import { addBlocks, custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
 import { convertModelMessage, convertSentParts, OpenCalls } from "../gemini/parts.ts";
-import { addBlocks } from "../open-answer.ts";
 import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
-import { isoTimeOf, member, textIn, textOf } from "../source-values.ts";
+import { isoTimeOf, member, textIn, textOf } from "../source-text.ts";
 import { type CallReport, CallReports, identityOf, usageOfAnswer } from "./call-reports.ts";
 
 /** The target of an agent's entries. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { importPi4 } from "../../../../src/interop/import/pi-v4/import-pi4.ts";
-import { readPi4Text } from "../../../../src/interop/import/pi-v4/read-pi4.ts";
+import { importPi4, readPi4Text } from "../../../../src/interop/import/pi-v4/import-pi4.ts";
 import fc from "../../../support/fast-check.ts";
 import {
   assistant,

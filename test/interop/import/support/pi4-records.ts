@@ -3,8 +3,7 @@ import { type AnySessionEntry, asSessionEntries } from "../../../../src/core/for
 import { encodeRecord } from "../../../../src/core/jsonl/encode.ts";
 import { readSession } from "../../../../src/core/jsonl/read-session.ts";
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
-import { importPi4 } from "../../../../src/interop/import/pi-v4/import-pi4.ts";
-import { readPi4Text } from "../../../../src/interop/import/pi-v4/read-pi4.ts";
+import { importPi4, readPi4Text } from "../../../../src/interop/import/pi-v4/import-pi4.ts";
 
 const TIME = Date.UTC(2026, 8, 1);
 

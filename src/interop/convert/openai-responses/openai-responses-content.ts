@@ -1,0 +1,420 @@
+import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { TextContent, ToolCall } from "../../../core/format/content.ts";
+import { digestOf } from "../../../core/format/ids.ts";
+import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import type { ConversionIssue } from "../conversion-issue.ts";
+import type { Open, RequestOptions } from "../conversion-options.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { withoutFields } from "../raw-form.ts";
+import { argumentsOf, plainArguments } from "../tool-arguments.ts";
+import { withItemId } from "../tool-ids.ts";
+
+/** A text part of an input message. */
+interface OpenAIInputText {
+  type: "input_text";
+  text: string;
+}
+
+/** An image part of an input message, inline as a `data:` URL. */
+interface OpenAIInputImage {
+  type: "input_image";
+  detail: "auto";
+  image_url: string;
+}
+
+/** A user or developer message, or an answer of another model. */
+export interface OpenAIInputMessage {
+  role: "user" | "developer" | "assistant";
+  content: string | (OpenAIInputText | OpenAIInputImage)[];
+  phase?: "commentary" | "final_answer";
+}
+
+/** Part of an answer in the model's own item. */
+interface OpenAIOutputMessage {
+  type: "message";
+  role: "assistant";
+  id: string;
+  status: "completed";
+  content: { type: "output_text"; text: string; annotations: [] }[];
+  phase?: "commentary" | "final_answer";
+}
+
+/** Reasoning from the provider, which must stay with the item after it. */
+interface OpenAIReasoningItem {
+  type: "reasoning";
+  id: string;
+  summary: { type: "summary_text"; text: string }[];
+  content?: { type: "reasoning_text"; text: string }[];
+  encrypted_content?: string | null;
+}
+
+/** A call of a function; `arguments` is JSON. */
+interface OpenAIFunctionCall {
+  type: "function_call";
+  call_id: string;
+  name: string;
+  arguments: string;
+  id?: string;
+  namespace?: string;
+}
+
+/** A call of a custom tool, which takes any text. */
+export interface OpenAICustomToolCall {
+  type: "custom_tool_call";
+  call_id: string;
+  name: string;
+  input: string;
+  id?: string;
+  namespace?: string;
+}
+
+/** Result of a call. */
+export interface OpenAICallOutput {
+  type: "function_call_output" | "custom_tool_call_output";
+  call_id: string;
+  output: string | (OpenAIInputText | OpenAIInputImage)[];
+}
+
+/** An item of a request. */
+export type OpenAIResponsesItem =
+  | OpenAIInputMessage
+  | OpenAIOutputMessage
+  | OpenAIReasoningItem
+  | OpenAIFunctionCall
+  | OpenAICustomToolCall
+  | OpenAICallOutput;
+
+/** Options of `toOpenAIResponses`. */
+export interface OpenAIResponsesOptions extends RequestOptions {
+  /**
+   * The request's own `store`. If false, the provider cannot read reasoning without `encrypted_content`, so that is
+   * dropped, as are references to stored items. Default: true, as with the provider.
+   */
+  readonly store?: boolean;
+}
+
+/** What `toOpenAIResponses` makes: `const { issues, ...request } = toOpenAIResponses(messages)` is for `responses.create`. */
+export interface OpenAIResponsesRequest {
+  /** Absent if there is no system message in front. */
+  instructions?: string;
+  input: OpenAIResponsesItem[];
+  issues: ConversionIssue[];
+}
+
+/** An item as the SDK types it, and as `toOpenAIResponses` makes it. Messages and references may be without a type. */
+export type OpenAIResponsesItemLike =
+  | Open<{ readonly type: string }>
+  | Open<{ readonly id: string }>
+  | Open<{ readonly role: string; readonly content: unknown }>;
+
+/** A request as the SDK types it, and as `toOpenAIResponses` makes it. */
+export type OpenAIResponsesRequestLike = Open<{
+  readonly instructions?: string | null | undefined;
+  readonly input?: string | readonly OpenAIResponsesItemLike[] | undefined;
+}>;
+
+/** A response as the SDK types it. */
+export type OpenAIResponsesResponseLike = Open<{
+  readonly id: string;
+  readonly model: string;
+  readonly output: readonly Open<{ readonly type: string }>[];
+  readonly status?: string | undefined;
+  readonly usage?: Open<{ readonly input_tokens: number; readonly output_tokens: number }> | undefined;
+}>;
+
+/** Writes the content of a user message. */
+export function writeUser(content: UserMessage["content"]): OpenAIInputMessage {
+  return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
+}
+
+function writePart(block: UserBlock): OpenAIInputText | OpenAIInputImage {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  return { type: "input_image", detail: "auto", image_url: dataUrlOf(block) };
+}
+
+/** Options to write the items of an answer. */
+export interface AnswerStyle {
+  /** Whether to include item ids and reasoning, which the provider pairs by these ids. */
+  readonly hasItemIds: boolean;
+  /** Whether to write calls of custom tools as such. */
+  readonly isOwn: boolean;
+  /** Maps our id of a call to the provider's. */
+  readonly idOf: (id: string) => string;
+}
+
+/** Writes an answer as items. */
+export function writeAnswer(content: readonly AnswerBlock[], style: AnswerStyle): OpenAIResponsesItem[] {
+  const items: OpenAIResponsesItem[] = [];
+  for (const block of content) {
+    if (block.type === "toolCall") items.push(writeCall(block, style));
+    else if (block.type === "text") addText(items, block, style.hasItemIds);
+    else {
+      const reasoning = style.hasItemIds ? reasoningItemOf(block.thinkingSignature, false) : undefined;
+      if (reasoning !== undefined) items.push(reasoning);
+    }
+  }
+  return items;
+}
+
+/** Adds a text as an item, or as a part of the item before if both have the same id. */
+function addText(
+  items: OpenAIResponsesItem[],
+  { text, textSignature }: TextContent,
+  hasItemIds: boolean,
+): void {
+  const item = textItemOf(textSignature);
+  const phase = item?.phase === undefined ? {} : { phase: item.phase };
+  if (item === undefined || !hasItemIds) {
+    if (text !== "") items.push({ role: "assistant", content: text, ...phase });
+    return;
+  }
+  const part = { type: "output_text" as const, text, annotations: [] as [] };
+  const last = items.at(-1);
+  if (isOutputMessage(last) && last.id === item.id) last.content.push(part);
+  else
+    items.push({
+      type: "message",
+      role: "assistant",
+      id: item.id,
+      status: "completed",
+      content: [part],
+      ...phase,
+    });
+}
+
+function isOutputMessage(item: OpenAIResponsesItem | undefined): item is OpenAIOutputMessage {
+  return fieldsOf(item)["type"] === "message";
+}
+
+function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): OpenAIResponsesItem {
+  const { name, namespace } = call;
+  const call_id = idOf(call.id);
+  const input = isOwn ? customInputOf(call) : undefined;
+  const itemId = hasItemIds ? callItemOf(call.id, input === undefined ? "fc" : "ctc") : undefined;
+  const id = itemId === undefined ? {} : { id: itemId };
+  const more = { ...id, ...(namespace !== undefined && isOwn && { namespace }) };
+  if (input !== undefined) return { type: "custom_tool_call", call_id, name, input, ...more };
+  return { type: "function_call", call_id, name, arguments: JSON.stringify(call.arguments), ...more };
+}
+
+/** Returns the input of a custom tool; undefined for a call of a function. */
+export function customInputOf({ id, arguments: args }: ToolCall): string | undefined {
+  const { input, ...others } = args;
+  const isCustom = callItemOf(id, "ctc") !== undefined && Object.keys(others).length === 0;
+  return isCustom && typeof input === "string" ? input : undefined;
+}
+
+/** Writes a result. */
+export function writeResult(
+  { content }: ReadResult | ToolResultMessage,
+  type: OpenAICallOutput["type"],
+  call_id: string,
+): OpenAICallOutput {
+  const [first] = content;
+  if (first === undefined) return { type, call_id, output: "" };
+  const isText = content.length === 1 && first.type === "text";
+  return { type, call_id, output: isText ? first.text : content.map(writePart) };
+}
+
+/** Fields of responses that requests may omit. */
+const SILENT_FIELDS = ["status", "logprobs"];
+
+/** Reads the content of a user message from an item: a message, or the host's result for a tool other than a function. */
+export function readUser(raw: unknown): UserMessage["content"] | undefined {
+  const { type, role, content, output } = fieldsOf(raw);
+  if (isHostOutput(raw)) {
+    const name = placeholder(String(type).replaceAll("_", " "));
+    const image = imageOfDataUrl(fieldsOf(output)["image_url"]);
+    const said = typeof output === "string" && output !== "" ? [{ type: "text" as const, text: output }] : [];
+    return [name, ...said, ...(image === undefined ? [] : [image])];
+  }
+  if (role !== "user") return undefined;
+  return typeof content === "string" ? content : listOf(content).map(readPart);
+}
+
+/** Reads the text of an item with instructions; undefined for other items. Tools that an item adds have none. */
+export function readSystem(raw: unknown): string | undefined {
+  const { role, content } = fieldsOf(raw);
+  if (role !== "system" && role !== "developer") return undefined;
+  if (typeof content === "string") return content;
+  const texts = listOf(content).map((part) => fieldsOf(part)["text"]);
+  return texts.filter((text) => typeof text === "string" && text !== "").join("\n");
+}
+
+/** Reads the items of an answer; skips those without a counterpart. */
+export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
+  return Array.isArray(raw) ? raw.flatMap(readAnswerItem) : undefined;
+}
+
+function readAnswerItem(item: unknown): AnswerBlock[] {
+  const { type, role, call_id, id, name, namespace, input } = fieldsOf(item);
+  if (role === "assistant") return readMessage(fieldsOf(item));
+  if (type === "reasoning") {
+    return [{ type: "thinking", thinking: reasoningText(item), thinkingSignature: encodeParsed(item) }];
+  }
+  const isCustom = type === "custom_tool_call";
+  if ((type !== "function_call" && !isCustom) || typeof call_id !== "string" || typeof name !== "string")
+    return [];
+  return [
+    {
+      type: "toolCall",
+      id: withItemId(call_id, id),
+      name,
+      arguments: isCustom ? { input } : (argumentsOf(fieldsOf(item)["arguments"]) ?? {}),
+      ...(typeof namespace === "string" && { namespace }),
+    },
+  ];
+}
+
+function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] {
+  const { content, id, phase } = item;
+  const signature = textSignature(id, phase);
+  return blocksOf(content)
+    .map(fieldsOf)
+    .flatMap(({ text, refusal }): AnswerBlock[] => {
+      const said = text ?? refusal;
+      return typeof said === "string" ? [{ type: "text", text: said, ...signature }] : [];
+    });
+}
+
+/** Reads a result from an item. */
+export function readResult(raw: unknown): ReadResult | undefined {
+  const { type, call_id, output } = fieldsOf(raw);
+  if (!OUTPUT_TYPES.has(type) || typeof call_id !== "string") return undefined;
+  const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
+  return { toolCallId: call_id, content: blocksOf(output).map(readPart).filter(isSaid), isError: false };
+}
+
+function readPart(part: unknown): UserBlock {
+  const { type, text, image_url, file_id, filename } = fieldsOf(part);
+  if (typeof text === "string") return { type: "text", text };
+  if (type !== "input_image") return placeholder(String(type).replace("input_", ""), filename ?? file_id);
+  const isData = typeof image_url === "string" && image_url.startsWith("data:");
+  return imageOfDataUrl(image_url) ?? placeholder("image", isData ? undefined : (image_url ?? file_id));
+}
+
+/** Normalises equivalent forms of an item. */
+export function plainItem(item: object): object {
+  const {
+    arguments: args,
+    annotations,
+    content,
+    output,
+    detail,
+    type,
+    ...rest
+  } = withoutFields(item, SILENT_FIELDS);
+  return {
+    ...rest,
+    ...(type !== "message" && { type }),
+    ...(args !== undefined && { arguments: plainArguments(args) }),
+    ...(listOf(annotations).length > 0 && { annotations }),
+    ...(content !== undefined && { content: plainParts(content, rest["role"]) }),
+    ...(output !== undefined && { output: plainParts(output, "user") }),
+    ...(detail !== undefined && detail !== "auto" && { detail }),
+  };
+}
+
+function plainParts(content: unknown, role: unknown): unknown {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  const parts = typeof content === "string" ? [{ type, text: content }] : listOf(content);
+  return parts.filter((part) => fieldsOf(part)["text"] !== "").map((part) => plainItem(fieldsOf(part)));
+}
+
+/** Types of items that are results. */
+const OUTPUT_TYPES: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"]);
+
+/** Tells whether an item is the host's result for a tool other than a function, such as a shell or a computer. */
+export function isHostOutput(item: unknown): boolean {
+  const { type } = fieldsOf(item);
+  if (typeof type !== "string" || OUTPUT_TYPES.has(type)) return false;
+  return type.endsWith("_call_output") || type === "mcp_approval_response";
+}
+
+/** Tells whether an item calls a tool of the host other than a function; calls that the provider runs have no `call_id`. */
+export function isHostCall(item: unknown): boolean {
+  const { type, call_id } = fieldsOf(item);
+  if (type === "function_call" || type === "custom_tool_call") return false;
+  return typeof type === "string" && type.endsWith("_call") && typeof call_id === "string";
+}
+
+/** Maximum length of an id. */
+export const MAX_ID = 64;
+
+const DIGEST_LENGTH = 24;
+
+/** The item of a text, from its signature. */
+interface TextItem {
+  readonly id: string;
+  readonly phase: "commentary" | "final_answer" | undefined;
+}
+
+/** Returns the field that names the item of a text, if it has one. */
+export function textSignature(id: unknown, phase: unknown): { textSignature?: string } {
+  if (typeof id !== "string") return {};
+  return { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) };
+}
+
+/** Returns the text to show of a reasoning item: its summary, else its content. */
+export function reasoningText(item: unknown): string {
+  const { summary, content } = fieldsOf(item);
+  return reasoningParts(summary).join("\n\n") || reasoningParts(content).join("\n\n");
+}
+
+/** Returns the texts of the parts of a reasoning item. */
+export function reasoningParts(parts: unknown): string[] {
+  return listOf(parts).flatMap((part) => {
+    const { text } = fieldsOf(part);
+    return typeof text === "string" ? [text] : [];
+  });
+}
+
+/** Reads the signature of a text: `{ v, id, phase }` as JSON, or an id alone as older writers stored it. */
+export function textItemOf(signature: string | undefined): TextItem | undefined {
+  if (signature === undefined) return undefined;
+  const { id = signature, phase } = fieldsOf(parseJson(signature)?.value);
+  if (typeof id !== "string" || !id.startsWith("msg")) return undefined;
+  return {
+    id: id.length <= MAX_ID ? id : `msg_${digestOf(id).slice(0, DIGEST_LENGTH)}`,
+    phase: phase === "commentary" || phase === "final_answer" ? phase : undefined,
+  };
+}
+
+/**
+ * Tells whether a server takes a reasoning item with this id: OpenAI's own refuse ids that they do not make; others, such as
+ * Copilot's, make opaque ones of any length.
+ */
+export function isReasoningIdOf(provider: string, id: string): boolean {
+  const isStrict = provider.startsWith("openai") || provider.startsWith("azure");
+  return !isStrict || (id.startsWith("rs") && id.length <= MAX_ID);
+}
+
+/** Reads the reasoning item in the signature of thinking; of a provider that needs it, with its encrypted content. */
+export function reasoningItemOf(
+  signature: string | undefined,
+  needsContent: boolean,
+): OpenAIReasoningItem | undefined {
+  const item = signature === undefined ? undefined : parseJson(signature)?.value;
+  if (!isReasoning(item)) return undefined;
+  return needsContent && typeof item.encrypted_content !== "string" ? undefined : item;
+}
+
+function isReasoning(item: unknown): item is OpenAIReasoningItem {
+  const { type, id, summary } = fieldsOf(item);
+  return type === "reasoning" && typeof id === "string" && id !== "" && Array.isArray(summary);
+}
+
+/**
+ * Returns the part of a call's id that names its item; undefined if the provider would reject it.
+ *
+ * @param prefix - How the ids of such items begin. Default: any, as of the tools that the AI SDK runs here.
+ */
+export function callItemOf(id: string, prefix: "fc" | "ctc" | "" = ""): string | undefined {
+  const [, item] = id.split("|");
+  return item !== undefined && item !== "" && item.startsWith(prefix) && item.length <= MAX_ID
+    ? item
+    : undefined;
+}
