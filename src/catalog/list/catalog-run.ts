@@ -9,7 +9,7 @@ import {
   TEXTS,
 } from "../../core/format/options.ts";
 import { type FileMark, isUnchanged } from "../../session/files/file-mark.ts";
-import { readHeaderOf } from "../../session/files/read-header.ts";
+import { readHeaderOf } from "../../session/files/find-session.ts";
 import {
   belongsTo,
   type CatalogScope,

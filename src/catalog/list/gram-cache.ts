@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { FILTERS, type KnownFilter } from "../../session/files/cache-files.ts";
 import { type FileMark, isKept, isKeptAt, isUnchanged, markOf } from "../../session/files/file-mark.ts";
 import { FolderCache } from "../../session/files/folder-cache.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
-import { FILTERS, type KnownFilter } from "../../session/files/text-filters.ts";
 
 /** New filters are kept once they are of so many bytes of sessions, or of this part of all. */
 const LEAST_NEW_BYTES = 1024 * 1024;

@@ -7,10 +7,10 @@ import { parseQuery, requiredWords } from "../../../src/catalog/query/search-que
 import { literalFinder } from "../../../src/catalog/query/text-matcher.ts";
 import { searchSessions } from "../../../src/catalog/search/search.ts";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
+import { FILTERS } from "../../../src/session/files/cache-files.ts";
 import { readCached } from "../../../src/session/files/folder-cache.ts";
 import { forgetReplaced, noteCacheFolder } from "../../../src/session/files/forget-session.ts";
 import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
-import { FILTERS } from "../../../src/session/files/text-filters.ts";
 import { mergeSessions } from "../../../src/session/manager/merge-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import fc from "../../support/fast-check.ts";
