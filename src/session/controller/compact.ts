@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { compactToFit } from "../../core/compaction/compact-to-fit.ts";
-import { compactWithoutModel } from "../../core/compaction/compact-without-model.ts";
+import { compactToFit, compactWithoutModel } from "../../core/compaction/compact-without-model.ts";
 import {
   type CompactionPreparation,
   type CompactionSkipReason,
@@ -18,10 +17,11 @@ import {
   assertNotLeft,
   assertSameSession,
   type BranchSnapshot,
+  type ControllerHost,
   firstAppendedSince,
+  joinSignals,
   takeSnapshot,
-} from "./branch-snapshot.ts";
-import { type ControllerHost, joinSignals } from "./controller-host.ts";
+} from "./controller-host.ts";
 import type { CompactionReason, ExtensionCompaction, SessionHookEvents } from "./hook-events.ts";
 
 /** How to compact on request. */

@@ -1,13 +1,10 @@
 import type { SessionStore } from "../contract/session-store.ts";
 import { BACKEND_CONTRACT } from "./backend-contract.ts";
-import { BYTES } from "./bytes.ts";
-import { FAULTS } from "./faults.ts";
 import type { PartsUnderTest, StorePart, StoreUnderTest, SuiteTest } from "./kit.ts";
-import { MANY_SESSIONS } from "./many-sessions.ts";
-import { ONE_SESSION } from "./one-session.ts";
-import { SESSION_ROWS } from "./rows.ts";
+import { MANY_SESSIONS, SESSION_ROWS } from "./many-sessions.ts";
+import { BYTES, ONE_SESSION } from "./one-session.ts";
 import { SEARCHES } from "./searches.ts";
-import { WRITERS } from "./writers.ts";
+import { FAULTS, WRITERS } from "./writers.ts";
 
 /** What the suite is run with. */
 export interface SessionStoreSuiteOptions {
