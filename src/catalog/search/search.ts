@@ -249,8 +249,8 @@ async function* searchFile(
     open = openToScan(file.path);
     let session: FileRow | undefined;
     const mark = open;
-    const isNew = run.grams.isKept && run.grams.get(file, mark) === undefined;
-    const onFilter = isNew ? (filter: Uint8Array) => run.grams.put(file, mark, filter) : undefined;
+    const isNew = run.cache.folder !== undefined && run.cache.getFilter(file, mark) === undefined;
+    const onFilter = isNew ? (filter: Uint8Array) => run.cache.putFilter(file, mark, filter) : undefined;
     for await (const batch of findInFile(open, plan, run.isInOrder(file, open), run.pace, onFilter)) {
       for (const hit of batch) {
         session ??= await run.infoOf(file);
@@ -267,9 +267,9 @@ async function* searchFile(
 }
 
 /** Whether a file may hold what is looked for, as far as its filter knows. */
-function mayHold({ grams: kept, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
+function mayHold({ cache, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
   pace.check();
-  const filter = grams.length === 0 ? undefined : kept.get(file, file);
+  const filter = grams.length === 0 ? undefined : cache.getFilter(file, file);
   return filter === undefined || hasGrams(filter, grams);
 }
 

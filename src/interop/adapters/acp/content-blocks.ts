@@ -6,8 +6,7 @@ import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
 import { storeData } from "../stored-data.ts";
-import type { AcpContentBlock, AcpResource } from "./acp-types.ts";
-import { ACP_DETAIL } from "./call-facts.ts";
+import { ACP_DETAIL, type AcpContentBlock, type AcpResource } from "./acp-types.ts";
 
 /** Reads a block of content, without what only a user interface needs; undefined if it is none of the protocol. */
 export function readBlock(value: unknown): AcpContentBlock | undefined {

@@ -11,8 +11,8 @@ import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { placeholder } from "../../convert/images.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
 import { storeData } from "../stored-data.ts";
-import type { AcpContentBlock, AcpToolContent } from "./acp-types.ts";
-import { ACP_DETAIL, type CallFacts, readFacts } from "./call-facts.ts";
+import { ACP_DETAIL, type AcpContentBlock, type AcpToolContent } from "./acp-types.ts";
+import { type CallFacts, readFacts } from "./call-facts.ts";
 import { fromBlock, isWholeBlock, questionOf, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
