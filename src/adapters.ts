@@ -20,7 +20,7 @@ export type {
   AcpUpdate,
   AcpUpdateLike,
 } from "./interop/adapters/acp/acp-types.ts";
-export { fromAcpPrompt } from "./interop/adapters/acp/from-acp-prompt.ts";
+export { fromAcpPrompt } from "./interop/adapters/acp/content-blocks.ts";
 export {
   AcpRecorder,
   type ConvertedAcpUpdates,
@@ -36,8 +36,8 @@ export {
   type FoldSessionSummary,
   type SummarizingClaudeSessionStore,
 } from "./interop/adapters/claude-agent/claude-session-store.ts";
+export type { ClaudeSessionKey } from "./interop/adapters/claude-agent/project-index.ts";
 export type { ClaudeRecord } from "./interop/adapters/claude-agent/record-log.ts";
-export type { ClaudeSessionKey } from "./interop/adapters/claude-agent/transcript-key.ts";
 export {
   type AgentsHistoryMutation,
   type AgentsHistoryTransaction,

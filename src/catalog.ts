@@ -9,8 +9,7 @@ export type { SessionLineage } from "./catalog/list/lineage.ts";
 export { type IterateOptions, iterateSessions } from "./catalog/list/list-sessions.ts";
 export { resolveSession } from "./catalog/list/resolve-session.ts";
 export type { EntryHit } from "./catalog/query/entry-search.ts";
-export type { SearchFilters } from "./catalog/query/search-filters.ts";
-export type { QueryOptions } from "./catalog/query/search-query.ts";
+export type { QueryOptions, SearchFilters } from "./catalog/query/search-query.ts";
 export type { TextMatch } from "./catalog/query/text-matcher.ts";
 export {
   type FileHit,
@@ -34,8 +33,7 @@ export {
 export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash/trash.ts";
 export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/usage/collect-usage.ts";
 export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage/usage-groups.ts";
-export type { HeaderDifference } from "./core/merge/merge-headers.ts";
-export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
+export type { HeaderDifference, MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
 export { type MergedContent, mergeSessionContents } from "./core/merge/merge-plan.ts";
 export type { MergeSide } from "./core/merge/merge-source.ts";
 export type { FileRow, SessionRow } from "./session/files/session-row.ts";

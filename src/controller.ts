@@ -11,7 +11,6 @@ export type {
   CompactIfNeededResult,
 } from "./session/controller/compact-if-needed.ts";
 export type { BranchSummaryLimits } from "./session/controller/controller-host.ts";
-export type { ForkOptions, ForkResult } from "./session/controller/fork.ts";
 export type {
   CompactionReason,
   SessionHookEvents,
@@ -23,4 +22,9 @@ export { SessionHooks, type SessionHooksOptions } from "./session/controller/hoo
 export type { NavigateTreeOptions, NavigateTreeResult } from "./session/controller/navigate.ts";
 export { SessionController, type SessionControllerOptions } from "./session/controller/session-controller.ts";
 export type { ContextUse, SessionStats, StatsOptions } from "./session/controller/stats.ts";
-export type { SwitchResult, SwitchSessionOptions } from "./session/controller/switch-session.ts";
+export type {
+  ForkOptions,
+  ForkResult,
+  SwitchResult,
+  SwitchSessionOptions,
+} from "./session/controller/switch-session.ts";

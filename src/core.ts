@@ -125,7 +125,6 @@ export { CURRENT_SESSION_VERSION } from "./core/format/version.ts";
 export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
 export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
-export type { HeaderDifference } from "./core/merge/merge-headers.ts";
-export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
+export type { HeaderDifference, MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
 export { type MergedContent, mergeSessionContents } from "./core/merge/merge-plan.ts";
 export type { MergeSide } from "./core/merge/merge-source.ts";

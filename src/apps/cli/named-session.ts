@@ -111,7 +111,7 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
     read: view,
     open: refuse,
     bytes: read,
-    row: async () => (await import("../../catalog/list/full-summary.ts")).rowOfLines((await view()).log),
+    row: async () => (await import("../../catalog/list/file-summary.ts")).rowOfLines((await view()).log),
     delete: refuse,
   };
 }

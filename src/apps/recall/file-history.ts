@@ -1,4 +1,4 @@
-import { pathTest, touches } from "../../catalog/query/touched-paths.ts";
+import { pathTest, touches } from "../../catalog/query/search-text.ts";
 import { callTitle } from "../../core/facts/excerpt.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { callsIn, resultCallId, resultsOf, type StoredCall } from "../../core/facts/tool-calls.ts";

@@ -1,5 +1,5 @@
 import { snippetOf } from "../../catalog/query/entry-search.ts";
-import { SEARCHED_ROLES } from "../../catalog/query/search-filters.ts";
+import { SEARCHED_ROLES } from "../../catalog/query/search-query.ts";
 import type { SearchHit } from "../../catalog/search/search.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
 import { count } from "../../core/facts/number-text.ts";

@@ -9,7 +9,7 @@ import {
   TEXTS,
 } from "../../core/format/options.ts";
 import { type FileMark, isUnchanged } from "../../session/files/file-mark.ts";
-import { readHeaderOf } from "../../session/files/read-header.ts";
+import { readHeaderOf } from "../../session/files/find-session.ts";
 import {
   belongsTo,
   type CatalogScope,
@@ -21,10 +21,9 @@ import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/fil
 import type { FileSummary } from "../../session/files/summary-columns.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
+import { type CacheOptions, CatalogCache } from "./catalog-cache.ts";
 import { callsIn, fileRow, summarizeFile } from "./file-summary.ts";
-import { GramCache } from "./gram-cache.ts";
 import type { SessionCalls } from "./session-calls.ts";
-import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
 /** Which sessions are wanted, and how they are found. */
 export interface CatalogOptions extends CatalogScope, CacheOptions {
@@ -60,10 +59,9 @@ export class CatalogRun {
   readonly report: SkipReport;
   /** Most recently written first. */
   readonly files: readonly SessionFile[];
-  /** What is known of the texts in files, for searches. */
-  readonly grams: GramCache;
+  /** What is known of the files. */
+  readonly cache: CatalogCache;
   readonly #folders: readonly string[];
-  readonly #cache: SummaryCache;
   readonly #belongs: (cwd: string, folder: string) => boolean;
   readonly #isFiltered: boolean;
   readonly #needsCalls: boolean;
@@ -78,8 +76,7 @@ export class CatalogRun {
     this.report = options.onSkipped ?? ignoreSkipped;
     this.files = files;
     this.#folders = folders;
-    this.#cache = new SummaryCache(options);
-    this.grams = new GramCache(this.#cache.folder, options.onCacheError);
+    this.cache = new CatalogCache(options);
     this.#belongs = belongsTo(options);
     this.#isFiltered = options.cwd !== undefined;
     this.#needsCalls = needsCalls;
@@ -103,7 +100,7 @@ export class CatalogRun {
     this.pace.check();
     const known = this.#current(file);
     if (known !== undefined) return this.#rowOf(file, known);
-    return this.#read(file, this.#cache.get(file)).then((found) => found && this.#rowOf(file, found));
+    return this.#read(file, this.cache.getSummary(file)).then((found) => found && this.#rowOf(file, found));
   }
 
   /** Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`. */
@@ -114,7 +111,7 @@ export class CatalogRun {
     const recorded = known && callsIn(known);
     if (known !== undefined && (known.summary === undefined || recorded !== undefined))
       return this.#counted(file, known, recorded);
-    return this.#read(file, this.#cache.get(file)).then(
+    return this.#read(file, this.cache.getSummary(file)).then(
       (found) => found && this.#counted(file, found, callsIn(found)),
     );
   }
@@ -155,13 +152,12 @@ export class CatalogRun {
 
   /** Saves what was found for the next run. */
   async finish(): Promise<void> {
-    await this.#cache.save(this.#folders, this.files);
-    await this.grams.save(this.files);
+    await this.cache.save(this.#folders, this.files);
   }
 
   /** The summary of an unchanged file; undefined if there is none. */
   #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
-    const known = this.#cache.get(file);
+    const known = this.cache.getSummary(file);
     if (known === undefined || !isUnchanged(known, mark)) return undefined;
     return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
   }
@@ -170,7 +166,7 @@ export class CatalogRun {
   async #read(file: SessionFile, earlier: FileSummary | undefined): Promise<FileSummary | undefined> {
     try {
       const found = await summarizeFile(file.path, earlier, this.pace, this.#needsCalls);
-      this.#cache.put(file, found);
+      this.cache.putSummary(file, found);
       return found;
     } catch (error) {
       reportSkipped(file.path, error, this.report);

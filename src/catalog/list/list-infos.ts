@@ -8,8 +8,8 @@ import { ifPresent, realFileSystem } from "../../session/fs/file-system.ts";
 import { readSessionFile } from "../../session/log/read-session-file.ts";
 import type { SessionInfo, SessionListProgress } from "../../session/manager/session-info.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
+import { MessageBodyReader } from "./list-scan.ts";
 import { listSessions } from "./list-sessions.ts";
-import { MessageBodyReader } from "./message-bytes.ts";
 
 const NO_MESSAGES = "(no messages)";
 

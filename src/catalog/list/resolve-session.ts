@@ -11,7 +11,7 @@ import { fileError } from "../../session/log/file-errors.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
-import { kinshipMark } from "./kinship.ts";
+import { kinshipMark } from "./lineage.ts";
 import { listSessions } from "./list-sessions.ts";
 
 const MAX_CANDIDATES = 20;

@@ -6,17 +6,24 @@ import { tellingArgument } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { recordTime } from "../../core/format/timestamps.ts";
 import { type ExpressionCompiler, type QueryMatcher, queryMatcher } from "./query-matcher.ts";
-import { nameEntries, type SearchFilters } from "./search-filters.ts";
-import { isEmptyQuery, requiredWords, type SearchQuery } from "./search-query.ts";
+import {
+  isEmptyQuery,
+  nameEntries,
+  requiredWords,
+  type SearchFilters,
+  type SearchQuery,
+} from "./search-query.ts";
 import {
   callParts,
+  type PathTest,
+  pathTest,
   type SearchedCall,
   type SearchedPart,
   type SearchedText,
   searchedText,
+  touches,
 } from "./search-text.ts";
 import type { TextMatch } from "./text-matcher.ts";
-import { type PathTest, pathTest, touches } from "./touched-paths.ts";
 
 /** An entry that holds what was looked for. */
 export interface EntryHit {

@@ -12,21 +12,34 @@ import {
   TEXTS,
 } from "../../core/format/options.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
+import { readHeaderOf } from "../../session/files/find-session.ts";
 import { forgetReplaced, forgetSession } from "../../session/files/forget-session.ts";
-import { readHeaderOf } from "../../session/files/read-header.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
-import { ifPresent, NotAPlainFileError, realFileSystem } from "../../session/fs/file-system.ts";
-import { BESIDE_DATABASE, removeLeftovers } from "../../session/fs/temporary-files.ts";
+import { type FileState, isUnchanged, stateAt, stateOfOpen } from "../../session/fs/file-identity.ts";
+import {
+  closeQuietly,
+  realFileSystem as fs,
+  ifPresent,
+  modeOfPlainFile,
+  NotAPlainFileError,
+  openForReading,
+  readPieces,
+  realFileSystem,
+  syncFolder,
+  whileHeld,
+} from "../../session/fs/file-system.ts";
+import { BESIDE_DATABASE, removeLeftovers, removeTemporary } from "../../session/fs/temporary-files.ts";
+import { writeTemporary } from "../../session/fs/write-whole.ts";
 import { FileChangedError, untilUnchanged } from "../../session/log/file-errors.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
+import { eachRawLine, type RawSpan } from "../../session/log/raw-lines.ts";
 import { exclusively, isThere } from "../../session/log/replace-file.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
 import { makeRedactor } from "../../session/manager/redactor.ts";
 import { SessionManager } from "../../session/manager/session-manager.ts";
 import { Descent } from "../list/lineage.ts";
-import { redactIdleFile } from "./redact-idle-file.ts";
 import { lookAtFile, type Sight } from "./text-in-file.ts";
 import { findPlaces, type PlaceKind, type PlaceQuery, sessionOfOld, type TextPlace } from "./text-places.ts";
 
@@ -327,4 +340,63 @@ const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.
 
 function structural(fields: ReadonlySet<string>): string {
   return `It is part of ${[...fields].join(", ")}, without which the session could not be read; delete the session if it must go.`;
+}
+
+interface Edit extends RawSpan {
+  readonly text: string;
+}
+
+/**
+ * Redacts a text in a file to which nobody appends, line by line; all else stays byte for byte.
+ *
+ * Keeps the version of an old session, and adds no record.
+ *
+ * @throws The system's error, or `FileChangedError`; the file is then unchanged.
+ * @remarks Cost: O(bytes); memory O(changed lines).
+ */
+function redactIdleFile(path: string, redactor: TextRedactor): void {
+  const { temporary, before } = writeRedacted(path, redactor);
+  try {
+    if (!isUnchanged(before, stateAt(fs, path)))
+      throw new FileChangedError("another process changed the file meanwhile");
+    whileHeld(fs, () => fs.renameSync(temporary, path));
+  } catch (error) {
+    removeTemporary(fs, temporary);
+    throw error;
+  }
+  syncFolder(fs, dirname(path));
+}
+
+/** Writes the redacted file beside the old one, which is closed afterwards: Windows replaces no open file. */
+function writeRedacted(path: string, redactor: TextRedactor): { temporary: string; before: FileState } {
+  const mode = modeOfPlainFile(fs, path);
+  const fd = openForReading(fs, path);
+  try {
+    const before = stateOfOpen(fs, fd);
+    const edits: Edit[] = [];
+    eachRawLine(fs, path, (line, span) => {
+      const text = line === undefined ? undefined : redactor.ofLine(line).text;
+      if (text !== undefined && text !== line) edits.push({ ...span, text });
+    });
+    return {
+      temporary: writeTemporary({ fs, path, mode, pieces: editedPieces(fd, before.size, edits) }),
+      before,
+    };
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+function* editedPieces(
+  fd: number,
+  size: number,
+  edits: readonly Edit[],
+): Generator<Uint8Array | string, void> {
+  let at = 0;
+  for (const { offset, length, text } of edits) {
+    yield* readPieces(fs, fd, at, offset);
+    yield text;
+    at = offset + length;
+  }
+  yield* readPieces(fs, fd, at, size);
 }

@@ -6,8 +6,7 @@ import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { parseJson, parseRecord } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
-import { parseCacheName } from "../../session/files/cache-names.ts";
-import { readCached } from "../../session/files/folder-cache.ts";
+import { parseCacheName, readCached } from "../../session/files/folder-cache.ts";
 import { SUMMARIES } from "../../session/files/summary-columns.ts";
 import {
   closeQuietly,

@@ -1,12 +1,11 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isSessionError } from "../../core/format/errors.ts";
-import { filesInCache } from "../../session/files/cache-files.ts";
+import { FILTERS, filesInCache } from "../../session/files/cache-files.ts";
 import { cacheFolders } from "../../session/files/forget-session.ts";
 import { listPages } from "../../session/files/page-files.ts";
 import { belongsTo, type CatalogScope, foldersOf } from "../../session/files/session-files.ts";
 import { ignoreSkipped } from "../../session/files/skipped-files.ts";
-import { FILTERS } from "../../session/files/text-filters.ts";
 import { ifPresent } from "../../session/fs/file-system.ts";
 import { parseWrittenName } from "../../session/log/written-names.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";

@@ -14,12 +14,11 @@ import type { SessionFile } from "../../session/files/session-files.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
-import { TooSlowError } from "../../session/fs/limited-scripts.ts";
+import { limitedScripts, parseMatch, TooSlowError } from "../../session/fs/limited-scripts.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
 import { importOriginOf, isFromSource } from "../list/deleted-imports.ts";
-import { summarizeSession } from "../list/file-summary.ts";
-import { rowOfLines } from "../list/full-summary.ts";
+import { rowOfLines, summarizeSession } from "../list/file-summary.ts";
 import { gramsOf, hasGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
 import {
@@ -29,9 +28,8 @@ import {
   requiredTexts,
   type SearchPlan,
 } from "../query/entry-search.ts";
-import type { SearchFilters } from "../query/search-filters.ts";
-import { parseQuery, type QueryOptions } from "../query/search-query.ts";
-import { expressionMatcher } from "./expression-matcher.ts";
+import { parseExpression, parseQuery, type QueryOptions, type SearchFilters } from "../query/search-query.ts";
+import type { TextMatcher } from "../query/text-matcher.ts";
 import { branchesOf, type FoundHit, findInFile, findInSource, withBranches } from "./search-file.ts";
 
 /** How hits are looked for in one session. */
@@ -251,8 +249,8 @@ async function* searchFile(
     open = openToScan(file.path);
     let session: FileRow | undefined;
     const mark = open;
-    const isNew = run.grams.isKept && run.grams.get(file, mark) === undefined;
-    const onFilter = isNew ? (filter: Uint8Array) => run.grams.put(file, mark, filter) : undefined;
+    const isNew = run.cache.folder !== undefined && run.cache.getFilter(file, mark) === undefined;
+    const onFilter = isNew ? (filter: Uint8Array) => run.cache.putFilter(file, mark, filter) : undefined;
     for await (const batch of findInFile(open, plan, run.isInOrder(file, open), run.pace, onFilter)) {
       for (const hit of batch) {
         session ??= await run.infoOf(file);
@@ -269,9 +267,9 @@ async function* searchFile(
 }
 
 /** Whether a file may hold what is looked for, as far as its filter knows. */
-function mayHold({ grams: kept, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
+function mayHold({ cache, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
   pace.check();
-  const filter = grams.length === 0 ? undefined : kept.get(file, file);
+  const filter = grams.length === 0 ? undefined : cache.getFilter(file, file);
   return filter === undefined || hasGrams(filter, grams);
 }
 
@@ -292,4 +290,20 @@ async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
   } finally {
     if (file !== undefined) closeFile(file);
   }
+}
+
+/** Milliseconds that an expression may take for one batch of texts that are searched. */
+const SEARCH_MS = 250;
+
+const FIRST_MATCHES = `texts.map((text) => { const m = expression.exec(text); return m && [m.index, m.index + m[0].length]; })`;
+
+/** Makes a matcher of an expression, which throws `TooSlowError` after a quarter of a second, and takes no empty match. */
+export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
+  const { flags } = parseExpression(source, caseSensitive ? "" : "i");
+  const firstMatches = limitedScripts([{ source, flags }])(FIRST_MATCHES);
+  return (texts) =>
+    firstMatches(texts, SEARCH_MS).map((found) => {
+      const match = parseMatch(found);
+      return match && { start: match[0], length: match[1] - match[0] };
+    });
 }

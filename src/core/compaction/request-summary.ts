@@ -77,23 +77,15 @@ async function replyTo(summarize: Summarize, wanted: WantedSummary): Promise<unk
   const { kind, prompt, signal } = wanted;
   refuseCancelled(kind, signal);
   try {
-    const asked = ask(summarize, {
-      systemPrompt: SUMMARY_SYSTEM_PROMPT,
-      prompt,
-      kind,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const request = { systemPrompt: SUMMARY_SYSTEM_PROMPT, prompt, kind, ...(signal && { signal }) };
+    // A summarizer that throws at once rejects like any other.
+    const asked = (async () => summarize(request))();
     return await untilAborted(asked, signal, CANCELLED[kind]);
   } catch (error) {
     if (signal?.aborted) throw cancelled(kind, signal.reason);
     if (isSessionError(error, "ABORTED")) throw cancelled(kind, error);
     throw failed(kind, error instanceof Error ? error.message : "the summarizer failed", {}, error);
   }
-}
-
-/** A summarizer that throws at once rejects like any other. */
-async function ask(summarize: Summarize, request: SummarizeRequest): Promise<SummarizeReply> {
-  return summarize(request);
 }
 
 function cancelled(kind: SummaryKind, cause: unknown): SessionError {

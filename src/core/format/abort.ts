@@ -72,19 +72,13 @@ export async function untilAborted<T>(
   message = CANCELLED,
 ): Promise<T> {
   if (signal === undefined) return work;
-  const { promise: end, stop } = abortOf(signal, message);
+  let stop: () => void = () => undefined;
+  const end = new Promise<never>((_resolve, reject) => {
+    stop = onAbort(signal, () => reject(aborted(message, signal.reason)));
+  });
   try {
     return await Promise.race([work, end]);
   } finally {
     stop();
   }
-}
-
-/** A promise that rejects when the signal aborts, until it is stopped. */
-function abortOf(signal: AbortSignal, message: string): { promise: Promise<never>; stop: () => void } {
-  let stop: () => void = () => undefined;
-  const promise = new Promise<never>((_resolve, reject) => {
-    stop = onAbort(signal, () => reject(aborted(message, signal.reason)));
-  });
-  return { promise, stop };
 }

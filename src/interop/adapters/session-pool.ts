@@ -4,7 +4,6 @@ import { isThere } from "../../session/log/replace-file.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { sessionNotFound } from "../../stores/contract/store-errors.ts";
-import { Turns } from "./task-queue.ts";
 
 const MAX_IDLE = 16;
 
@@ -204,5 +203,26 @@ async function closeQuietly(session: SessionManager): Promise<void> {
   } catch (error) {
     // The caller that appended got this error already.
     if (!isSessionError(error)) throw error;
+  }
+}
+
+/** Runs tasks with the same name one after the other, in order. */
+export class Turns {
+  readonly #latest = new Map<string, Promise<unknown>>();
+
+  /** Runs a task after all earlier ones of its name, whether they succeeded or not. */
+  take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.#latest.get(name) ?? Promise.resolve()).then(work, work);
+    this.#latest.set(name, mine);
+    const leave = () => {
+      if (this.#latest.get(name) === mine) this.#latest.delete(name);
+    };
+    mine.then(leave, leave);
+    return mine;
+  }
+
+  /** Tells whether a task of a name is waiting or running. */
+  isTaken(name: string): boolean {
+    return this.#latest.has(name);
   }
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import { importCacheName } from "../../session/files/cache-names.ts";
+import { importCacheName } from "../../session/files/folder-cache.ts";
 import { defaultCacheFolder } from "../../session/files/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../session/fs/atomic-json.ts";
 import { hasErrorCode } from "../../session/fs/file-system.ts";

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { compactToFit } from "../../core/compaction/compact-to-fit.ts";
-import { compactWithoutModel } from "../../core/compaction/compact-without-model.ts";
+import { compactToFit, compactWithoutModel } from "../../core/compaction/compact-without-model.ts";
 import {
   type CompactionPreparation,
   type CompactionSkipReason,
@@ -18,11 +17,11 @@ import {
   assertNotLeft,
   assertSameSession,
   type BranchSnapshot,
+  type ControllerHost,
   firstAppendedSince,
+  joinSignals,
   takeSnapshot,
-} from "./branch-snapshot.ts";
-import { type ControllerHost, joinSignals } from "./controller-host.ts";
-import { checkExtensionCompaction } from "./extension-compaction.ts";
+} from "./controller-host.ts";
 import type { CompactionReason, ExtensionCompaction, SessionHookEvents } from "./hook-events.ts";
 
 /** How to compact on request. */
@@ -50,10 +49,10 @@ export interface CompletedCompaction extends CompactionResult {
  * Why nothing was compacted: there is nothing to compact, another compaction is running, or what must be kept leaves no
  * room for a summary.
  */
-export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
+type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
 /** A requested compaction. */
-export interface CompactionRequest extends CompactCommandOptions {
+interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;
 }
@@ -261,4 +260,39 @@ export class Compactor {
   #estimate(): number {
     return estimateAll(this.#host.current.session.buildSessionContext().messages, this.#host.counter);
   }
+}
+
+/** What a handler's compaction is checked against. */
+interface CompactedBranch {
+  readonly branchEntries: readonly SessionEntry[];
+  readonly preparation: CompactionPreparation;
+}
+
+/**
+ * Rejects a handler's compaction that would lose entries without summarising them.
+ *
+ * @param input - As the handler returned it; foreign code may break its types.
+ * @returns A copy, in which an invalid size is replaced by the planned one.
+ * @throws {SessionError} `SUMMARY_FAILED` without a text, or if the first kept entry is not on the branch.
+ */
+function checkExtensionCompaction(
+  input: ExtensionCompaction,
+  { branchEntries, preparation }: CompactedBranch,
+): ExtensionCompaction {
+  const summary: unknown = input.summary;
+  if (typeof summary !== "string" || summary.trim() === "") throw unusable("its summary has no text");
+  const firstKept: unknown = input.firstKeptEntryId;
+  if (firstKept !== null && !branchEntries.some(({ id }) => id === firstKept)) {
+    throw unusable(`it keeps from ${JSON.stringify(firstKept)} on, which is not on the branch`);
+  }
+  const tokensBefore = Number.isFinite(input.tokensBefore) ? input.tokensBefore : preparation.tokensBefore;
+  return { ...input, tokensBefore };
+}
+
+function unusable(why: string): SessionError {
+  return new SessionError(
+    "SUMMARY_FAILED",
+    `The compaction that a handler of session_before_compact gave cannot be used: ${why}. Nothing was changed; correct the extension.`,
+    { details: { kind: "history" } },
+  );
 }

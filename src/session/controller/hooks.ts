@@ -106,7 +106,9 @@ export class SessionHooks {
     const message = `${name} was cancelled`;
     if (signal?.aborted) throw aborted(message, signal.reason);
     try {
-      const answered = (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
+      // A handler that throws at once rejects like any other.
+      const answering = (async () => handler(event))();
+      const answered = (await untilAborted(answering, signal, message)) ?? undefined;
       // Checked in here, since reading the answer may throw as well.
       const answer = answered && judge(answered, event);
       return answer && { answer, isLast: fieldsOf(answer)["cancel"] === true };
@@ -153,14 +155,6 @@ function noUnwantedSummary(
   if (answer.summary === undefined || preparation.userWantsSummary) return answer;
   const { summary: _unwanted, ...rest } = answer;
   return Object.keys(rest).length === 0 ? undefined : rest;
-}
-
-/** A handler that throws at once rejects like any other. */
-async function answerOf<Name extends keyof SessionHookEvents>(
-  handler: SessionHookHandler<Name>,
-  event: SessionHookEvents[Name],
-) {
-  return handler(event);
 }
 
 function warn(error: unknown, name: keyof SessionHookEvents): void {

@@ -8,8 +8,14 @@ import { refuseAborted } from "../../core/format/abort.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../../core/format/options.ts";
-import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
-import { type ControllerHost, joinSignals, requireEntry } from "./controller-host.ts";
+import {
+  assertNotLeft,
+  assertSameSession,
+  type ControllerHost,
+  joinSignals,
+  requireEntry,
+  takeSnapshot,
+} from "./controller-host.ts";
 import type { ExtensionBranchSummary, SessionHookEvents, SessionHookResults } from "./hook-events.ts";
 
 /** How to navigate. */

@@ -20,11 +20,18 @@ import {
 } from "./compact-if-needed.ts";
 import type { BranchSummaryLimits, ControllerHost } from "./controller-host.ts";
 import { CurrentSession } from "./current-session.ts";
-import { type ForkOptions, type ForkResult, fork } from "./fork.ts";
 import { SessionHooks } from "./hooks.ts";
 import { type NavigateTreeOptions, type NavigateTreeResult, navigateTree } from "./navigate.ts";
 import { collectStats, type SessionStats, type StatsOptions } from "./stats.ts";
-import { newSession, type SwitchResult, type SwitchSessionOptions, switchSession } from "./switch-session.ts";
+import {
+  type ForkOptions,
+  type ForkResult,
+  fork,
+  newSession,
+  type SwitchResult,
+  type SwitchSessionOptions,
+  switchSession,
+} from "./switch-session.ts";
 
 /** Options of a controller. */
 export interface SessionControllerOptions {

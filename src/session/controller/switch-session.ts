@@ -1,12 +1,13 @@
 import { realpathSync, statSync } from "node:fs";
+import { textsOf } from "../../core/context/content-text.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions, SIGNAL, TEXT } from "../../core/format/options.ts";
+import { assertOptions, choice, SIGNAL, TEXT } from "../../core/format/options.ts";
 import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { sessionNotFound } from "../manager/open-session.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
-import type { ControllerHost } from "./controller-host.ts";
+import { type ControllerHost, requireEntry } from "./controller-host.ts";
 import type { SessionHookEvents } from "./hook-events.ts";
 
 /** How to switch to another session. */
@@ -61,7 +62,7 @@ export async function switchSession(
 }
 
 /** Asks the handlers whether the session may be left; throws `STALE_LEAF` if it is being left already, or was left while they ran. */
-export async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
+async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
   { current, hooks }: ControllerHost,
   name: Name,
   event: SessionHookEvents[Name],
@@ -75,7 +76,7 @@ export async function isCancelled<Name extends "session_before_switch" | "sessio
 }
 
 /** Replaces the current session by one that is open already. */
-export async function goTo(
+async function goTo(
   { current }: ControllerHost,
   reason: "new" | "resume" | "fork",
   from: SessionManager,
@@ -114,4 +115,54 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
     `The session works in ${cwd}, which is not there; go on elsewhere with switchSession(path, { cwd }).`,
     { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
   );
+}
+
+/** Where a fork ends. */
+export interface ForkOptions {
+  /** `before` (default): before a user message, to be edited and sent again. `at`: with the entry. */
+  readonly position?: "before" | "at" | undefined;
+}
+
+/** The result of a fork. */
+export interface ForkResult extends SwitchResult {
+  /** Text of the user message that the fork ends before, to be edited and sent again. */
+  selectedText?: string;
+}
+
+/** The end of the fork's path, and the text that the user continues with. */
+interface ForkPoint {
+  /** Null: before the first entry. */
+  readonly leafId: string | null;
+  readonly selectedText?: string;
+}
+
+/** Copies the path to an entry into a new session and switches to it; see `SessionController.fork`. */
+export async function fork(host: ControllerHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
+  assertOptions(options, { position: choice("before", "at") });
+  const { position = "before" } = options;
+  const from = host.current.session;
+  const { leafId, selectedText } = forkPoint(from, entryId, position);
+  if (await isCancelled(host, "session_before_fork", { entryId, position })) return { cancelled: true };
+  const next = leafId === null ? emptyFork(from) : from.forkSibling(leafId);
+  if (!next.isPersisted()) host.copied.set(next, new Set(next.getPathIds()));
+  const result = await goTo(host, "fork", from, next);
+  return { ...result, ...(selectedText !== undefined && { selectedText }) };
+}
+
+function emptyFork(from: SessionManager): SessionManager {
+  const parentSession = from.getSessionFile();
+  return from.createSibling(parentSession === undefined ? {} : { parentSession });
+}
+
+function forkPoint(session: SessionManager, entryId: string, position: "before" | "at"): ForkPoint {
+  const entry = requireEntry(session, entryId);
+  if (position === "at") return { leafId: entryId };
+  if (entry.type !== "message" || entry.message.role !== "user") {
+    throw new SessionError(
+      "ENTRY_INVALID",
+      `Entry ${entryId} is no user message, so there is nothing to write anew; fork with { position: "at" }.`,
+      { details: { entryId } },
+    );
+  }
+  return { leafId: entry.parentId, selectedText: textsOf(entry.message.content).join("") };
 }

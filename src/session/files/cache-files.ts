@@ -1,12 +1,17 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { listOf } from "../../core/context/entry-fields.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
-import { type CacheFileKind, parseCacheName } from "./cache-names.ts";
 import { type FileMark, isKeptAt, isUnchangedAt } from "./file-mark.ts";
-import { type CacheKind, readCached, writeCachedNow } from "./folder-cache.ts";
+import {
+  type CacheFileKind,
+  type CacheKind,
+  parseCacheName,
+  readCached,
+  writeCachedNow,
+} from "./folder-cache.ts";
 import { SUMMARIES } from "./summary-columns.ts";
-import { FILTERS } from "./text-filters.ts";
 
 /** A file that is unfinished at this age belongs to no living process. */
 const LEFTOVER_AFTER_MS = 60_000;
@@ -79,3 +84,34 @@ function purge<Known extends FileMark>(path: string, kind: CacheKind<Known>, isK
   const isOutdated = () => [...files].some(([name, mark]) => !isKeptAt(join(folder, name), mark));
   if (!isWritten || isOutdated()) ifPresent(() => realFileSystem.unlinkSync(path));
 }
+
+/** The filter of a file, and the state of the file when it was made. */
+export interface KnownFilter extends FileMark {
+  readonly filter: Uint8Array;
+}
+
+/** Filters are kept as bytes behind the marks of their files. */
+export const FILTERS: CacheKind<KnownFilter> = {
+  suffix: ".grams",
+  encode: (files) => ({
+    columns: Array.from(files, ([name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, filter }]) => [
+      name,
+      ...[size, mtimeMs, ctimeMs, ino, birthtimeMs, filter.length],
+    ]),
+    bytes: Buffer.concat(Array.from(files.values(), ({ filter }) => filter)),
+  }),
+  decode: (columns, { bytes }) => {
+    const all = bytes();
+    if (all === undefined) return undefined;
+    const filters = new Map<string, KnownFilter>();
+    let at = 0;
+    for (const column of listOf(columns)) {
+      const [name, ...numbers] = listOf(column);
+      const [size = 0, mtimeMs = 0, ctimeMs = 0, ino = 0, birthtimeMs = 0, length = 0] = numbers.map(Number);
+      if (typeof name !== "string") return undefined;
+      filters.set(name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, filter: all.subarray(at, at + length) });
+      at += length;
+    }
+    return at === all.length ? filters : undefined;
+  },
+};

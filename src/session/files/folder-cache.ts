@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { digestOf } from "../../core/format/ids.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import {
   type BesideJson,
@@ -7,8 +8,9 @@ import {
   writeAtomicJson,
   writeAtomicJsonNow,
 } from "../fs/atomic-json.ts";
+import { sha256 } from "../fs/digest.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
-import { folderCacheName } from "./cache-names.ts";
+import { isTemporaryName } from "../fs/temporary-files.ts";
 import type { FileMark } from "./file-mark.ts";
 import { isSystemError } from "./skipped-files.ts";
 
@@ -24,7 +26,7 @@ export interface CacheKind<Known extends FileMark> {
 }
 
 /** What is known of one folder's files, by their names. */
-export interface CachedFolder<Known> {
+interface CachedFolder<Known> {
   readonly folder: string;
   readonly files: Map<string, Known>;
 }
@@ -136,4 +138,34 @@ export class FolderCache<Known extends FileMark> {
     if (!isSystemError(error)) throw error;
     this.#onError(error);
   }
+}
+
+/** Such a file, or what an import remembers; a number follows while it is written. */
+const NAME = /^(?:([0-9a-f]{32})(?:\.json|\.grams)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
+
+/**
+ * What a file in a cache folder is.
+ *
+ * `folder`: what is known of a folder of sessions; `imports`: what an import remembers; `unfinished`: one of them that is being
+ * written; `temporary`: a copy of another program's database. Killed processes leave the last two.
+ */
+export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
+
+/** Returns what a file in a cache folder is, by its name; undefined if this library writes no such file. */
+export function parseCacheName(name: string): CacheFileKind | undefined {
+  if (isTemporaryName(name)) return "temporary";
+  const [found, ofFolder, number] = NAME.exec(name) ?? [];
+  if (found === undefined) return undefined;
+  if (number !== undefined) return "unfinished";
+  return ofFolder === undefined ? "imports" : "folder";
+}
+
+/** Returns the name of the file for what is known of a folder of sessions. */
+function folderCacheName(folder: string, suffix: string): string {
+  return `${sha256(folder).slice(0, 32)}${suffix}`;
+}
+
+/** Returns the name of the file for what imports into a target remember. */
+export function importCacheName(target: string): string {
+  return `imports-${digestOf(target)}.json`;
 }

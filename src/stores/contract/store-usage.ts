@@ -1,4 +1,4 @@
-import { summarizeSource } from "../../catalog/list/full-summary.ts";
+import { summarizeSource } from "../../catalog/list/file-summary.ts";
 import type { SessionCalls } from "../../catalog/list/session-calls.ts";
 import type { UsageReport } from "../../catalog/usage/collect-usage.ts";
 import { type CallsOfSession, type GroupOptions, groupCalls } from "../../catalog/usage/usage-groups.ts";

@@ -1,9 +1,8 @@
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AppendReceipt, NewLine } from "../contract/session-backend.ts";
 import { sessionExists } from "../contract/store-errors.ts";
-import type { Database, RunSql } from "./database.ts";
+import { type Database, type RunSql, sqlState } from "./database.ts";
 import type { Names } from "./names.ts";
-import { sqlState } from "./postgres-errors.ts";
 import { sessionSql } from "./queries.ts";
 import {
   assertPossibleId,

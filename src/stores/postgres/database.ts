@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { refuseAborted, untilAborted } from "../../core/format/abort.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
 import {
   isPool,
   type PostgresClient,
@@ -9,7 +10,6 @@ import {
   type PostgresQueries,
 } from "./client.ts";
 import { TENANT_SETTING } from "./names.ts";
-import { sqlState, translated } from "./postgres-errors.ts";
 import { type Row, rowsOf } from "./rows.ts";
 
 /** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
@@ -19,7 +19,7 @@ const READ_ONLY_SERVER = "25006";
 export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
 
 /** Tenant and time limit of statements. */
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** Default: the connection's setting. */
   readonly tenant?: string | undefined;
   /** Milliseconds after which a connection that does not answer counts as lost. */
@@ -290,4 +290,71 @@ function ignoreError(): void {
 
 function ignoreHandoverError(): void {
   // The first statement on the connection fails with it.
+}
+
+/**
+ * Classes of SQLSTATE that are final: not supported, data, constraints, authorisation, names, rights, limits. After
+ * all others, and after errors that the server did not send, a retry may succeed.
+ */
+const FINAL_CLASSES = ["0A", "22", "23", "28", "3D", "3F", "42", "44", "54"];
+
+/** SQLSTATEs for a missing schema, table, function or column. */
+const MISSING_STATES = ["3F000", "42P01", "42883", "42703"];
+
+/**
+ * Codes of Node for a rejected server certificate, or a client certificate that the server rejected.
+ *
+ * @remarks Source: https://nodejs.org/api/tls.html#x509-certificate-error-codes
+ */
+const CERTIFICATE_CODES: readonly RegExp[] = [
+  /^(?:CERT|CRL)_/,
+  /^UNABLE_TO_(?:GET|DECRYPT|DECODE|VERIFY)_/,
+  /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|HOSTNAME_MISMATCH)$/,
+  /^(?:INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/,
+  /^ERROR_IN_(?:CERT|CRL)_/,
+  /^ERR_TLS_CERT_/,
+  /^ERR_SSL_.*(?:CERTIFICATE|UNKNOWN_CA)/,
+];
+
+/** Messages of `pg`, without a code, for connections that it always refuses. */
+const DRIVER_REFUSES = /^SASL: |does not support SSL connections$/;
+
+/** Returns the SQLSTATE of an error; empty if it has none. */
+export function sqlState(error: unknown): string {
+  const code = codeOf(error);
+  return code.length === 5 ? code : "";
+}
+
+/** Makes a final error if the call will always be refused; returns other errors unchanged, for a retry. */
+export function translated(error: unknown, schema: string): unknown {
+  if (isSessionError(error)) return error;
+  const said = messageOf(error);
+  const state = sqlState(error);
+  if (FINAL_CLASSES.includes(state.slice(0, 2))) {
+    const advice = MISSING_STATES.includes(state)
+      ? `call migrate() of sessiontree/postgres, or run "sessiontree db migrate", to make the tables in schema ${schema}`
+      : "correct what it says (address, password, rights), and try again";
+    return refused(`The database refuses it (${state}): ${said}; ${advice}.`, { sqlState: state }, error);
+  }
+  const code = codeOf(error);
+  if (CERTIFICATE_CODES.some((codes) => codes.test(code))) {
+    const advice = "give the client the authority that signed it (ssl.ca, or sslrootcert in the address)";
+    return refused(
+      `The certificate of the database's server is refused (${code}): ${said}; ${advice}.`,
+      { code },
+      error,
+    );
+  }
+  if (!DRIVER_REFUSES.test(said)) return error;
+  const advice = "correct the address (password, sslmode), and try again";
+  return refused(`The connection to the database cannot be made: ${said}; ${advice}.`, {}, error);
+}
+
+function refused(message: string, details: Readonly<Record<string, string>>, cause: unknown): SessionError {
+  return new SessionError("STORE_UNAVAILABLE", message, { details, cause });
+}
+
+function codeOf(error: unknown): string {
+  const code = isJsonRecord(error) ? error["code"] : undefined;
+  return typeof code === "string" ? code : "";
 }

@@ -26,11 +26,10 @@ import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
 import { type AppendPlace, amendSession, appendEntries } from "./append.ts";
 import type { PostgresClient } from "./client.ts";
 import { createSession } from "./create.ts";
-import { Database, tolerateLostConnections } from "./database.ts";
+import { Database, sqlState, tolerateLostConnections, translated } from "./database.ts";
 import { Listener } from "./listener.ts";
 import { readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
-import { sqlState, translated } from "./postgres-errors.ts";
 import {
   foundLinesSql,
   listSql,

@@ -6,8 +6,7 @@ import type { LogLine } from "../../session/log/session-log.ts";
 import { entryFactsOf, storableFacts } from "../contract/line-facts.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { newEntryLine, newLineOf } from "./line-codec.ts";
-import { readAllLines, sessionIn } from "./read-lines.ts";
-import type { RemoteLines } from "./remote-lines.ts";
+import { type RemoteLines, readAllLines, sessionIn } from "./remote-lines.ts";
 
 /** A change of stored lines. */
 export interface StoredChange {

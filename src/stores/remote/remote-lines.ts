@@ -7,7 +7,7 @@ import { Blocks } from "../../session/log/blocks.ts";
 import { addLines, bytesOf, encodeLines } from "../../session/log/log-lines.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
 import { entryFactsOf } from "../contract/line-facts.ts";
-import type { StoredLine } from "../contract/session-backend.ts";
+import type { SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
 
 /** The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending writes. */
@@ -151,4 +151,35 @@ export class RemoteLines {
     this.#blocks.add(bytes);
     this.index.feed(bytes);
   }
+}
+
+/** Lines requested at a time. */
+export const PAGE_LINES = 1_000;
+
+/** Reads all lines of a session, as they are at one revision. */
+export async function readAllLines(
+  backend: SessionBackend,
+  id: string,
+  onAnswer?: () => void,
+): Promise<{ readonly lines: StoredLine[]; readonly revision: number }> {
+  let lines: StoredLine[] = [];
+  for (let revision: number | undefined; ; ) {
+    const page = await backend.read(id, lines.at(-1)?.seq ?? 0, PAGE_LINES);
+    onAnswer?.();
+    if (revision !== undefined && page.revision !== revision) {
+      [lines, revision] = [[], undefined];
+      continue;
+    }
+    revision = page.revision;
+    lines.push(...page.lines);
+    if (page.isEnd) return { lines, revision };
+  }
+}
+
+/** Makes the lines of a session known. */
+export function sessionIn(stored: readonly StoredLine[]): RemoteLines {
+  const lines = new RemoteLines();
+  lines.take(joinLines(stored, true));
+  lines.end();
+  return lines;
 }

@@ -11,11 +11,10 @@ import type { LoadOptions } from "../../session/log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import { storeClosed } from "../contract/store-errors.ts";
-import { charactersOf } from "./line-batch.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
 import { pauseUnless, type RetryOptions, retryPace, unlessAborted } from "./retries.ts";
-import { RetryQueue } from "./retry-queue.ts";
+import { charactersOf, RetryQueue } from "./retry-queue.ts";
 
 /** Tracks logs with pending writes, and closes them. */
 export interface LogKeeper {

@@ -13,14 +13,18 @@ import type {
 } from "../contract/session-backend.ts";
 import { sessionNotFound } from "../contract/store-errors.ts";
 import { amendLines, type StoredChange } from "./amendment.ts";
-import { isMadeOf, repeatable, unchangedLines } from "./idempotent-retry.ts";
-import { LineBatch } from "./line-batch.ts";
+import {
+  batchesOf,
+  isMadeOf,
+  lostLines,
+  notRestored,
+  repeatable,
+  unchangedLines,
+} from "./idempotent-retry.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
-import { batchesOf, lostLines, notRestored } from "./lost-writes.ts";
-import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
-import { RemoteLines } from "./remote-lines.ts";
+import { PAGE_LINES, RemoteLines, readAllLines, sessionIn } from "./remote-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
-import type { Job, RetryQueue } from "./retry-queue.ts";
+import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
 
 /** What a place tells its log. */
 export interface PlaceListener {

@@ -31,7 +31,7 @@ import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/
 import type { UsageLister } from "../contract/store-usage.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
-import { PAGE_LINES } from "./read-lines.ts";
+import { PAGE_LINES } from "./remote-lines.ts";
 import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
 import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
 import { BackendSearch } from "./search-backend.ts";

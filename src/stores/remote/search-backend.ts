@@ -15,7 +15,7 @@ import { TooSlowError } from "../../session/fs/limited-scripts.ts";
 import { positionOf } from "../contract/select-sessions.ts";
 import type { FoundLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { bytesOf, joinLines } from "./line-codec.ts";
-import { PAGE_LINES } from "./read-lines.ts";
+import { PAGE_LINES } from "./remote-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
 
 /** What reads from a backend. */

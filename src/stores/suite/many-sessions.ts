@@ -1,7 +1,23 @@
 import assert from "node:assert/strict";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { ListInStoreOptions, SessionStore } from "../contract/session-store.ts";
-import { all, CWD, failsWith, idsOf, START_MS, type SuiteTest, say, stored, testWith, user } from "./kit.ts";
+import { collectStoreUsage } from "../contract/store-usage.ts";
+import {
+  all,
+  CWD,
+  cut,
+  entryText,
+  exported,
+  failsWith,
+  headerText,
+  idsOf,
+  START_MS,
+  type SuiteTest,
+  say,
+  stored,
+  testWith,
+  user,
+} from "./kit.ts";
 
 const test = testWith();
 
@@ -166,5 +182,156 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     await failsWith("ABORTED", () => all(store.list({ signal })));
     await failsWith("ABORTED", () => all(store.search("hello", { signal })));
     for await (const { id } of store.list()) await failsWith("ABORTED", () => store.open(id, { signal }));
+  }),
+];
+
+/** Milliseconds after the header's time. */
+const iso = (ms: number) => new Date(START_MS + ms).toISOString();
+
+const entry = (type: string, id: string, ms: number, fields: object) =>
+  JSON.stringify({ type, id, parentId: null, timestamp: iso(ms), ...fields });
+
+const message = (id: string, ms: number, fields: object) =>
+  entry("message", id, ms, { message: { content: id, ...fields } });
+
+const said = (id: string, ms: number) => entryText(id, null, id, START_MS + ms);
+const titled = (title: string) => JSON.stringify({ ...JSON.parse(headerText("row")), title });
+const named = (id: string, name: string) => entry("session_info", id, 9_000, { name });
+
+const HEADER = headerText("row");
+const one = said("000000a1", 1_000);
+const two = said("000000a2", 2_000);
+const label = entry("label", "000000a3", 9_000, {});
+const result = message("000000a4", 9_000, { role: "toolResult" });
+const timed = message("000000a5", 9_000, { role: "user", timestamp: START_MS + 0.5 });
+const [old, name, none] = ["Old", "Name", " "].map((text, i) => named(`000000b${i}`, text));
+
+/** Rows, each with the lines of its session: name, seconds from header to latest message, messages, how they begin. */
+const ROWS: readonly (readonly (string | undefined)[])[] = [
+  ["- 0 0 -", HEADER],
+  // The latest message counts, wherever it stands, and no other entry.
+  ["- 2 2 000000a2", HEADER, two, one, label],
+  ["- 1 2 000000a1", HEADER, one, result],
+  ["- -5 1 000000a6", HEADER, said("000000a6", -5_000)],
+  ["- 3 1 -", HEADER, message("000000a7", 3_000, { role: "assistant" })],
+  ["- 0 1 000000a5", HEADER, timed],
+  // A title is a name until an entry sets or clears it.
+  ["Title 1 1 000000a1", titled(" Title "), one],
+  ["Name 1 1 000000a1", titled("Title"), name, one],
+  ["- 1 1 000000a1", titled("Title"), one, none],
+  ["- 0 0 -", titled(" ")],
+  // A repeated line counts once; another line with the same id does not repeat it.
+  ["- 2 2 000000a1", HEADER, one, two, one, `${two}\r`],
+  ["- 3 2 000000a1", HEADER, one, said("000000a1", 3_000)],
+  ["Name 0 0 -", HEADER, old, name, old],
+];
+
+async function rowIn(store: SessionStore): Promise<string | undefined> {
+  const [row] = await all(store.list());
+  const { name: given = "-", modified, messageCount, firstMessage = "-" } = row ?? {};
+  return `${given} ${((modified?.getTime() ?? 0) - START_MS) / 1_000} ${messageCount} ${firstMessage}`;
+}
+
+const used = (id: string, ms: number, fields: object) =>
+  message(id, ms, { role: "assistant", provider: "p", model: "m", timestamp: START_MS + ms, ...fields });
+const answer = used("000000c1", 1_000, { usage: { input: 5, output: 2, cost: { total: 0.5 } } });
+const other = used("000000c2", 2_000, { model: "n", usage: { input: 30, cacheRead: 4 } });
+const free = used("000000c3", 3_000, { usage: { input: 1, cost: { total: 0, totalFromProvider: true } } });
+const link = entry("custom", "000000c4", 0, { customType: "sessiontree.subagent", data: { agentId: "x" } });
+const origin = entry("custom", "000000c5", 0, {
+  customType: "sessiontree.import",
+  data: { source: "codex", sourceId: "s" },
+});
+const summary = entry("compaction", "000000c6", 4_000, { summary: "s", usage: { input: 7 } });
+const headed = (id: string, parentSession?: string) =>
+  JSON.stringify({ ...JSON.parse(headerText(id)), parentSession });
+
+/** Sessions by what they used. */
+const USED: readonly (readonly string[])[] = [
+  [headed("main"), one, answer, other, free, summary],
+  // A fork has what it inherited, and a call of its own.
+  [headed("fork", "main"), one, answer, used("000000c7", 5_000, { usage: { input: 100 } })],
+  [headed("sub", "main"), link, used("000000c8", 6_000, { usage: { input: 1_000 } })],
+  [headed("import"), origin, used("000000c9", 7_000, { usage: { input: 10_000 } })],
+  // A repeated line, one that is damaged, and an old one without an id.
+  [headed("odd"), used("000000d1", 8_000, { usage: { input: 100_000 } }), "{", other, other],
+  [
+    headerText("old", 1),
+    JSON.stringify({ type: "message", timestamp: iso(9_000), message: JSON.parse(free).message }),
+  ],
+];
+
+async function usageIn(store: SessionStore) {
+  const { groups, total, damaged } = await collectStoreUsage(store, { by: ["session", "model", "source"] });
+  const lines = groups.map(({ by: { session, model, source }, subagentOf, input, cost, unpriced }) =>
+    [session?.id, model, source ?? "-", subagentOf?.id ?? "-", input, cost ?? "-", unpriced].join(" "),
+  );
+  return { lines: lines.sort(), calls: total.calls, damaged: [...damaged].sort() };
+}
+
+/** What a list says of sessions, the same in every store. */
+export const SESSION_ROWS: readonly SuiteTest[] = [
+  test("says the same of a session as a file's list: latest message, name, and each line once", async ({
+    store,
+  }) => {
+    for (const [expected, ...lines] of ROWS) {
+      const bytes = Buffer.from(`${lines.join("\n")}\n`);
+      await store.importBytes(cut(bytes, 64));
+      assert.equal(await rowIn(store), expected, bytes.toString());
+      assert.equal(await exported(store, "row"), bytes.toString());
+      await store.delete("row");
+    }
+  }),
+  test("adds up usage as the lines tell it, each call once", async ({ store }) => {
+    for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
+    const { lines, calls, damaged } = await usageIn(store);
+    assert.deepEqual(lines, [
+      "fork p/m - - 100 - 100",
+      "import p/m codex - 10000 - 10000",
+      "main p/m - - 1013 0.5 1007",
+      "main p/n - - 30 - 34",
+      "odd p/m - - 100000 - 100000",
+      "sub p/m - main 1000 - 1000",
+    ]);
+    assert.equal(calls, 8);
+    assert.deepEqual(damaged, ["odd"]);
+  }),
+  test("says what was used after an append and a redaction", async ({ store }) => {
+    await store.importBytes(cut(Buffer.from(`${headed("main")}\n${one}\n${answer}\n`), 1_000));
+    await store.appendEntries("main", [JSON.parse(other), JSON.parse(answer)]);
+    assert.equal((await usageIn(store)).calls, 2);
+    const session = await store.open("main", { cwd: CWD });
+    if (store.supports.rewrite) session.redact("000000a1");
+    session.appendUsage("title", "p", "small", {
+      input: 3,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      totalTokens: 3,
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    });
+    await session.close();
+    assert.deepEqual((await usageIn(store)).lines, [
+      "main p/m - - 5 0.5 0",
+      "main p/n - - 30 - 34",
+      "main p/small - - 3 - 3",
+    ]);
+    await store.delete("main");
+    assert.equal((await usageIn(store)).calls, 0);
+  }),
+  test("says the same after each append", async ({ store }) => {
+    await store.importBytes(cut(Buffer.from(`${titled("Title")}\n${two}\n`), 1_000));
+    const [again, older] = [two, one].map((line) => JSON.parse(line));
+    await store.appendEntries("row", [again, older]);
+    assert.equal(await rowIn(store), "Title 2 2 000000a2");
+    const session = await store.open("row", { cwd: CWD, now: () => START_MS + 60_000 });
+    session.appendLabelChange("000000a2", "label");
+    session.appendMessage(user("later", START_MS + 1_500));
+    await session.flush();
+    assert.equal(await rowIn(store), "Title 2 3 000000a2");
+    if (store.supports.rewrite) session.redact("000000a2");
+    session.appendMessage(user("latest", START_MS + 3_000));
+    await session.close();
+    assert.equal(await rowIn(store), `Title 3 4 ${store.supports.rewrite ? "[redacted]" : "000000a2"}`);
   }),
 ];

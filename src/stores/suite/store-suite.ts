@@ -1,13 +1,9 @@
-import type { SessionStore } from "../contract/session-store.ts";
 import { BACKEND_CONTRACT } from "./backend-contract.ts";
-import { BYTES } from "./bytes.ts";
-import { FAULTS } from "./faults.ts";
 import type { PartsUnderTest, StorePart, StoreUnderTest, SuiteTest } from "./kit.ts";
-import { MANY_SESSIONS } from "./many-sessions.ts";
-import { ONE_SESSION } from "./one-session.ts";
-import { SESSION_ROWS } from "./rows.ts";
+import { MANY_SESSIONS, SESSION_ROWS } from "./many-sessions.ts";
+import { BYTES, ONE_SESSION } from "./one-session.ts";
 import { SEARCHES } from "./searches.ts";
-import { WRITERS } from "./writers.ts";
+import { FAULTS, WRITERS } from "./writers.ts";
 
 /** What the suite is run with. */
 export interface SessionStoreSuiteOptions {
@@ -44,7 +40,7 @@ export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreS
     test(name, async () => {
       const under = await factory();
       try {
-        await run(new Parts(under));
+        await run(partsOf(under));
       } finally {
         await under.store.close({ discard: true });
         await under.dispose?.();
@@ -53,29 +49,20 @@ export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreS
   }
 }
 
-/** What the factory gave; to ask for what it did not give is an error. */
-class Parts implements PartsUnderTest {
-  readonly #under: StoreUnderTest;
-
-  constructor(under: StoreUnderTest) {
-    this.#under = under;
-  }
-
-  get store(): SessionStore {
-    return this.#under.store;
-  }
-
-  get another() {
-    return given("another", this.#under.another);
-  }
-
-  get backend() {
-    return given("backend", this.#under.backend);
-  }
-
-  get faults() {
-    return given("faults", this.#under.faults);
-  }
+/** Returns what the factory returned; reading a part that is missing is an error. */
+function partsOf(under: StoreUnderTest): PartsUnderTest {
+  return {
+    store: under.store,
+    get another() {
+      return given("another", under.another);
+    },
+    get backend() {
+      return given("backend", under.backend);
+    },
+    get faults() {
+      return given("faults", under.faults);
+    },
+  };
 }
 
 function given<T>(part: StorePart, value: T | undefined): T {

@@ -1,16 +1,16 @@
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { GramCache } from "../../../src/catalog/list/gram-cache.ts";
+import { CatalogCache } from "../../../src/catalog/list/catalog-cache.ts";
 import { GramCollector, gramsOf, hasGrams } from "../../../src/catalog/list/gram-filter.ts";
 import { parseQuery, requiredWords } from "../../../src/catalog/query/search-query.ts";
 import { literalFinder } from "../../../src/catalog/query/text-matcher.ts";
 import { searchSessions } from "../../../src/catalog/search/search.ts";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
+import { FILTERS } from "../../../src/session/files/cache-files.ts";
 import { readCached } from "../../../src/session/files/folder-cache.ts";
 import { forgetReplaced, noteCacheFolder } from "../../../src/session/files/forget-session.ts";
 import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
-import { FILTERS } from "../../../src/session/files/text-filters.ts";
 import { mergeSessions } from "../../../src/session/manager/merge-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import fc from "../../support/fast-check.ts";
@@ -215,12 +215,12 @@ describe("the filter of a session goes, and those of others stay,", () => {
 test("a search that is at it while a session is redacted keeps no filter of what was there", async () => {
   const { a, cacheDir, filters } = scene();
   // The redaction may remove what is being written.
-  const cache = new GramCache(cacheDir, () => undefined);
+  const cache = new CatalogCache({ cacheDir, onCacheError: () => undefined });
   noteCacheFolder(cacheDir);
   const files = [...sessionFilesIn(dirname(a), () => undefined)].filter(({ path }) => path === a);
-  for (const file of files) cache.put(file, file, filterOf(readFileSync(a)));
+  for (const file of files) cache.putFilter(file, file, filterOf(readFileSync(a)));
   // Everything that is checked before the file is written has been.
-  const saved = cache.save(files);
+  const saved = cache.save([], files);
   await redactLast(a);
   await saved;
   expect(filters()).toEqual([]);

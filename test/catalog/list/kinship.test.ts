@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { kinshipOf } from "../../../src/catalog/list/kinship.ts";
+import { kinshipOf } from "../../../src/catalog/list/lineage.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

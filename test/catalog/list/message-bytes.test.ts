@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MessageBodyReader, timeInBody } from "../../../src/catalog/list/message-bytes.ts";
+import { MessageBodyReader, timeInBody } from "../../../src/catalog/list/list-scan.ts";
 import { isJsonRecord } from "../../../src/core/format/json.ts";
 import { decodeRecord } from "../../../src/core/jsonl/decode.ts";
 import { EntryHeadReader } from "../../../src/core/jsonl/entry-head.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EntrySearch, planSearch } from "../../../src/catalog/query/entry-search.ts";
-import type { SearchFilters } from "../../../src/catalog/query/search-filters.ts";
-import { parseQuery } from "../../../src/catalog/query/search-query.ts";
-import { expressionMatcher } from "../../../src/catalog/search/expression-matcher.ts";
+import { parseQuery, type SearchFilters } from "../../../src/catalog/query/search-query.ts";
+import { expressionMatcher } from "../../../src/catalog/search/search.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);

@@ -9,8 +9,8 @@ import nodeFs, {
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { CatalogCache } from "../../../src/catalog/list/catalog-cache.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { SummaryCache } from "../../../src/catalog/list/summary-cache.ts";
 import { collectUsage, type UsageOptions } from "../../../src/catalog/usage/collect-usage.ts";
 import type { UsageGroup } from "../../../src/catalog/usage/usage-groups.ts";
 import { IMPORT_CUSTOM_TYPE, SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
@@ -461,11 +461,11 @@ test("a cache whose calls say nothing is no reason to leave a session out", asyn
   const { folder, scope, write, collect } = makeWorld();
   write("one", session("one").assistant("a", { usage: usage(10) }));
   await collect();
-  const cache = new SummaryCache(scope);
+  const cache = new CatalogCache(scope);
   const files = [...sessionFilesIn(folder, () => undefined)];
   for (const file of files) {
-    const known = cache.get(file);
-    if (known !== undefined) cache.put(file, { ...known, calls: () => Buffer.from("[]\n") });
+    const known = cache.getSummary(file);
+    if (known !== undefined) cache.putSummary(file, { ...known, calls: () => Buffer.from("[]\n") });
   }
   await cache.save([folder], files);
   expect((await collect()).total.input).toBe(10);

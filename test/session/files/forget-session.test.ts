@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession, type FileRow, type IterateOptions, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { CatalogCache } from "../../../src/catalog/list/catalog-cache.ts";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
-import { SummaryCache } from "../../../src/catalog/list/summary-cache.ts";
 import { isKeptAt, markOf } from "../../../src/session/files/file-mark.ts";
 import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
@@ -112,9 +112,9 @@ describe("what a cache of lists holds of a session", () => {
   });
 
   test("does not come back by a list that writes it meanwhile", async () => {
-    const cache = new SummaryCache({ cacheDir });
+    const cache = new CatalogCache({ cacheDir });
     const files = [...sessionFilesIn(sessionDir, () => undefined)];
-    for (const file of files) cache.put(file, await summarizeFile(file.path, undefined, new Pace()));
+    for (const file of files) cache.putSummary(file, await summarizeFile(file.path, undefined, new Pace()));
     // Everything that is checked before the file is written has been.
     const saved = cache.save([sessionDir], files);
     const session = SessionManager.open(path);

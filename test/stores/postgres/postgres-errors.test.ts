@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isSessionError, SessionError } from "../../../src/core/format/errors.ts";
-import { translated } from "../../../src/stores/postgres/postgres-errors.ts";
+import { translated } from "../../../src/stores/postgres/database.ts";
 
 const withCode = (code: unknown) => Object.assign(new Error("it said so"), { code });
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { importOriginOf } from "../../../catalog/list/deleted-imports.ts";
-import { kinshipMark } from "../../../catalog/list/kinship.ts";
+import { kinshipMark } from "../../../catalog/list/lineage.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import { holdsWords } from "../../../catalog/list/resolve-session.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";

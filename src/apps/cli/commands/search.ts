@@ -1,5 +1,4 @@
-import { SEARCHED_ROLES } from "../../../catalog/query/search-filters.ts";
-import { parseQuery } from "../../../catalog/query/search-query.ts";
+import { parseQuery, SEARCHED_ROLES } from "../../../catalog/query/search-query.ts";
 import {
   type SearchHit,
   type SearchSessionOptions,

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
-import { kinshipOf } from "../../../catalog/list/kinship.ts";
-import { Descent } from "../../../catalog/list/lineage.ts";
+import { Descent, kinshipOf } from "../../../catalog/list/lineage.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
 import { type FileHit, searchSessions } from "../../../catalog/search/search.ts";

@@ -124,3 +124,6 @@ export interface AcpSessionInfo {
   /** ISO 8601. */
   updatedAt: string;
 }
+
+/** Key in `details` of what only the protocol has. */
+export const ACP_DETAIL = "acp";

@@ -7,7 +7,13 @@ import { editsOfCall, filesOfCall } from "../../../core/facts/touched-files.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import { wellFormedValue } from "../../convert/well-formed-message.ts";
-import { type AcpLocation, type AcpToolContent, type AcpToolKind, TOOL_KINDS } from "./acp-types.ts";
+import {
+  ACP_DETAIL,
+  type AcpLocation,
+  type AcpToolContent,
+  type AcpToolKind,
+  TOOL_KINDS,
+} from "./acp-types.ts";
 import { readBlock } from "./content-blocks.ts";
 
 /** What a user interface shows of a call; what a message cannot hold of it is in `details.acp` of the result. */
@@ -18,9 +24,6 @@ export interface CallFacts {
   locations?: AcpLocation[];
   rawOutput?: unknown;
 }
-
-/** Key in `details` of what only the protocol has. */
-export const ACP_DETAIL = "acp";
 
 /** Longest title of a call, in UTF-16 units. */
 export const LONGEST_TITLE = 200;

@@ -1,9 +1,12 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { imageAddress } from "../../../core/facts/images.ts";
+import type { JsonObject } from "../../../core/format/json.ts";
+import type { UserMessage } from "../../../core/format/message.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
-import type { AcpContentBlock, AcpResource } from "./acp-types.ts";
+import { storeData } from "../stored-data.ts";
+import { ACP_DETAIL, type AcpContentBlock, type AcpResource } from "./acp-types.ts";
 
 /** Reads a block of content, without what only a user interface needs; undefined if it is none of the protocol. */
 export function readBlock(value: unknown): AcpContentBlock | undefined {
@@ -83,4 +86,37 @@ export function toBlock(stored: unknown): AcpContentBlock | undefined {
 export function isWholeBlock(block: AcpContentBlock): boolean {
   const again = toBlock(fromBlock(block));
   return again?.type === block.type && !("uri" in block);
+}
+
+/** A user message without its time. */
+type Question = Pick<UserMessage, "role" | "content"> & { details?: JsonObject };
+
+/**
+ * Makes a user message of a prompt of the Agent Client Protocol, to append with `appendMessage`.
+ *
+ * Texts of embedded resources become texts; links, audio, and images that are none become notes in brackets. The original blocks
+ * are kept in `details`, and `toAcpUpdates` sends them again.
+ *
+ * @throws {TypeError} If a block is none of the protocol.
+ */
+export function fromAcpPrompt(prompt: readonly object[]): Question {
+  return questionOf(
+    prompt.map((part, at) => {
+      const block = readBlock(part);
+      if (block !== undefined) return block;
+      throw new TypeError(
+        `Block ${at} of the prompt is none of the protocol: it needs a known type and its fields.`,
+      );
+    }),
+  );
+}
+
+/** Makes a user message of blocks that were read. */
+export function questionOf(blocks: readonly AcpContentBlock[]): Question {
+  const isWhole = blocks.every(isWholeBlock);
+  return {
+    role: "user",
+    content: blocks.map(fromBlock),
+    ...(!isWhole && { details: { [ACP_DETAIL]: storeData({ content: blocks }, "a prompt") } }),
+  };
 }

@@ -1,20 +1,19 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
-import type { Usage } from "../../../core/format/content.ts";
+import { jsonOf, textOf } from "../../../core/context/message-parts.ts";
+import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
-import type { Message, StopReason } from "../../../core/format/message.ts";
+import type { Message, StopReason, ToolResultMessage } from "../../../core/format/message.ts";
 import { nameOf } from "../../../core/format/session-name.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
 import { ConversionIssues } from "../../convert/conversion-issue.ts";
-import type { AnswerBlock } from "../../convert/dialect.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { placeholder } from "../../convert/images.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
 import { storeData } from "../stored-data.ts";
-import type { AcpContentBlock } from "./acp-types.ts";
-import { fromBlock, readBlock } from "./content-blocks.ts";
-import { questionOf } from "./from-acp-prompt.ts";
-import { RunningCall } from "./running-call.ts";
+import { ACP_DETAIL, type AcpContentBlock, type AcpToolContent } from "./acp-types.ts";
+import { type CallFacts, readFacts } from "./call-facts.ts";
+import { fromBlock, isWholeBlock, questionOf, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
 /** What updates do not tell, and what the session has already. */
@@ -330,4 +329,71 @@ function joinBlock(blocks: AcpContentBlock[], block: AcpContentBlock): void {
 function textIn(blocks: unknown): string {
   const read = listOf(blocks).flatMap((block) => readBlock(block) ?? []);
   return read.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** A call of a tool, of which each update tells more. */
+class RunningCall {
+  /** The call in its answer, which never changes once it is complete: it may be stored by then. */
+  readonly block: ToolCall;
+  hasEnded = false;
+  #hasFailed = false;
+  #name = "";
+  #rawInput: JsonObject[string] | undefined;
+  #facts: CallFacts = {};
+
+  constructor(id: string) {
+    this.block = { type: "toolCall", id, name: "", arguments: {} };
+  }
+
+  /** Whether it has put something out. */
+  get hasOutput(): boolean {
+    return this.#facts.content !== undefined || this.#facts.rawOutput !== undefined;
+  }
+
+  update(update: JsonObject): void {
+    const { name, rawInput, status } = update;
+    if (typeof name === "string" && name !== "") this.#name = name;
+    if (rawInput !== undefined && rawInput !== null) this.#rawInput = rawInput;
+    this.#facts = { ...this.#facts, ...readFacts(update) };
+    this.#hasFailed = status === "failed";
+    this.hasEnded ||= status === "completed" || status === "failed";
+  }
+
+  /** Completes the call in its answer, with what is known of it so far. */
+  complete(): void {
+    const { kind = "tool", title } = this.#facts;
+    const input = this.#rawInput;
+    this.block.name = this.#name || kind;
+    if (isJsonRecord(input)) this.block.arguments = input;
+    else if (input !== undefined) this.block.arguments = { input };
+    else if (title !== undefined) this.block.arguments = { title };
+  }
+
+  /** Makes the result. What a message cannot hold of it is kept in `details`. */
+  result(timestamp: number): ToolResultMessage {
+    const { content = [], rawOutput } = this.#facts;
+    const isWhole = content.every((part) => part.type === "content" && isWholeBlock(part.content));
+    const { content: _content, ...facts } = this.#facts;
+    const kept = storeData(isWhole ? facts : this.#facts, "a result");
+    const { id, name } = this.block;
+    return {
+      role: "toolResult",
+      toolCallId: id,
+      toolName: name,
+      content: content.length > 0 ? content.map(shownBlock) : outputBlocks(rawOutput),
+      ...(Object.keys(kept).length > 0 && { details: { [ACP_DETAIL]: kept } }),
+      isError: this.#hasFailed,
+      timestamp,
+    };
+  }
+}
+
+function shownBlock(part: AcpToolContent): UserBlock {
+  if (part.type === "content") return fromBlock(part.content);
+  return part.type === "diff" ? placeholder("diff", part.path) : placeholder("terminal", part.terminalId);
+}
+
+function outputBlocks(output: unknown): UserBlock[] {
+  if (output === undefined) return [];
+  return [{ type: "text", text: textOf(output) || jsonOf(output) }];
 }

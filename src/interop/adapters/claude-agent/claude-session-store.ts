@@ -1,12 +1,17 @@
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
-import { type OpenSession, OpenSessions } from "../session-pool.ts";
+import { type OpenSession, OpenSessions, Turns } from "../session-pool.ts";
 import { spelled, storeData } from "../stored-data.ts";
-import { Turns } from "../task-queue.ts";
-import { type IndexChange, noteChange, ProjectIndex } from "./project-index.ts";
+import {
+  type ClaudeSessionKey,
+  type IndexChange,
+  indexId,
+  noteChange,
+  ProjectIndex,
+  transcriptId,
+} from "./project-index.ts";
 import { appendRecords, type ClaudeRecord, RecordUuids, readRecords, storeRecord } from "./record-log.ts";
-import { type ClaudeSessionKey, indexId, transcriptId } from "./transcript-key.ts";
 
 /** What the SDK knows about a session without reading it. */
 export interface ClaudeSessionSummary {

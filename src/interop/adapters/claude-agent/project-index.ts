@@ -1,12 +1,13 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { digestOf } from "../../../core/format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { EntryTaker } from "../session-pool.ts";
 import { loadData } from "../stored-data.ts";
 
 /** The indexed facts of a session. */
-export interface IndexedSession {
+interface IndexedSession {
   /** Last write to the main transcript, Unix milliseconds; undefined if there was none. */
   mtimeMs: number | undefined;
   /** The SDK's summary. */
@@ -75,4 +76,32 @@ export class ProjectIndex implements EntryTaker {
 /** Records a change in the session that keeps a project's index. */
 export function noteChange(session: SessionManager, change: IndexChange): void {
   session.appendCustomEntry(INDEX_CUSTOM_TYPE, change);
+}
+
+/** Key of a transcript: the main one of a session or, with a `subpath`, that of a subagent. */
+export interface ClaudeSessionKey {
+  projectKey: string;
+  sessionId: string;
+  /** Opaque; absent for the main transcript. */
+  subpath?: string;
+}
+
+/** Returns the id of the session with a transcript. Keys may hold any characters, session ids may not. */
+export function transcriptId({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
+  for (const [name, value] of Object.entries({ projectKey, sessionId, subpath: subpath ?? "main" })) {
+    if (typeof value === "string" && value !== "") continue;
+    throw new TypeError(
+      `${name} must be a text that is not empty; a key without subpath is that of the main transcript.`,
+    );
+  }
+  return idOf([projectKey, sessionId, ...(subpath === undefined ? [] : [subpath])]);
+}
+
+/** Returns the id of the session with the index of a project. */
+export function indexId(projectKey: string): string {
+  return idOf([projectKey]);
+}
+
+function idOf(parts: readonly string[]): string {
+  return `claude-${digestOf(JSON.stringify(parts))}`;
 }

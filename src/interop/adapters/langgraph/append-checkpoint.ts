@@ -3,8 +3,7 @@ import { addTo } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { OpenSession } from "../session-pool.ts";
-import { checkpointDraft } from "./checkpoint-entries.ts";
-import { changesBetween, type ListChange } from "./list-changes.ts";
+import { changesBetween, checkpointDraft, type ListChange } from "./checkpoint-entries.ts";
 import {
   editableTarget,
   editDraft,

@@ -2,7 +2,6 @@ import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { CHECKPOINT_HEAD } from "../../../core/format/redact-entry.ts";
-import type { ListChange } from "./list-changes.ts";
 import type { StoredValue } from "./stored-value.ts";
 
 const THREAD = "langgraph.thread";
@@ -10,7 +9,7 @@ const CHECKPOINT = "langgraph.checkpoint";
 const WRITES = "langgraph.writes";
 
 /** Versions of channels, by their names. */
-export type Versions = { readonly [channel: string]: string | number };
+type Versions = { readonly [channel: string]: string | number };
 
 /** What is known of a checkpoint without its values; redactions keep it. */
 export interface CheckpointHead {
@@ -121,4 +120,42 @@ function isChanges(changes: unknown): boolean {
 function isWrite(write: unknown): write is StoredWrite {
   const [index, channel] = listOf(write);
   return typeof index === "number" && typeof channel === "string";
+}
+
+/** A change of a list: at a position of the list as it was, so many elements go, and these come. */
+export type ListChange = readonly [at: number, deleted: number, ...added: string[]];
+
+/** Returns what makes one list of another, each of which names an element at most once; positions grow. */
+export function changesBetween(before: readonly string[], after: readonly string[]): ListChange[] {
+  const positions = new Map(before.map((id, at) => [id, at]));
+  const changes: ListChange[] = [];
+  let at = 0;
+  let added: string[] = [];
+  const note = (end: number) => {
+    if (end > at || added.length > 0) changes.push([at, end - at, ...added]);
+    added = [];
+  };
+  for (const id of after) {
+    const found = positions.get(id);
+    if (found === undefined || found < at) {
+      added.push(id);
+      continue;
+    }
+    note(found);
+    at = found + 1;
+  }
+  note(before.length);
+  return changes;
+}
+
+/** Applies changes to a list; positions behind its end are its end. */
+export function applyChanges(before: readonly string[], changes: readonly ListChange[]): string[] {
+  const after: string[] = [];
+  let from = 0;
+  for (const [at, deleted, ...added] of changes) {
+    for (; from < Math.min(at, before.length); from++) after.push(before[from] ?? "");
+    after.push(...added);
+    from = at + deleted;
+  }
+  return [...after, ...before.slice(from)];
 }

@@ -25,8 +25,7 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
-import { type OpenSession, OpenSessions } from "../session-pool.ts";
-import { Turns } from "../task-queue.ts";
+import { type OpenSession, OpenSessions, Turns } from "../session-pool.ts";
 import { appendCheckpoint, type NewCheckpoint } from "./append-checkpoint.ts";
 import {
   type StoredWrite,
@@ -35,10 +34,9 @@ import {
   valuesIn,
   writesDraft,
 } from "./checkpoint-entries.ts";
-import { DeletedThreads, threadDeleted } from "./deleted-threads.ts";
 import { recordIn } from "./message-entries.ts";
 import { dumpValue, loadValue, type StoredValue } from "./stored-value.ts";
-import { type Checkpoint, ThreadState } from "./thread-state.ts";
+import { type Checkpoint, DeletedThreads, ThreadState, threadDeleted } from "./thread-state.ts";
 
 /** Options of `SessionTreeSaver`. */
 export interface SessionTreeSaverOptions {

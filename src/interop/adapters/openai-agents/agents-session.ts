@@ -1,13 +1,16 @@
 import { estimateContextTokens } from "../../../core/compaction/tokens.ts";
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { isContextEdit } from "../../../core/context/project-entry.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { asSessionEntry, type SessionEntry } from "../../../core/format/entry.ts";
 import { SessionError } from "../../../core/format/errors.ts";
+import { digestOf } from "../../../core/format/ids.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
-import { loadData, spelled, storeData } from "../stored-data.ts";
+import { usageOf } from "../../convert/answer.ts";
+import { isPlain, loadData, spelled, storeData } from "../stored-data.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
 import type { Answerer } from "./item-message.ts";
 import {
@@ -18,8 +21,6 @@ import {
   editDraft,
   markerDraft,
 } from "./item-record.ts";
-import { RunUsage } from "./run-usage.ts";
-import { type ReadTransaction, readTransaction } from "./transaction.ts";
 
 /** An item of the SDK's sessions, such as a message, a call or its result; the SDK's `AgentInputItem`. */
 export type AgentsItem = object;
@@ -334,5 +335,116 @@ function suffixDiffers(operationId: string, leafId: string | null): SessionError
     "STALE_LEAF",
     `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history and decide anew.`,
     { details: { operationId, leafId } },
+  );
+}
+
+/** Knows which requests of a run are counted in a session. The SDK passes the context of each run, which lists what its requests used. */
+class RunUsage {
+  /** How many requests of a run are counted. */
+  readonly #counted = new WeakMap<object, number>();
+
+  /** Notes what a run had used before this session was asked: one that goes on lists what it used in another process. */
+  begin(run: object | undefined): void {
+    if (run !== undefined && !this.#counted.has(run)) this.#counted.set(run, requestsOf(run).length);
+  }
+
+  /** Returns what requests used that are not counted yet, in order; of a run that has not begun here, those of the answers. */
+  of(run: object | undefined, answers: number): Usage[] {
+    if (run === undefined || answers === 0) return [];
+    const requests = requestsOf(run);
+    const counted = this.#counted.get(run) ?? Math.max(0, requests.length - answers);
+    return requests.slice(counted).map(usageOfRequest);
+  }
+
+  /** Counts all requests so far, once their answers are stored. */
+  count(run: object | undefined, answers: number): void {
+    if (run !== undefined && answers > 0) this.#counted.set(run, requestsOf(run).length);
+  }
+}
+
+function requestsOf(run: object): readonly unknown[] {
+  return listOf(fieldsOf(fieldsOf(run)["usage"])["requestUsageEntries"]);
+}
+
+/** Reads a usage as the SDK counts it: its input includes what a cache had. */
+function usageOfRequest(request: unknown): Usage {
+  const { inputTokens, outputTokens, totalTokens, inputTokensDetails, outputTokensDetails } =
+    fieldsOf(request);
+  const { cached_tokens, cache_write_tokens } = fieldsOf(inputTokensDetails);
+  return usageOf({
+    inputWithCache: inputTokens,
+    output: outputTokens,
+    cacheRead: cached_tokens,
+    cacheWrite: cache_write_tokens,
+    reasoning: fieldsOf(outputTokensDetails)["reasoning_tokens"],
+    total: totalTokens,
+  });
+}
+
+/** A transaction as it is applied: the items that the history must end with, and those that replace them. */
+interface ReadTransaction {
+  readonly expected: readonly JsonObject[];
+  readonly added: readonly JsonObject[];
+  /** Equal for equal transactions. */
+  readonly digest: string;
+}
+
+/** The fields of each type of transaction, apart from `type`. */
+const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["append_items", ["items"]],
+  ["replace_suffix", ["expectedSuffix", "replacement"]],
+]);
+
+/**
+ * Reads a transaction.
+ *
+ * A retry must be recognised as the same, so that what storing would drop in silence is refused: unknown fields, and
+ * properties that do not enumerate or are computed.
+ *
+ * @throws {TypeError} If it is malformed, or JSON cannot hold one of its items.
+ */
+function readTransaction(transaction: unknown): ReadTransaction {
+  const fields = isJsonRecord(transaction) ? transaction : {};
+  const type = fields["type"];
+  const names = FIELDS.get(type);
+  if (names === undefined) {
+    throw new TypeError(
+      "A transaction is of type append_items or replace_suffix; update the adapter for others.",
+    );
+  }
+  assertPlain(fields, "transaction", new Set());
+  if (Object.keys(fields).length !== names.length + 1 || names.some((name) => !Array.isArray(fields[name])))
+    throw new TypeError(
+      `A transaction of type ${type} has the lists ${names.join(" and ")}, and nothing else.`,
+    );
+  const [added = [], expected = []] = names.map((name) => storedList(fields[name])).reverse();
+  return { expected, added, digest: digestOf(spelled({ type, expected, added })) };
+}
+
+function storedList(items: unknown): JsonObject[] {
+  return Array.isArray(items) ? items.map((item) => storeData(item, "item")) : [];
+}
+
+/** Refuses properties that a copy would not have, at any depth. */
+function assertPlain(value: unknown, path: string, seen: Set<object>): void {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array || seen.has(value)) return;
+  seen.add(value);
+  const isList = Array.isArray(value);
+  const descriptors = Object.getOwnPropertyDescriptors(value);
+  const keys = Reflect.ownKeys(value);
+  // A list has its length besides its elements.
+  if (isList ? keys.length !== value.length + 1 : !isPlain(value)) throw notPlain(path);
+  for (const key of keys) {
+    const descriptor = descriptors[String(key)];
+    if (isList && key === "length") continue;
+    if (typeof key === "symbol" || descriptor?.enumerable !== true || !("value" in descriptor))
+      throw notPlain(`${path}.${String(key)}`);
+    assertPlain(descriptor.value, isList ? `${path}[${key}]` : `${path}.${key}`, seen);
+  }
+}
+
+function notPlain(path: string): TypeError {
+  return new TypeError(
+    `${path} cannot be stored: it is no plain object, does not enumerate, is computed, or has gaps; pass plain data.`,
   );
 }

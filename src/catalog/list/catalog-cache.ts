@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { FILTERS, type KnownFilter, sweepCache } from "../../session/files/cache-files.ts";
+import { type FileMark, isKept, isKeptAt, isUnchanged, markOf } from "../../session/files/file-mark.ts";
+import { FolderCache } from "../../session/files/folder-cache.ts";
+import { noteCacheFolder } from "../../session/files/forget-session.ts";
+import type { SessionFile } from "../../session/files/session-files.ts";
+import { type FileSummary, SUMMARIES } from "../../session/files/summary-columns.ts";
+import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { absolutePath } from "../../session/log/session-paths.ts";
+import { isStillTrue } from "./file-summary.ts";
+
+/** How summaries are kept between runs. */
+export interface CacheOptions {
+  /** Whether summaries are kept in the user's cache folder. Default true. */
+  readonly cache?: boolean;
+  /** Another folder for them; not the one with the sessions. */
+  readonly cacheDir?: string;
+  /** Called with errors of the cache; lists work without it. */
+  readonly onCacheError?: (error: unknown) => void;
+}
+
+/** New filters are saved once they cover this many bytes of sessions, or this part of all. */
+const MIN_NEW_BYTES = 1024 * 1024;
+const MIN_NEW_PART = 1 / 32;
+
+/**
+ * Summaries of session files, and filters of their texts, kept between runs in one file each for every folder of sessions.
+ *
+ * Both are valid for as long as a session file has the same size, times and inode. Rows hold text of their sessions, so outdated
+ * ones are not kept.
+ */
+export class CatalogCache {
+  /** Where they are kept; undefined for nowhere. */
+  readonly folder: string | undefined;
+  readonly #summaries: FolderCache<FileSummary>;
+  readonly #filters: FolderCache<KnownFilter>;
+
+  constructor({ cache = true, cacheDir = defaultCacheFolder(), onCacheError }: CacheOptions) {
+    this.folder = cache ? absolutePath(cacheDir) : undefined;
+    this.#summaries = new FolderCache(SUMMARIES, this.folder, onCacheError);
+    this.#filters = new FolderCache(FILTERS, this.folder, onCacheError);
+    if (this.folder !== undefined) noteCacheFolder(this.folder);
+  }
+
+  /** Returns the known summary of a file, which may be outdated; undefined if there is none. */
+  getSummary(file: SessionFile): FileSummary | undefined {
+    return this.#summaries.of(file.folder)?.files.get(file.name);
+  }
+
+  putSummary(file: SessionFile, found: FileSummary): void {
+    const known = this.#summaries.of(file.folder);
+    if (known === undefined || known.files.get(file.name) === found) return;
+    known.files.set(file.name, found);
+    known.unsaved++;
+  }
+
+  /** Returns the filter of a file as it is now; undefined if there is none. */
+  getFilter(file: SessionFile, mark: FileMark): Uint8Array | undefined {
+    const known = this.#filters.of(file.folder)?.files.get(file.name);
+    return known !== undefined && isUnchanged(known, mark) ? known.filter : undefined;
+  }
+
+  putFilter(file: SessionFile, mark: FileMark, filter: Uint8Array): void {
+    const known = this.#filters.of(file.folder);
+    if (known === undefined) return;
+    known.files.set(file.name, { ...markOf(mark), filter });
+    known.unsaved += mark.size;
+  }
+
+  /** Saves what is new, and removes what is known of files that are no longer in the folders that were listed. */
+  async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
+    if (this.#filters.loaded.size > 0) await this.#saveFilters(files);
+    await this.#saveSummaries(folders, files);
+    this.#summaries.guarded(() => this.#sweep());
+  }
+
+  async #saveSummaries(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
+    const there = new Map(folders.map((folder) => [folder, new Set<string>()]));
+    for (const { folder, name } of files) there.get(folder)?.add(name);
+    for (const [folder, names] of there) {
+      // What was not looked at stays as it is, unless no file is left.
+      const known = names.size === 0 ? this.#summaries.of(folder) : this.#summaries.loaded.get(folder);
+      if (known === undefined) continue;
+      for (const name of known.files.keys())
+        if (!names.has(name) && known.files.delete(name)) known.unsaved++;
+      if (known.unsaved > 0) await this.#summaries.save(folder, isStillTrue);
+    }
+  }
+
+  /** Saves the filters of folders in which enough is new, or a filter may cover text that is gone. */
+  async #saveFilters(files: readonly SessionFile[]): Promise<void> {
+    const current = new Map<string, FileMark>(files.map((file) => [file.path, file]));
+    for (const [folder, { files: filters, unsaved }] of this.#filters.loaded) {
+      let [all, isOutdated] = [0, false];
+      for (const [name, known] of filters) {
+        all += known.size;
+        isOutdated ||= !isKept(current.get(join(folder, name)), known);
+      }
+      if (isOutdated || unsaved >= Math.max(MIN_NEW_BYTES, all * MIN_NEW_PART))
+        await this.#filters.save(folder, isKeptAt);
+    }
+  }
+
+  #sweep(): void {
+    if (this.folder === undefined) return;
+    const ours = new Set(Array.from(this.#summaries.loaded.values(), ({ path }) => path));
+    sweepCache(this.folder, (path) => ours.has(path));
+  }
+}
