@@ -27,7 +27,7 @@ const WIDE_SPACE = / \s+|[^\S ]\s*/g;
 const DELETE = 0x7f;
 
 /** Characters of which a line is made at most, so that a text of megabytes costs no more than a short one. */
-const MOST_READ = 4000;
+const MAX_READ = 4000;
 
 /**
  * Makes text from a session harmless to a terminal; line breaks and tabs stay.
@@ -61,7 +61,7 @@ export function withoutHarmful(text: string, substitute = ""): string {
 
 /** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
 export function plainLine(text: string): string {
-  return wholeLine(text.trimStart().slice(0, MOST_READ));
+  return wholeLine(text.trimStart().slice(0, MAX_READ));
 }
 
 /** Characters of a line that stands for a longer text. */
@@ -99,4 +99,39 @@ function picture(character: string): string {
 
 function hex(code: number): string {
   return code.toString(16).padStart(4, "0");
+}
+
+/** The fences of a block of code, with its language. */
+const FENCE = /^ {0,3}(?:```|~~~)[^`\n]*$/gm;
+
+const HEADING = /^ {0,3}#{1,6} +/gm;
+const LINK = /!?\[([^[\]\n]{1,200})\]\([^()\s]{1,500}\)/g;
+const BOLD = /(?<!\w)\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?!\w)/g;
+const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
+const CODE = /(`+)([^`\n]+)\1/g;
+
+/** How Claude Code notes a command with a slash that a user typed. */
+const TYPED_COMMAND = /^<command-(?:message|name)>/;
+
+/** Returns such a command as it was typed, and any other text as it is. */
+function asTyped(text: string): string {
+  if (!TYPED_COMMAND.test(text)) return text;
+  const inside = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, "s").exec(text)?.[1] ?? "";
+  return `${inside("command-name")} ${inside("command-args")}`.trim() || text;
+}
+
+/**
+ * Takes the marks of headings, links, emphasis and code out of the beginning of a Markdown text: `## **Goal**` becomes
+ * `Goal`. A command with a slash loses its tags. What may mean something else stays, such as `*.ts`, `a * b` and `__init__`.
+ *
+ * @returns The first 4,000 characters at most.
+ */
+export function withoutMarkdown(text: string): string {
+  return asTyped(headOf(text.trimStart(), MAX_READ))
+    .replace(FENCE, "")
+    .replace(HEADING, "")
+    .replace(LINK, "$1")
+    .replace(BOLD, "$1")
+    .replace(EMPHASIS, "$1")
+    .replace(CODE, "$2");
 }

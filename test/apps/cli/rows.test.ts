@@ -2,10 +2,8 @@ import { expect, test } from "vitest";
 import { chooseLandmarks, type Landmarks } from "../../../src/apps/cli/commands/tree.ts";
 import { loadWidths } from "../../../src/apps/cli/text/width.ts";
 import { kindOfMessage } from "../../../src/apps/text/entry-kind.ts";
-import { chooseAll } from "../../../src/apps/text/row-choice.ts";
-import { type TreeRow, treeRows } from "../../../src/apps/text/tree-rows.ts";
+import { chooseAll, findTrunk, type TreeRow, treeRows } from "../../../src/apps/text/tree-rows.ts";
 import { entriesFrom, makeAncestorTest } from "../../../src/core/facts/ancestry.ts";
-import { findTrunk } from "../../../src/core/facts/trunk.ts";
 import { EntryTree, NONE } from "../../../src/core/tree/entry-tree.ts";
 import fc from "../../support/fast-check.ts";
 

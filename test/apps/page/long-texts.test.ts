@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readColours } from "../../../src/apps/page/model/terminal-colors.ts";
-import { shownPieces } from "../../../src/apps/page/model/visible-pieces.ts";
+import { shownPieces } from "../../../src/apps/page/ui/code.tsx";
 
 const ESC = "\u001b";
 

@@ -1,7 +1,6 @@
 import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
 import { type ContentPart, contentOf, outputTitle } from "../../../core/facts/entry-content.ts";
 import { callText } from "../../../core/facts/excerpt.ts";
-import { imageText } from "../../../core/facts/images.ts";
 import { bytes, count } from "../../../core/facts/number-text.ts";
 import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
 import { dateAndTime, isoTime, span, timeRange } from "../../../core/facts/times.ts";
@@ -11,7 +10,7 @@ import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { countKinds, isFailure, kindOf, readKinds } from "../../text/entry-kind.ts";
-import { prettyJson } from "../../text/pretty-json.ts";
+import { imageText, prettyJson } from "../../text/stored-values.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { locationFact, type SessionLocation } from "../named-session.ts";

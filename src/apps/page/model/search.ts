@@ -6,8 +6,7 @@ import { contentOf } from "../../../core/facts/entry-content.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { AnySessionEntry } from "../../../core.ts";
-import type { EntryKind } from "../../text/entry-kind.ts";
-import { titleOfEntry } from "../../text/entry-title.ts";
+import { type EntryKind, titleOfEntry } from "../../text/entry-kind.ts";
 import { textOfPart } from "./entry-text.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
 

@@ -4,7 +4,7 @@ import { type ChangedFile, changedFiles, type FileChange } from "../model/file-c
 import { timeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
-import { Diff, DiffCounts } from "./diff.tsx";
+import { Diff, DiffCounts } from "./code.tsx";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 

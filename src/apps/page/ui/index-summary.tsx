@@ -1,5 +1,5 @@
 import { count, counted, dollars, roundDollars } from "../../../core/facts/number-text.ts";
-import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/spending.ts";
+import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { tokens } from "../model/format.ts";
 import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
 import { type Bar, BarChart } from "./bars.tsx";

@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { counted } from "../../../core/facts/number-text.ts";
-import { costText, sumSpent } from "../../../core/facts/spending.ts";
 import { duration } from "../../../core/facts/times.ts";
+import { costText, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { entryRows } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";

@@ -2,12 +2,13 @@ import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import { count, counted } from "../../../core/facts/number-text.ts";
 import { folderName } from "../../../core/facts/session-title.ts";
-import { costText, sumSpent } from "../../../core/facts/spending.ts";
 import { duration, timeRange } from "../../../core/facts/times.ts";
+import { costText, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { sourceOf } from "../model/session-model.ts";
 import { modelCalls } from "../model/usage.ts";
+import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
@@ -23,9 +24,6 @@ import {
 } from "./icons.tsx";
 import type { Following } from "./live-session.ts";
 import { usePage } from "./page-context.ts";
-import { SearchBox } from "./search-box.tsx";
-import { Segments } from "./segments.tsx";
-import { ThemeButton } from "./theme-button.tsx";
 import type { Search } from "./use-search.ts";
 
 interface TopBarProps {
