@@ -18,7 +18,6 @@ import {
 import { CallTime } from "./call-time.ts";
 import { Cleaner, type HideSecrets } from "./cleaner.ts";
 import { RecalledSession } from "./recalled-session.ts";
-import { findRunningSession, type RunningSession } from "./session-opener.ts";
 import type { SessionSource } from "./session-source.ts";
 
 /** What agents can ask of past sessions, and how: one of these per file. */
@@ -147,11 +146,6 @@ export class Recall {
       notFound: `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
     });
     return this.open(row);
-  }
-
-  async running(): Promise<RunningSession> {
-    const { project, env, now } = this.settings;
-    return findRunningSession(await this.list(project), env, now());
   }
 
   async lineOf(row: SessionRow): Promise<string> {

@@ -39,7 +39,8 @@ export class SessionOpener {
   }
 
   static async of(recall: Recall): Promise<SessionOpener> {
-    return new SessionOpener(recall, await recall.running());
+    const { project, env, now } = recall.settings;
+    return new SessionOpener(recall, findRunningSession(await recall.list(project), env, now()));
   }
 
   /** Returns undefined for a session that is gone or cannot be read. */
@@ -113,14 +114,14 @@ const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESS
 const RECENT_MS = 60_000;
 
 /** The session in which the question is asked: what is found there, the caller knows. */
-export interface RunningSession {
+interface RunningSession {
   readonly is: (row: Pick<SessionRow, "id">) => boolean;
   /** Says which session was left out; undefined if none was. */
   readonly note: string | undefined;
 }
 
 /** Finds the running session: the one that the environment names, else those of the project that changed within the last minute. */
-export function findRunningSession(
+function findRunningSession(
   rows: readonly SessionRow[],
   env: { readonly [name: string]: string | undefined },
   nowMs: number,

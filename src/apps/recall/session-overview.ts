@@ -3,7 +3,6 @@ import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
 import { failureText } from "../../core/facts/failure-text.ts";
 import { count, counted, dollars } from "../../core/facts/number-text.ts";
-import { outcomeOf } from "../../core/facts/outcome.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { timeRange } from "../../core/facts/times.ts";
 import { callsIn } from "../../core/facts/tool-calls.ts";
@@ -13,7 +12,7 @@ import { type ModelUsage, UsageTally } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { importOriginIn } from "../../core/format/import-origin.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
-import { countKinds, type EntryKind, kindOf } from "../text/entry-kind.ts";
+import { countKinds, type EntryKind, isFailure, kindOf } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
 import { entryText } from "./entry-text.ts";
 import { finishedCallAt } from "./find-failures.ts";
@@ -160,7 +159,7 @@ class SessionFacts {
   }
 
   #add(ordinal: number, entry: AnySessionEntry): void {
-    if (outcomeOf(entry) === "failed") this.failures.push(ordinal);
+    if (isFailure(entry)) this.failures.push(ordinal);
     if (entry.type === "compaction" || entry.type === "branch_summary") this.summaries.push(ordinal);
     this.source ||= importOriginIn(entry)?.source ?? "";
     const used = usageOf(entry);
@@ -199,8 +198,7 @@ function saidFirst(session: RecalledSession, ordinals: readonly number[]): strin
 
 function entryLine(session: RecalledSession, ordinal: number): string {
   const entry = session.entryAt(ordinal);
-  const hasFailed = entry !== undefined && outcomeOf(entry) === "failed";
-  const text = hasFailed
+  const text = isFailure(entry)
     ? failureText(fieldsOf(entry)["message"], finishedCallAt(session, ordinal)?.input)
     : excerptOf(entry).text;
   const mark = session.branchMark(ordinal);

@@ -7,7 +7,7 @@ import { beginningOf, plainLine } from "../../core/facts/plain-text.ts";
 import { callOf, tellingArgument, type ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** How strongly entries of a kind are drawn, and in which colour. */
+/** How strongly entries of a kind are drawn, and in which color. */
 export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
 
 /** What an entry is to a person: the role of its message, or its type. */

@@ -1,11 +1,11 @@
 import { headOf } from "../context/message-parts.ts";
 
 /**
- * Sequences that colour, and that clear the rest of a line as grep writes behind each colour: the output of tools is full of
+ * Sequences that color, and that clear the rest of a line as grep writes behind each color: the output of tools is full of
  * them, and they are removed, because they say nothing.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-export const COLOUR = /\u001b\[(?:[0-9;:]*m|[0-2]?K)/g;
+export const COLOR = /\u001b\[(?:[0-9;:]*m|[0-2]?K)/g;
 
 /**
  * What could drive a terminal or reorder what it shows: control characters, direction marks, invisible separators,
@@ -32,11 +32,11 @@ const MAX_READ = 4000;
 /**
  * Makes text from a session harmless to a terminal; line breaks and tabs stay.
  *
- * Colours are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
+ * Colors are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
  */
 export function plainText(text: string): string {
   if (HARMLESS.test(text)) return text;
-  return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, picture);
+  return text.replace(/\r\n?/g, "\n").replace(COLOR, "").replace(HARMFUL, picture);
 }
 
 /** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
@@ -53,7 +53,7 @@ const IDLE_JOINERS = /(?<=[\t\n -~])(?:\u200c|\u200d|\ufe0f)+(?=[\t\n -~])/g;
  */
 export function withoutHarmful(text: string, substitute = ""): string {
   if (HARMLESS.test(text)) return text;
-  return [COLOUR, HARMFUL, INVISIBLE, IDLE_JOINERS].reduce(
+  return [COLOR, HARMFUL, INVISIBLE, IDLE_JOINERS].reduce(
     (visible, pattern) => visible.replace(pattern, substitute),
     text.replace(/\r\n?/g, "\n"),
   );

@@ -12,9 +12,9 @@ import {
   orderCalls,
   sumsByModel,
 } from "../../../src/apps/page/model/usage.ts";
-import { imageAddress } from "../../../src/apps/text/stored-values.ts";
 import { contentOf } from "../../../src/core/facts/entry-content.ts";
 import { excerptOf } from "../../../src/core/facts/excerpt.ts";
+import { imageAddress } from "../../../src/core/facts/images.ts";
 import { dollars, roundDollars } from "../../../src/core/facts/number-text.ts";
 import { duration } from "../../../src/core/facts/times.ts";
 import { nothingSpent, sumSpent } from "../../../src/core/facts/usage-tally.ts";

@@ -2,15 +2,16 @@ import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
 import { type ContentPart, outputTitle } from "../../../core/facts/entry-content.ts";
 import { errorLine, failureLine as lineOf } from "../../../core/facts/failure-text.ts";
+import { joined } from "../../../core/facts/number-text.ts";
 import { beginningOf } from "../../../core/facts/plain-text.ts";
-import { usageTexts } from "../../../core/facts/usage.ts";
 import { costText, type Spent } from "../../../core/facts/usage-tally.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AnySessionEntry, type EntryOutcome, outcomeOf } from "../../../core.ts";
 import { type EntryKind, isFailure, KINDS } from "../../text/entry-kind.ts";
 import { prettyJson } from "../../text/stored-values.ts";
+import { usageTexts } from "../../text/usage-text.ts";
 import { tokens } from "./format.ts";
-import { readColours } from "./terminal-colors.ts";
+import { readColors } from "./terminal-colors.ts";
 
 /** Returns what a part of an entry shows as a text. */
 export function textOfPart(part: ContentPart): string {
@@ -20,7 +21,7 @@ export function textOfPart(part: ContentPart): string {
     case "call":
       return `${part.name}\n${inputText(part.input)}`;
     case "output":
-      return `${outputTitle(part)}\n${readColours(part.text).plain}`;
+      return `${outputTitle(part)}\n${readColors(part.text).plain}`;
     case "data":
       return `${part.title}\n${prettyJson(part.value)}`;
     default:
@@ -41,9 +42,9 @@ export function textToCopy(parts: readonly ContentPart[]): string {
   const said = parts.filter(({ kind }) => kind === "text");
   const chosen = said.length > 0 ? said : parts;
   const texts = chosen.map((part) =>
-    part.kind === "output" ? readColours(part.text).plain : textOfPart(part),
+    part.kind === "output" ? readColors(part.text).plain : textOfPart(part),
   );
-  return texts.filter(Boolean).join("\n\n");
+  return joined("\n\n", ...texts);
 }
 
 /**
@@ -54,7 +55,7 @@ export function textToCopy(parts: readonly ContentPart[]): string {
  */
 export const failureLine = remembered((message) => beginningOf(lineOf(message)));
 
-/** Returns the line of an output that names the error, as it stands there without its colours; empty as `failureLine`. */
+/** Returns the line of an output that names the error, as it stands there without its colors; empty as `failureLine`. */
 export const errorLineOf = remembered(errorLine);
 
 /** Makes a function that remembers what another one says of failures. */
@@ -107,16 +108,15 @@ function factsOf(entry: AnySessionEntry, used: Readonly<Spent> | undefined): str
   if (entry.type === "compaction") {
     const before = numberOf(fields["tokensBefore"]);
     const size = before > 0 ? `the context had ${tokens(before)} tokens before` : "";
-    return [size, byHook(fields)].filter(Boolean).join(", ");
+    return joined(", ", size, byHook(fields));
   }
   if (entry.type === "branch_summary") {
-    return [`of the branch at ${textOf(fields["fromId"]) || "an unknown entry"}`, byHook(fields)]
-      .filter(Boolean)
-      .join(", ");
+    const from = textOf(fields["fromId"]) || "an unknown entry";
+    return joined(", ", `of the branch at ${from}`, byHook(fields));
   }
   const { cost, tokens: spent } = usageTexts(entry);
   const known = used === undefined || used.estimated === null ? cost : costText(used);
-  return [known, spent].filter(Boolean).join(" · ");
+  return joined(" · ", known, spent);
 }
 
 function byHook(fields: JsonRecord): string {

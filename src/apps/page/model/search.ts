@@ -146,7 +146,7 @@ interface SomeThatMayHold {
   readonly passed: number;
 }
 
-/** Begins a colour in a terminal's output, which may stand between the letters of a word. */
+/** Begins a color in a terminal's output, which may stand between the letters of a word. */
 const ESCAPE = "\u001b";
 
 /**

@@ -66,13 +66,13 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["vue", "xml"],
 ]);
 
-/** Longer texts stay plain: colours are not worth the wait. */
+/** Longer texts stay plain: colors are not worth the wait. */
 const LONGEST = 60_000;
 
 /** A key of INI goes on over line ends after each dot, so that its time grows with the square of the text. */
 const LONGEST_INI = 8_000;
 
-/** Texts with a longer line stay plain: colours do not help to read it. */
+/** Texts with a longer line stay plain: colors do not help to read it. */
 const LONGEST_LINE = 2_000;
 
 /**
@@ -89,7 +89,7 @@ export function languageNamed(name: string): string | undefined {
   return hljs.getLanguage(known) === undefined ? undefined : known;
 }
 
-/** Guesses the language of a file by its name; undefined for prose, which has no colours. */
+/** Guesses the language of a file by its name; undefined for prose, which has no colors. */
 export function languageOfFile(path: string): string | undefined {
   const suffix = /\.([A-Za-z0-9]+)$/.exec(path)?.[1];
   const language = suffix === undefined ? undefined : languageNamed(suffix);
@@ -97,7 +97,7 @@ export function languageOfFile(path: string): string | undefined {
 }
 
 /**
- * Colours a text.
+ * Colors a text.
  *
  * Safe by construction: highlight.js escapes `&`, `<`, `>` and quotes in all of its input, and adds nothing but
  * `<span class="hljs-…">` with names out of its grammars.

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { count, counted, joined } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isFailure } from "../../text/entry-kind.ts";
 import { entryRows } from "../model/conversation-rows.ts";
@@ -272,7 +272,7 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
         <FoldsContext.Provider value={new Folds(true)}>
           <h1>{page.session.title}</h1>
           <p class="muted">
-            {[header?.cwd, dateAndTimeOf(header?.timestamp), header?.id].filter(Boolean).join(" · ")}
+            {joined(" · ", header?.cwd ?? "", dateAndTimeOf(header?.timestamp), header?.id ?? "")}
           </p>
           {before !== undefined && (
             <p class="notice">

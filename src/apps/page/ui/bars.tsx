@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { roundValues } from "../model/format.ts";
+import { LinkButton } from "./controls.tsx";
 import { WIDE } from "./viewport.ts";
 
 /** Size of what is drawn in a chart, in units of its own. */
@@ -21,7 +22,7 @@ const GAP = 8;
 /** What a chart is made of. */
 interface ChartFrameProps {
   readonly title: string;
-  /** What the colours mean. */
+  /** What the colors mean. */
   readonly legend: readonly (readonly [series: string, word: string])[];
   readonly most: number;
   readonly write: (value: number) => string;
@@ -76,7 +77,7 @@ export interface Bar {
   readonly key: string | number;
   /** What it tells, in lines: shown to those who point at it, and below the chart. */
   readonly title: string;
-  /** Its parts from the bottom: the class of a colour, and a size. */
+  /** Its parts from the bottom: the class of a color, and a size. */
   readonly parts: readonly (readonly [series: string, size: number])[];
   /** Whether it is faded. */
   readonly isAside?: boolean;
@@ -111,11 +112,7 @@ export function BarChart({ bars, choose, ...frame }: BarChartProps) {
         />
       )}
       <span>{text}</span>
-      {last > 0 && (
-        <button type="button" class="link-button" onClick={bar?.onChoose}>
-          {choose}
-        </button>
-      )}
+      {last > 0 && <LinkButton onClick={bar?.onChoose}>{choose}</LinkButton>}
     </div>
   );
   return (

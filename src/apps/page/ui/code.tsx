@@ -2,7 +2,7 @@ import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
 import { count } from "../../../core/facts/number-text.ts";
 import type { DiffLine } from "../model/file-changes.ts";
-import { type ColouredText, readColours } from "../model/terminal-colors.ts";
+import { type ColoredText, readColors } from "../model/terminal-colors.ts";
 import { highlightCode, type SafeHtml } from "../render/highlight.ts";
 import { usePage } from "./page-context.ts";
 
@@ -17,15 +17,15 @@ interface CodeProps {
 }
 
 /**
- * A text as it was written, coloured as in a terminal or if its language is known. If it is very long, its beginning, and
+ * A text as it was written, colored as in a terminal or if its language is known. If it is very long, its beginning, and
  * where it says what was looked for, or the line that must be shown.
  */
 export function Code({ text, language, line = "" }: CodeProps) {
   const [isAskedFor, askForWhole] = useState(false);
   const isWhole = useContext(PrintContext) || isAskedFor;
   const { find, copy } = usePage();
-  const coloured = useMemo(() => readColours(text), [text]);
-  const { plain } = coloured;
+  const colored = useMemo(() => readColors(text), [text]);
+  const { plain } = colored;
   const pieces = useMemo((): Piece[] => {
     if (isWhole) return [[0, plain.length]];
     const spots = [find.best(plain)?.start, line === "" ? undefined : plain.lastIndexOf(line)];
@@ -41,7 +41,7 @@ export function Code({ text, language, line = "" }: CodeProps) {
       </button>
       {pieces.map((piece) => (
         <Fragment key={piece[0]}>
-          <CodePiece coloured={coloured} piece={piece} language={language} />
+          <CodePiece colored={colored} piece={piece} language={language} />
           {piece[1] < plain.length && (
             <button type="button" class="more no-print" onClick={() => askForWhole(true)}>
               Show all {count(plain.length)} characters
@@ -54,12 +54,12 @@ export function Code({ text, language, line = "" }: CodeProps) {
 }
 
 interface CodePieceProps {
-  readonly coloured: ColouredText;
+  readonly colored: ColoredText;
   readonly piece: Piece;
   readonly language: string | undefined;
 }
 
-function CodePiece({ coloured: { plain, runs }, piece: [start, end], language }: CodePieceProps) {
+function CodePiece({ colored: { plain, runs }, piece: [start, end], language }: CodePieceProps) {
   const text = plain.slice(start, end);
   const html = language === undefined || runs.length > 0 ? undefined : highlightCode(text, language);
   if (html !== undefined) return <Html class="pre hljs" html={html} isReachable={true} />;

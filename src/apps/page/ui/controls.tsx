@@ -28,6 +28,22 @@ export function Segments<T extends string>({ label, choices, chosen, onChoose }:
   );
 }
 
+interface LinkButtonProps {
+  readonly class?: string;
+  readonly title?: string;
+  readonly onClick: (() => void) | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** A button that looks like a link. */
+export function LinkButton({ class: extra = "", title, onClick, children }: LinkButtonProps) {
+  return (
+    <button type="button" class={`link-button ${extra}`.trim()} title={title} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
 interface SearchBoxProps {
   readonly field: RefObject<HTMLInputElement | null>;
   readonly label: string;
@@ -62,7 +78,7 @@ export function SearchBox(props: SearchBoxProps) {
 
 /** Changes between light and dark. */
 export function ThemeButton() {
-  return <IconButton icon={ThemeIcon} label="Light or dark" hint="Light or dark (d)" onClick={toggleTheme} />;
+  return <IconButton icon={ThemeIcon} label="Light or dark" shortcut="d" onClick={toggleTheme} />;
 }
 
 /** Changes between light and dark, from what the system prefers. */

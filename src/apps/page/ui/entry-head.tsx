@@ -1,4 +1,4 @@
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { count, counted, joined } from "../../../core/facts/number-text.ts";
 import { duration } from "../../../core/facts/times.ts";
 import { answerOf } from "../../../core/facts/tool-calls.ts";
 import { costText } from "../../../core/facts/usage-tally.ts";
@@ -77,7 +77,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: Ent
 /** What came of a message of the user: calls of models, what they cost, and how long all took. */
 function turnText({ used, milliseconds }: Turn): string {
   const time = milliseconds > 0 ? duration(milliseconds) : "";
-  return ["turn:", [counted(used.calls, "call"), costText(used), time].filter(Boolean).join(" · ")].join(" ");
+  return `turn: ${joined(" · ", counted(used.calls, "call"), costText(used), time)}`;
 }
 
 /** Where the conversation goes on in several ways: which one this is, and the way to the others. */
@@ -145,12 +145,7 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, textOf }
   const seen = `What the model saw ${momentOf(answerOf(session, ordinal), ordinal)}`;
   return (
     <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
-      <IconButton
-        icon={EyeIcon}
-        hint={`${seen} (m)`}
-        label={seen}
-        onClick={() => go({ go: "context", ordinal })}
-      />
+      <IconButton icon={EyeIcon} label={seen} shortcut="m" onClick={() => go({ go: "context", ordinal })} />
       <IconButton
         icon={EndHereIcon}
         hint={isEnd ? "The path ends here" : "End the path here (x)"}

@@ -6,7 +6,7 @@ import { type Bar, BarChart } from "./bars.tsx";
 import { Tile } from "./usage-view.tsx";
 import { WIDE } from "./viewport.ts";
 
-/** The models with a colour of their own; the others share one. */
+/** The models with a color of their own; the others share one. */
 const MOST_MODELS = 5;
 const OTHERS = "others";
 

@@ -2,13 +2,14 @@ import { type ComponentChildren, Fragment } from "preact";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
 import { type ContentPart, type OutputPart, outputTitle } from "../../../core/facts/entry-content.ts";
-import { counted } from "../../../core/facts/number-text.ts";
+import { imageAddress } from "../../../core/facts/images.ts";
+import { counted, joined } from "../../../core/facts/number-text.ts";
 import { beginningOf, withoutMarkdown } from "../../../core/facts/plain-text.ts";
 import { duration } from "../../../core/facts/times.ts";
 import { tellingArgument } from "../../../core/facts/tool-calls.ts";
 import { filesOfCall } from "../../../core/facts/touched-files.ts";
 import { isFailure } from "../../text/entry-kind.ts";
-import { imageAddress, imageText, prettyJson } from "../../text/stored-values.ts";
+import { imageText, prettyJson } from "../../text/stored-values.ts";
 import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { errorLineOf, failureLine, textToCopy } from "../model/entry-text.ts";
 import { editsIn } from "../model/file-changes.ts";
@@ -122,7 +123,7 @@ function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
     result !== undefined && result.ordinal === focus ? "is-focused" : "",
   ];
   return (
-    <div class={classes.filter(Boolean).join(" ")} data-entry={result?.entry.id}>
+    <div class={joined(" ", ...classes)} data-entry={result?.entry.id}>
       <Call ordinal={row.ordinal} name={name} call={call} isAnswered={result !== undefined} />
       {result !== undefined && <Result item={result} call={call} isEnd={result.ordinal === end} />}
     </div>

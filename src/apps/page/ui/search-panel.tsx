@@ -6,6 +6,7 @@ import type { CountedChoice, FilterGroup } from "../model/filters.ts";
 import type { PathView } from "../model/path-items.ts";
 import { type SearchHit, snippetOf } from "../model/search.ts";
 import { kindAt } from "../model/session-model.ts";
+import { LinkButton } from "./controls.tsx";
 import { FilterIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 import type { Search } from "./use-search.ts";
@@ -123,9 +124,7 @@ export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
             </button>
           )}
           {group === groups.at(-1) && filter.length > 0 && (
-            <button type="button" class="link-button" onClick={clearFilter}>
-              Clear
-            </button>
+            <LinkButton onClick={clearFilter}>Clear</LinkButton>
           )}
         </fieldset>
       ))}

@@ -19,7 +19,7 @@ import {
   type Sort,
   sessionsNamed,
 } from "../model/session-list.ts";
-import { SearchBox, ThemeButton, toggleTheme } from "./controls.tsx";
+import { LinkButton, SearchBox, ThemeButton, toggleTheme } from "./controls.tsx";
 import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
 import { HelpIcon, IconButton } from "./icons.tsx";
 import { IndexSummary } from "./index-summary.tsx";
@@ -98,20 +98,13 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
           }}
         />
         <ThemeButton />
-        <IconButton
-          icon={HelpIcon}
-          label={HELP_TITLE}
-          hint={`${HELP_TITLE} (?)`}
-          onClick={() => showHelp(true)}
-        />
+        <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={() => showHelp(true)} />
       </header>
       <main class="index-main">
         <div class="index-bar">
           <span role="status">{statusOf(contents, nodes.length, hits.length)}</span>
           {text.trim() !== "" && contents.state === "idle" && (
-            <button type="button" class="link-button" onClick={() => search(text)}>
-              Search contents for “{text.trim()}”
-            </button>
+            <LinkButton onClick={() => search(text)}>Search contents for “{text.trim()}”</LinkButton>
           )}
           <span class="choices">
             <ChoiceBar sessions={sessions} usage={usage} choices={choices} onChange={choose} />
@@ -172,9 +165,9 @@ function UsageState({ answer, damaged, onDamaged }: UsageStateProps) {
   if (damaged === 0) return null;
   return (
     <p class="index-note">
-      <button type="button" class="link-button" onClick={onDamaged}>
+      <LinkButton onClick={onDamaged}>
         {counted(damaged, "session has", "sessions have")} damaged lines
-      </button>
+      </LinkButton>
       ; calls on those lines are in no sum.
     </p>
   );

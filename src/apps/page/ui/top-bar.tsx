@@ -68,7 +68,7 @@ export function TopBar(props: TopBarProps) {
   ];
   return (
     <header class={`top-bar has-open-${unfolded}`}>
-      <IconButton icon={TreeIcon} label="Tree" hint="Tree (t)" onClick={onTree} />
+      <IconButton icon={TreeIcon} label="Tree" shortcut="t" onClick={onTree} />
       {indexUrl !== undefined && (
         <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
           <BackIcon />
@@ -111,12 +111,7 @@ export function TopBar(props: TopBarProps) {
       />
       <SearchField search={search} field={searchField} />
       <div class="tools">
-        <IconButton
-          icon={UnfoldIcon}
-          label="Open or close all folds"
-          hint="Open or close all folds (e)"
-          onClick={onFolds}
-        />
+        <IconButton icon={UnfoldIcon} label="Open or close all folds" shortcut="e" onClick={onFolds} />
         <ThemeButton />
         <IconButton icon={PrintIcon} label="Print" hint="Print this path" onClick={() => print()} />
         <IconButton
@@ -125,7 +120,7 @@ export function TopBar(props: TopBarProps) {
           hint="Go on with it in a terminal (c)"
           onClick={onCommands}
         />
-        <IconButton icon={HelpIcon} label={HELP_TITLE} hint={`${HELP_TITLE} (?)`} onClick={onHelp} />
+        <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={onHelp} />
       </div>
     </header>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { count, counted, joined } from "../../../core/facts/number-text.ts";
 import { resultToolName } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isFailure, titleOfEntry } from "../../text/entry-kind.ts";
@@ -175,7 +175,7 @@ function TreeRowView(props: TreeRowProps) {
     // The tree itself has the focus, and the keys: it says which row is active.
     // biome-ignore lint/a11y/useFocusableInteractive: see above
     <div
-      class={classes.filter(Boolean).join(" ")}
+      class={joined(" ", ...classes)}
       role="treeitem"
       style={{ height: `${TREE_ROW_HEIGHT}px` }}
       id={treeRowId(ordinal)}
@@ -190,7 +190,7 @@ function TreeRowView(props: TreeRowProps) {
         type="button"
         class="tree-entry"
         tabIndex={-1}
-        title={hints.filter(Boolean).join("\n")}
+        title={joined("\n", ...hints)}
         data-entry={entry.id}
         onClick={onChoose}
       >

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { count, dollars, roundDollars } from "../../../core/facts/number-text.ts";
+import { count, dollars, joined, roundDollars } from "../../../core/facts/number-text.ts";
 import { tokensIn } from "../../../core/facts/usage.ts";
 import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { percent, timeOf, tokens } from "../model/format.ts";
@@ -17,7 +17,7 @@ import {
   sumsByModel,
 } from "../model/usage.ts";
 import { type Bar, BarChart, ChartFrame, PLOT } from "./bars.tsx";
-import { Segments } from "./controls.tsx";
+import { LinkButton, Segments } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 
 /** What the session used: tokens, cache and cost, over its course and by model. */
@@ -61,7 +61,7 @@ export function UsageView({ path }: { path: PathView }) {
             <Tile
               name="Estimated"
               value={dollars(all.estimated)}
-              note={["by prices", noteOf(dollars(here.estimated))].filter(Boolean).join("; ")}
+              note={joined("; ", "by prices", noteOf(dollars(here.estimated)))}
             />
           )}
         </div>
@@ -258,9 +258,9 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
     const { ordinal, model, cacheRead, output } = call;
     const entry = session.entryAt(ordinal);
     const name = (
-      <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+      <LinkButton onClick={() => go({ go: "entry", ordinal })}>
         {excerptOf(entry).text || (entry?.id ?? "")}
-      </button>
+      </LinkButton>
     );
     const numbers = [tokensIn(call), cacheRead, output].map(count);
     return { key: ordinal, name, cells: [costText(call), ...numbers, timeOf(entry?.timestamp), model] };
@@ -275,9 +275,7 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
       rows={rows}
     >
       {shown.length < calls.length && (
-        <button type="button" class="link-button" onClick={() => showWhole(true)}>
-          Show all {count(calls.length)} calls
-        </button>
+        <LinkButton onClick={() => showWhole(true)}>Show all {count(calls.length)} calls</LinkButton>
       )}
     </UsageTable>
   );

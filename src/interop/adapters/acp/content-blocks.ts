@@ -1,4 +1,4 @@
-import { imageAddress } from "../../../apps/text/stored-values.ts";
+import { imageAddress } from "../../../core/facts/images.ts";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
