@@ -1,5 +1,5 @@
-import { imageAddress } from "../../../core/facts/images.ts";
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { imageAddress } from "../../../core/facts/images.ts";
 import { wellFormedText } from "../../../core/format/well-formed-text.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { imageOf, placeholder } from "../../convert/images.ts";
