@@ -7,4 +7,4 @@
 export type { RecallOptions } from "./apps/mcp/recall-options.ts";
 export { addRecall, recallServer } from "./apps/mcp/recall-server.ts";
 export type { HideSecrets } from "./apps/recall/cleaner.ts";
-export { secretPatterns } from "./apps/recall/secret-patterns.ts";
+export { secretPatterns } from "./apps/recall/cleaner.ts";

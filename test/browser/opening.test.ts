@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type ContextSize, contextSizeText } from "../../src/apps/text/context-size.ts";
+import { type ContextSize, contextSizeText } from "../../src/apps/text/usage-text.ts";
 import { cli, temporaryFolder } from "../apps/cli/support/cli.ts";
 import { bigSession } from "./support/big-session.ts";
 import { useBrowser } from "./support/browser.ts";

@@ -1,15 +1,15 @@
 import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
+import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { packageVersion } from "../../session/fs/package-version.ts";
 import { MAX_ANSWER_BYTES } from "../recall/answer.ts";
 import { type Argument, requiredText, schemaOf } from "../recall/argument.ts";
-import { writeHandoff } from "../recall/handoff.ts";
 import { readEntriesTool } from "../recall/read-entries.ts";
 import type { Recall } from "../recall/recall.ts";
 import { callRecallTool, errorText, RECALL_TOOLS, type RecallResult } from "../recall/recall-tools.ts";
-import { sessionOverviewTool } from "../recall/session-overview.ts";
-import { loadSdk } from "./load-sdk.ts";
+import { sessionOverviewTool, writeHandoff } from "../recall/session-overview.ts";
 import { type RecallOptions, recallOf } from "./recall-options.ts";
 
 const INSTRUCTIONS =
@@ -195,4 +195,27 @@ function schemaFor(all: readonly Argument<unknown>[]): StandardSchemaWithJSON<Js
       jsonSchema: { input: () => schema, output: () => schema },
     },
   };
+}
+
+/** Loads the package that speaks the protocol, which the host installs. */
+export async function loadSdk(): Promise<typeof import("@modelcontextprotocol/server")> {
+  return ifInstalled(() => import("@modelcontextprotocol/server"));
+}
+
+/** Loads its way over stdin and stdout. */
+export async function loadStdio(): Promise<typeof import("@modelcontextprotocol/server/stdio")> {
+  return ifInstalled(() => import("@modelcontextprotocol/server/stdio"));
+}
+
+async function ifInstalled<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    if (fieldsOf(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new SessionError(
+      "PACKAGE_MISSING",
+      "The package @modelcontextprotocol/server, which speaks MCP, is not installed; npm install @modelcontextprotocol/server, or start it with npx -p sessiontree -p @modelcontextprotocol/server sessiontree mcp.",
+      { cause: error },
+    );
+  }
 }

@@ -1,8 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Recall } from "../recall/recall.ts";
-import { loadSdk, loadStdio } from "./load-sdk.ts";
-import { serverOf } from "./recall-server.ts";
+import { loadSdk, loadStdio, serverOf } from "./recall-server.ts";
 
 /** Where requests come from, and where answers and troubles go. */
 export interface ServeStreams {

@@ -1,9 +1,14 @@
 import { type ComponentChild, render } from "preact";
-import { type EmbeddedSession, readEmbedded, readKnown } from "./model/embedded-session.ts";
-import type { LinkedSession } from "./model/linked-sessions.ts";
+import {
+  type EmbeddedSession,
+  piecesInPage,
+  piecesOf,
+  readEmbedded,
+  readKnown,
+} from "./model/embedded-session.ts";
+import type { LinkedSession } from "./model/entry-facts.ts";
 import { SessionEntries } from "./model/session-entries.ts";
 import { readSessionList } from "./model/session-list.ts";
-import { piecesInPage, piecesOf } from "./model/session-pieces.ts";
 import { App } from "./ui/app.tsx";
 import { useLiveSession } from "./ui/live-session.ts";
 import { SessionIndex } from "./ui/session-index.tsx";

@@ -33,55 +33,51 @@ export function requiredText(...[name, description]: Named): Argument<string> {
   };
 }
 
-function optional<T>(
+/** An argument that may be left out: then it is `fallback`. */
+function optional<T, Fallback extends T | undefined>(
   [name, description]: Named,
   schema: JsonObject,
   read: (value: unknown) => T,
-): Argument<T | undefined> {
+  fallback: Fallback,
+): Argument<T | Fallback> {
   return {
     name,
     schema: { ...schema, description },
     isRequired: false,
     // Models write null for what they leave out.
-    parse: (value) => (value === undefined || value === null || value === "" ? undefined : read(value)),
+    parse: (value) => (value === undefined || value === null || value === "" ? fallback : read(value)),
   };
 }
 
 /** A text that may be left out. */
 export function optionalText(...named: Named): Argument<string | undefined> {
-  return optional(named, { type: "string" }, textReader(named[0]));
+  return optional(named, { type: "string" }, textReader(named[0]), undefined);
 }
 
 /** A switch; left out, it is off. */
 export function switchArgument(...named: Named): Argument<boolean> {
-  const [name] = named;
-  const flag = optional(named, { type: "boolean" }, (value) => {
+  const read = (value: unknown) => {
     if (typeof value === "boolean") return value;
-    throw new TypeError(`${name} must be true or false.`);
-  });
-  return { ...flag, parse: (value) => flag.parse(value) ?? false };
+    throw new TypeError(`${named[0]} must be true or false.`);
+  };
+  return optional(named, { type: "boolean" }, read, false);
 }
 
-/** A whole number between bounds; left out, it is `fallback`. */
-export function countArgument(
-  named: Named,
-  {
-    least = 0,
-    most,
-    fallback,
-  }: { readonly least?: number; readonly most: number; readonly fallback: number },
-): Argument<number> {
-  const [name] = named;
-  const count = optional(
-    named,
-    { type: "integer", minimum: least, maximum: most, default: fallback },
-    (value) => {
-      if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most)
-        return value;
-      throw new TypeError(`${name} must be a whole number from ${least} to ${most}.`);
-    },
-  );
-  return { ...count, parse: (value) => count.parse(value) ?? fallback };
+/** Bounds of a number, and what it is if it is left out. */
+interface CountBounds {
+  readonly least?: number;
+  readonly most: number;
+  readonly fallback: number;
+}
+
+/** A whole number between bounds. */
+export function countArgument(named: Named, { least = 0, most, fallback }: CountBounds): Argument<number> {
+  const read = (value: unknown) => {
+    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new TypeError(`${named[0]} must be a whole number from ${least} to ${most}.`);
+  };
+  const schema = { type: "integer", minimum: least, maximum: most, default: fallback };
+  return optional(named, schema, read, fallback);
 }
 
 /** One of some words; left out, it is the first. */
@@ -89,12 +85,8 @@ export function choiceArgument<Word extends string>(
   named: Named,
   words: readonly [Word, ...Word[]],
 ): Argument<Word> {
-  const [name] = named;
-  const [first] = words;
-  const choice = optional(named, { type: "string", enum: [...words], default: first }, (value) =>
-    wordIn(name, value, words),
-  );
-  return { ...choice, parse: (value) => choice.parse(value) ?? first };
+  const schema = { type: "string", enum: [...words], default: words[0] };
+  return optional(named, schema, (value) => wordIn(named[0], value, words), words[0]);
 }
 
 /** Some of several words; left out, they are undefined. */
@@ -104,10 +96,11 @@ export function choicesArgument<Word extends string>(
 ): Argument<readonly Word[] | undefined> {
   const [name] = named;
   const schema = { type: "array", items: { type: "string", enum: [...words] } };
-  return optional(named, schema, (value) => {
+  const read = (value: unknown): readonly Word[] => {
     if (!Array.isArray(value)) throw new TypeError(`${name} must be a list of ${words.join(", ")}.`);
     return value.map((one: unknown) => wordIn(name, one, words));
-  });
+  };
+  return optional(named, schema, read, undefined);
 }
 
 function wordIn<Word extends string>(name: string, value: unknown, words: readonly Word[]): Word {

@@ -1,10 +1,10 @@
 import { jsonOf } from "../../core/context/message-parts.ts";
 import { type ContentPart, contentOf, outputTitle } from "../../core/facts/entry-content.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
-import { imageText } from "../../core/facts/images.ts";
 import { outcomeOf } from "../../core/facts/outcome.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { kindOf } from "../text/entry-kind.ts";
+import { imageText } from "../text/stored-values.ts";
 import { joined, timeText } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 

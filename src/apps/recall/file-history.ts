@@ -5,10 +5,11 @@ import { callsIn, resultCallId, resultsOf, type StoredCall } from "../../core/fa
 import { filesOfCall } from "../../core/facts/touched-files.ts";
 import { isFailure } from "../text/entry-kind.ts";
 import type { Block } from "./answer.ts";
-import { addPage, CURSOR } from "./answer-page.ts";
 import { type Arguments, countArgument, requiredText, switchArgument } from "./argument.ts";
 import {
   ALL,
+  addPage,
+  CURSOR,
   joined,
   MAX_BYTES,
   PROJECT,

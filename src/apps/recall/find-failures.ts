@@ -1,15 +1,15 @@
 import type { SearchHit } from "../../catalog/search/search.ts";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { partsOf } from "../../core/context/message-parts.ts";
+import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
+import { partsOf, textOf } from "../../core/context/message-parts.ts";
 import { callText } from "../../core/facts/excerpt.ts";
 import { failureText } from "../../core/facts/failure-text.ts";
 import { count } from "../../core/facts/number-text.ts";
+import { type EntryOutcome, outcomeOf } from "../../core/facts/outcome.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
-import { addPage, CURSOR } from "./answer-page.ts";
+import { callOf, tellingArgument } from "../../core/facts/tool-calls.ts";
 import { countArgument, optionalText } from "./argument.ts";
 import { entryText } from "./entry-text.ts";
-import { aftermathOf, type FinishedCall, finishedCallAt } from "./failure-aftermath.ts";
-import { ALL, joined, MAX_BYTES, PROJECT, type RecallTool, timeText } from "./recall.ts";
+import { ALL, addPage, CURSOR, joined, MAX_BYTES, PROJECT, type RecallTool, timeText } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
@@ -19,7 +19,7 @@ const MOST_LOOKED_FOR = 4;
 /** Hits of each of them, latest first. */
 const MOST_HITS = 200;
 
-const MOST_READ = 40;
+const MAX_READ = 40;
 
 /** The part of an error's words, by their weight, that a failure like it has at least. */
 const ALIKE = 0.4;
@@ -87,7 +87,7 @@ async function failuresLike(
   const first = [...found.values()]
     .map(({ hit, words: held }) => ({ hit, score: held.reduce((sum, word) => sum + weight(word), 0) }))
     .sort((a, b) => b.score - a.score)
-    .slice(0, MOST_READ);
+    .slice(0, MAX_READ);
   const failures: { readonly hit: SearchHit; readonly score: number; readonly timeMs: number }[] = [];
   for (const { hit } of first) {
     const entry = await sessions.entryOf(hit);
@@ -170,4 +170,88 @@ function aftermathLines(session: RecalledSession, failed: FinishedCall): string[
     ...(left > 0 ? [`    after ${count(left)} other calls`] : []),
     `    worked${isElsewhere ? " on the branch that was continued" : ""}: ${lineOf(worked)}`,
   ];
+}
+
+/** A call that has a result, or a command of a person. */
+interface FinishedCall {
+  readonly ordinal: number;
+  readonly name: string;
+  readonly input: unknown;
+  readonly outcome: EntryOutcome | undefined;
+}
+
+/** Tools that run commands: what a command begins with says what it is for. */
+const SHELL = /^(?:bash|shell|exec|terminal|run_?(?:shell_?)?command|local_shell|powershell|command)/i;
+
+const WORDS = 2;
+const MAX_FOLLOWED = 200;
+
+/** Returns the call that an entry is the result of, or the command that it is; undefined for others. */
+export function finishedCallAt(session: RecalledSession, ordinal: number): FinishedCall | undefined {
+  const entry = session.entryAt(ordinal);
+  const { role, command } = messageFieldsOf(entry);
+  if (entry === undefined) return undefined;
+  const outcome = outcomeOf(entry);
+  if (role === "bashExecution")
+    return { ordinal, name: "command", input: { command: textOf(command) }, outcome };
+  const call = callOf(session, ordinal);
+  return call && { ordinal, name: call.name, input: call.input, outcome };
+}
+
+/** Calls behind a failure: what was tried, and what then worked. */
+interface Aftermath {
+  /** In their order, without the one that worked. */
+  readonly tried: readonly FinishedCall[];
+  /** The first call for the same purpose that did not fail; undefined if there is none. */
+  readonly worked: FinishedCall | undefined;
+  /** Whether that is on the branch that was continued, while the failure is on one that was left. */
+  readonly isElsewhere: boolean;
+}
+
+/**
+ * Follows the branch of a failure to the first call for the same purpose that worked; if there is none, the branch that was
+ * continued instead.
+ *
+ * @remarks Cost: O(entries behind it), at most 200 bodies on each branch.
+ */
+function aftermathOf(session: RecalledSession, failed: FinishedCall): Aftermath {
+  const path = session.pathThrough(failed.ordinal);
+  const own = firstWorking(session, path.slice(path.indexOf(failed.ordinal) + 1), failed);
+  if (own.worked !== undefined || session.active.has(failed.ordinal)) return { ...own, isElsewhere: false };
+  const kept = [...session.active];
+  const fork = path.findLastIndex((ordinal) => session.active.has(ordinal));
+  const behind = kept.slice(kept.indexOf(path[fork] ?? -1) + 1);
+  const other = firstWorking(session, behind, failed);
+  return other.worked === undefined ? { ...own, isElsewhere: false } : { ...other, isElsewhere: true };
+}
+
+function firstWorking(
+  session: RecalledSession,
+  ordinals: readonly number[],
+  failed: FinishedCall,
+): Omit<Aftermath, "isElsewhere"> {
+  const tried: FinishedCall[] = [];
+  const wanted = purposeOf(failed);
+  for (const ordinal of ordinals.slice(0, MAX_FOLLOWED)) {
+    const call = finishedCallAt(session, ordinal);
+    if (call === undefined) continue;
+    if (call.outcome === undefined && purposeOf(call) === wanted) return { tried, worked: call };
+    tried.push(call);
+  }
+  return { tried, worked: undefined };
+}
+
+/** Says what a call is for, so that calls can be compared: of a command its first words, else the tool and what it names. */
+function purposeOf({ name, input }: FinishedCall): string {
+  const { command, cmd } = fieldsOf(input);
+  const words = [command, cmd].find(Array.isArray);
+  const text =
+    words === undefined ? tellingArgument(input) : words.filter((one) => typeof one === "string").join(" ");
+  if (!SHELL.test(name)) return `${name}\n${text}`;
+  // What only goes to a folder first says nothing of what is run there.
+  const own = text
+    .trim()
+    .replace(/^(?:cd\s+\S+\s*(?:&&|;)\s*)+/, "")
+    .replace(/^bash\s+-l?c\s+/, "");
+  return own.split(/\s+/).slice(0, WORDS).join(" ");
 }

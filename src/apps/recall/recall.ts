@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { fittingName, onlyOne } from "../../catalog/list/resolve-session.ts";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
-import { joined as joinedBy } from "../../core/facts/number-text.ts";
+import { count, joined as joinedBy } from "../../core/facts/number-text.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { titleOf } from "../../core/facts/session-title.ts";
 import { parseMoment } from "../../core/facts/times.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
-import { Answer, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
+import { Answer, type Block, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
 import {
   type Argument,
   type Arguments,
@@ -18,7 +18,6 @@ import {
 import { CallTime } from "./call-time.ts";
 import { Cleaner, type HideSecrets } from "./cleaner.ts";
 import { RecalledSession } from "./recalled-session.ts";
-import { findRunningSession, type RunningSession } from "./running-session.ts";
 import type { SessionSource } from "./session-source.ts";
 
 /** What agents can ask of past sessions, and how: one of these per file. */
@@ -149,11 +148,6 @@ export class Recall {
     return this.open(row);
   }
 
-  async running(): Promise<RunningSession> {
-    const { project, env, now } = this.settings;
-    return findRunningSession(await this.list(project), env, now());
-  }
-
   async lineOf(row: SessionRow): Promise<string> {
     const { id, cwd, modified } = row;
     const place = cwd === this.settings.cwd ? "" : cwd;
@@ -179,4 +173,26 @@ export function joined(...facts: readonly string[]): string {
 /** Writes a moment in UTC, to the minute; empty if it is none. */
 export function timeText(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
+}
+
+/** Goes on after an earlier answer. */
+export const CURSOR = countArgument(["cursor", "hits to skip, to go on after an earlier answer"], {
+  most: 10_000,
+  fallback: 0,
+});
+
+/** Adds the part of what was found that a call asks for, as far as it fits, and says how to go on. */
+export async function addPage<T>(
+  answer: Answer,
+  { get }: Arguments,
+  limit: Argument<number>,
+  found: readonly T[],
+  blockOf: (one: T) => Block | Promise<Block>,
+): Promise<void> {
+  let next = get(CURSOR);
+  for (const one of found.slice(next, next + get(limit))) {
+    if (!answer.addBlock(await blockOf(one))) break;
+    next++;
+  }
+  if (next < found.length) answer.note(`${count(found.length - next)} more. To go on: {"cursor": ${next}}`);
 }

@@ -1,8 +1,8 @@
 import { messageFieldsOf } from "../../core/context/entry-fields.ts";
 import { newestTips, parentsFirst } from "../../core/facts/ancestry.ts";
-import type { ViewSource } from "../../core/facts/entry-source.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
+import type { ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import { runsOf } from "../../core/jsonl/byte-runs.ts";

@@ -6,7 +6,6 @@ import { count } from "../../core/facts/number-text.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { kindOfMessage } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
-import { CURSOR } from "./answer-page.ts";
 import {
   type Arguments,
   choiceArgument,
@@ -20,6 +19,7 @@ import type { Cleaner } from "./cleaner.ts";
 import { entryText } from "./entry-text.ts";
 import {
   ALL,
+  CURSOR,
   joined,
   MAX_BYTES,
   PROJECT,

@@ -3,7 +3,6 @@ import { fieldsOf } from "../../core/context/entry-fields.ts";
 import { excerptOf } from "../../core/facts/excerpt.ts";
 import { failureText } from "../../core/facts/failure-text.ts";
 import { count, counted, dollars } from "../../core/facts/number-text.ts";
-import { outcomeOf } from "../../core/facts/outcome.ts";
 import { beginningOf } from "../../core/facts/plain-text.ts";
 import { timeRange } from "../../core/facts/times.ts";
 import { callsIn } from "../../core/facts/tool-calls.ts";
@@ -13,9 +12,10 @@ import { type ModelUsage, UsageTally } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { importOriginIn } from "../../core/format/import-origin.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
-import { countKinds, type EntryKind, kindOf } from "../text/entry-kind.ts";
+import { countKinds, type EntryKind, isFailure, kindOf } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
-import { finishedCallAt } from "./failure-aftermath.ts";
+import { entryText } from "./entry-text.ts";
+import { finishedCallAt } from "./find-failures.ts";
 import { joined, MAX_BYTES, type Recall, type RecallTool, SESSION, timeText } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
@@ -159,7 +159,7 @@ class SessionFacts {
   }
 
   #add(ordinal: number, entry: AnySessionEntry): void {
-    if (outcomeOf(entry) === "failed") this.failures.push(ordinal);
+    if (isFailure(entry)) this.failures.push(ordinal);
     if (entry.type === "compaction" || entry.type === "branch_summary") this.summaries.push(ordinal);
     this.source ||= importOriginIn(entry)?.source ?? "";
     const used = usageOf(entry);
@@ -198,8 +198,7 @@ function saidFirst(session: RecalledSession, ordinals: readonly number[]): strin
 
 function entryLine(session: RecalledSession, ordinal: number): string {
   const entry = session.entryAt(ordinal);
-  const hasFailed = entry !== undefined && outcomeOf(entry) === "failed";
-  const text = hasFailed
+  const text = isFailure(entry)
     ? failureText(fieldsOf(entry)["message"], finishedCallAt(session, ordinal)?.input)
     : excerptOf(entry).text;
   const mark = session.branchMark(ordinal);
@@ -231,4 +230,56 @@ async function relatedLines(recall: Recall, session: RecalledSession): Promise<s
 function hasSubagentMark({ tree, view }: RecalledSession): boolean {
   const front = [...tree.ordinals()].slice(0, FRONT_ENTRIES);
   return front.some((ordinal) => saysSubagent(fieldsOf(view.entryAt(ordinal))));
+}
+
+/** Bytes of a handoff. */
+const HANDOFF_BYTES = 8 * 1024;
+const REQUEST = 300;
+const LAST_TEXT = 1500;
+
+/** The first request says what it was about, the last ones where it stands. */
+const LAST_REQUESTS = 6;
+
+/** Returns what an agent needs to continue a session: what was asked and answered, and an overview; bounded to 8 KB. */
+export async function writeHandoff(recall: Recall, name: string): Promise<string> {
+  const answer = recall.answer(HANDOFF_BYTES);
+  await inTime(recall, answer, async (brief) => {
+    const session = await brief.find(name);
+    await addSaid(answer, session, brief);
+    await writeOverview(brief, session, answer);
+  });
+  return answer.finish();
+}
+
+/** Adds the last summary, the first request and the last ones on the active branch, and the last answer. */
+async function addSaid(answer: Answer, session: RecalledSession, { cleaner }: Recall): Promise<void> {
+  const { tree, view } = session;
+  const path = [...tree.path(view.leaf)];
+  const add = (what: string, ordinal: number | undefined, longest: number) => {
+    if (ordinal === undefined) return;
+    const text = cleaner.cleanText(entryText(session.entryAt(ordinal), false));
+    answer.add(`${what} (entry ${tree.idAt(ordinal)}): ${beginningOf(text, longest)}`);
+  };
+  add(
+    "summary of what came before",
+    path.findLast((at) => tree.typeAt(at) === "compaction"),
+    LAST_TEXT,
+  );
+  const requests = new Set<number>();
+  for await (const [ordinal, entry] of session.readStored(path)) {
+    if (kindOf(entry).word !== "user") continue;
+    requests.add(ordinal);
+    break;
+  }
+  let last: number | undefined;
+  const latest: number[] = [];
+  for await (const [ordinal, entry] of session.readStored(path.toReversed())) {
+    const { word } = kindOf(entry);
+    if (word === "assistant" && callsIn(entry).length === 0) last ??= ordinal;
+    if (word === "user") latest.push(ordinal);
+    if (last !== undefined && latest.length >= LAST_REQUESTS) break;
+  }
+  for (const ordinal of latest.slice(0, LAST_REQUESTS).reverse()) requests.add(ordinal);
+  for (const ordinal of requests) add("asked", ordinal, REQUEST);
+  add("last answer", last, LAST_TEXT);
 }

@@ -1,9 +1,19 @@
 import { USAGE_KEYS, type UsageGroup } from "../../catalog/usage/usage-groups.ts";
 import { count, counted, dollars } from "../../core/facts/number-text.ts";
 import { tokensIn } from "../../core/facts/usage.ts";
-import { addPage, CURSOR } from "./answer-page.ts";
 import { choicesArgument, countArgument } from "./argument.ts";
-import { ALL, joined, MAX_BYTES, PROJECT, type Recall, type RecallTool, SINCE, UNTIL } from "./recall.ts";
+import {
+  ALL,
+  addPage,
+  CURSOR,
+  joined,
+  MAX_BYTES,
+  PROJECT,
+  type Recall,
+  type RecallTool,
+  SINCE,
+  UNTIL,
+} from "./recall.ts";
 
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
 const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });

@@ -1,11 +1,13 @@
-import { fieldsOf } from "../../core/context/entry-fields.ts";
-import type { ViewSource } from "../../core/facts/entry-source.ts";
+import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
+import { textOf } from "../../core/context/message-parts.ts";
+import { excerptOf } from "../../core/facts/excerpt.ts";
 import { count, counted } from "../../core/facts/number-text.ts";
 import { outcomeOf } from "../../core/facts/outcome.ts";
-import { plainLine } from "../../core/facts/plain-text.ts";
+import { beginningOf, plainLine } from "../../core/facts/plain-text.ts";
+import { callOf, tellingArgument, type ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** How strongly entries of a kind are drawn, and in which colour. */
+/** How strongly entries of a kind are drawn, and in which color. */
 export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
 
 /** What an entry is to a person: the role of its message, or its type. */
@@ -144,4 +146,16 @@ export function countKinds(
   const counts = new KindCount();
   for (const ordinal of ordinals) counts.add(kinds[ordinal] ?? KINDS.damaged, failures.has(ordinal));
   return counts;
+}
+
+/**
+ * Returns the line by which an entry is known where its outcome stands beside it: of a result, what was asked for; of a
+ * command, the command; else what it says.
+ */
+export function titleOfEntry(session: Pick<ViewSource, "entryAt" | "tree">, ordinal: number): string {
+  const entry = session.entryAt(ordinal);
+  const { role, command } = messageFieldsOf(entry);
+  const asked =
+    role === "bashExecution" ? `$ ${textOf(command)}` : tellingArgument(callOf(session, ordinal)?.input);
+  return beginningOf(asked) || excerptOf(entry).text;
 }

@@ -1,5 +1,58 @@
-import { sidesOf, type Trunk } from "../../core/facts/trunk.ts";
+import { newestTips, parentsFirst } from "../../core/facts/ancestry.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
+import { type EntryKind, KINDS } from "./entry-kind.ts";
+
+/**
+ * Which child of each entry goes straight on in the drawing, and what is to the side.
+ *
+ * On the path to the leaf it is the next entry of the path, so that the path is the straight line at the left edge.
+ * Elsewhere it is the child under which the newest tip hangs.
+ */
+export interface Trunk {
+  /** The child that goes straight on, by ordinal; NONE where there is no child. */
+  readonly next: Int32Array;
+  readonly root: number;
+  /** All entries, parents before children. */
+  readonly order: Int32Array;
+  /** The tip that came last into the file, of those at and below each entry. */
+  readonly newestTip: Int32Array;
+}
+
+/** Finds the straight line through every entry; NONE stands for the leaf of a session that has none. */
+export function findTrunk(tree: EntryTree, leaf: number): Trunk {
+  const order = parentsFirst(tree);
+  const newestTip = newestTips(tree, order);
+  const newest = (candidates: Iterable<number>) => {
+    let best = NONE;
+    for (const one of candidates)
+      if (best === NONE || rank(newestTip, one) > rank(newestTip, best)) best = one;
+    return best;
+  };
+  const next = Int32Array.from({ length: tree.size }, (_, ordinal) => newest(tree.children(ordinal)));
+  let root = newest(tree.children(NONE));
+  for (let at = leaf; at !== NONE; at = tree.parentAt(at)) {
+    const parent = tree.parentAt(at);
+    if (parent === NONE) root = at;
+    else next[parent] = at;
+  }
+  return { next, root, order, newestTip };
+}
+
+function rank(newestTip: Int32Array, ordinal: number): number {
+  return newestTip[ordinal] ?? NONE;
+}
+
+/** Returns the entries that hang on an entry to the side of what goes straight on; for NONE, the roots. */
+export function sidesOf(
+  tree: EntryTree,
+  { next, root }: Pick<Trunk, "next" | "root">,
+  ordinal: number,
+): number[] {
+  const straight = ordinal === NONE ? root : (next[ordinal] ?? NONE);
+  const sides: number[] = [];
+  for (const child of tree.children(ordinal)) if (child !== straight) sides.push(child);
+  return sides;
+}
 
 /** A row of a drawn tree: an entry, or several that have no row of their own. */
 export type TreeRow = RowPosition &
@@ -22,7 +75,7 @@ export interface RowPosition {
 }
 
 /** A line that leads past a row to entries further below. */
-export interface PassingLine {
+interface PassingLine {
   /** The entries that it leads to, from `from` on. */
   readonly to: readonly number[];
   readonly from: number;
@@ -132,4 +185,63 @@ function openChildren(
     else if (hidden.push(head) === 1) opened.push({ heads: hidden, ...position });
   });
   for (const one of opened.reverse()) open.push(one);
+}
+
+/** Of a session of so many entries, at most runs of state entries are folded. */
+export const DRAWN_WHOLE = 40;
+
+/** What of a session decides which rows are drawn. */
+export interface TreeMarks {
+  readonly tree: EntryTree;
+  /** Ordinal of the leaf, or NONE. */
+  readonly leaf: number;
+  /** By ordinal. */
+  readonly kinds: readonly EntryKind[];
+  /** Ordinals of the entries that have a label. */
+  readonly labelled: Iterable<number>;
+}
+
+/**
+ * Chooses the entries that always have a row of their own: roots, branch points, both ends of branches, labels,
+ * compactions, branch summaries, damage, the leaf and what was said last before it.
+ *
+ * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all are.
+ * @returns 1 for each; the caller may add more.
+ */
+export function chooseRows(
+  { tree, leaf, kinds, labelled }: TreeMarks,
+  trunk: Pick<Trunk, "next" | "root">,
+  isHidden?: Uint8Array,
+): Uint8Array {
+  const isDrawn = new Uint8Array(tree.size);
+  for (const ordinal of labelled) isDrawn[ordinal] = 1;
+  for (const root of tree.children(NONE)) isDrawn[root] = 1;
+  for (let ordinal = 0; ordinal < tree.size; ordinal++) {
+    const tone = kinds[ordinal]?.tone;
+    if (tone === "summary" || tone === "damaged" || tree.isLeaf(ordinal)) isDrawn[ordinal] = 1;
+    const sides = sidesOf(tree, trunk, ordinal).filter((head) => isHidden?.[head] !== 1);
+    if (sides.length === 0) continue;
+    for (const one of [ordinal, ...sides, trunk.next[ordinal] ?? ordinal]) isDrawn[one] = 1;
+  }
+  // Labels and names at the very end would hide what was said last.
+  for (let at = leaf; at !== NONE; at = tree.parentAt(at)) {
+    if (at !== leaf && kinds[at]?.tone === "quiet") continue;
+    isDrawn[at] = 1;
+    if (kinds[at]?.tone !== "quiet") break;
+  }
+  return isDrawn;
+}
+
+/** Chooses what a person reads: every entry but those that only their programs read, unless they always have a row of their own. */
+export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" | "root">): Uint8Array {
+  const isDrawn = chooseRows(marks, trunk);
+  marks.kinds.forEach((kind, ordinal) => {
+    if (kind !== KINDS.state) isDrawn[ordinal] = 1;
+  });
+  return isDrawn;
+}
+
+/** Chooses every entry. */
+export function chooseAll({ size }: EntryTree): Uint8Array {
+  return new Uint8Array(size).fill(1);
 }

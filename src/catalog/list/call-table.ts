@@ -1,6 +1,5 @@
 import { listOf } from "../../core/context/entry-fields.ts";
-import type { Spent } from "../../core/facts/spending.ts";
-import { type ModelNames, nameOrNull, type UsageTotals } from "../../core/facts/usage-tally.ts";
+import { type ModelNames, nameOrNull, type Spent, type UsageTotals } from "../../core/facts/usage-tally.ts";
 
 /** A call of a model that a session records: what it used, when, and of which model. */
 export interface RecordedCall extends ModelNames, Readonly<UsageTotals> {

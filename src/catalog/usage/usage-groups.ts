@@ -1,6 +1,5 @@
-import { dollarsOf, nothingSpent, type Spent } from "../../core/facts/spending.ts";
 import { modelName } from "../../core/facts/usage.ts";
-import type { ModelNames } from "../../core/facts/usage-tally.ts";
+import { dollarsOf, type ModelNames, nothingSpent, type Spent } from "../../core/facts/usage-tally.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { messageOf, SessionError } from "../../core/format/errors.ts";
 import { addTo, groupBy } from "../../core/format/group-by.ts";

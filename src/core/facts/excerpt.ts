@@ -5,9 +5,8 @@ import { textsOfSystemMessage } from "../context/system-message.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { failureText } from "./failure-text.ts";
-import { withoutMarkdown } from "./markdown.ts";
 import { count, counted, joined } from "./number-text.ts";
-import { beginningOf, wholeLine } from "./plain-text.ts";
+import { beginningOf, wholeLine, withoutMarkdown } from "./plain-text.ts";
 import { tellingArgument } from "./tool-calls.ts";
 
 /** What a line says of an entry. */

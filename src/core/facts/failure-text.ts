@@ -2,7 +2,7 @@ import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { textOf } from "../context/message-parts.ts";
 import { joined } from "./number-text.ts";
-import { COLOUR } from "./plain-text.ts";
+import { COLOR } from "./plain-text.ts";
 import { tellingArgument } from "./tool-calls.ts";
 
 /** So much of an output is looked through at a time, from its end. */
@@ -118,7 +118,7 @@ function linesOf(text: string, end = text.length): string[] {
   const cut = start === 0 ? -1 : text.indexOf("\n", start);
   return text
     .slice(cut === -1 || cut - start > MOST_OF_LINE ? start : cut, end)
-    .replace(COLOUR, "")
+    .replace(COLOR, "")
     .split(/[\r\n]+/)
     .map((line) => line.trim().slice(0, MOST_OF_LINE))
     .filter(Boolean);

@@ -1,6 +1,5 @@
-import { bytes } from "./number-text.ts";
-
-interface StoredImage {
+/** An image as an entry holds it. */
+export interface StoredImage {
   readonly mimeType: string;
   /** In base64. */
   readonly data: string;
@@ -21,9 +20,4 @@ function isBase64(text: string): boolean {
   const joined = text.replace(/[\r\n]+/g, "");
   const digits = joined.length % 4 === 0 ? joined.replace(/={1,2}$/, "") : joined;
   return digits !== "" && digits.length % 4 !== 1 && !NOT_BASE64.test(digits);
-}
-
-/** Writes of what type an image is, and how large. */
-export function imageText({ mimeType, data }: StoredImage): string {
-  return `${mimeType || "of no known type"}, ${bytes(Math.floor((data.length * 3) / 4))}`;
 }

@@ -1,11 +1,11 @@
 import { headOf } from "../context/message-parts.ts";
 
 /**
- * Sequences that colour, and that clear the rest of a line as grep writes behind each colour: the output of tools is full of
+ * Sequences that color, and that clear the rest of a line as grep writes behind each color: the output of tools is full of
  * them, and they are removed, because they say nothing.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-export const COLOUR = /\u001b\[(?:[0-9;:]*m|[0-2]?K)/g;
+export const COLOR = /\u001b\[(?:[0-9;:]*m|[0-2]?K)/g;
 
 /**
  * What could drive a terminal or reorder what it shows: control characters, direction marks, invisible separators,
@@ -27,16 +27,16 @@ const WIDE_SPACE = / \s+|[^\S ]\s*/g;
 const DELETE = 0x7f;
 
 /** Characters of which a line is made at most, so that a text of megabytes costs no more than a short one. */
-const MOST_READ = 4000;
+const MAX_READ = 4000;
 
 /**
  * Makes text from a session harmless to a terminal; line breaks and tabs stay.
  *
- * Colours are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
+ * Colors are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
  */
 export function plainText(text: string): string {
   if (HARMLESS.test(text)) return text;
-  return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, picture);
+  return text.replace(/\r\n?/g, "\n").replace(COLOR, "").replace(HARMFUL, picture);
 }
 
 /** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
@@ -53,7 +53,7 @@ const IDLE_JOINERS = /(?<=[\t\n -~])(?:\u200c|\u200d|\ufe0f)+(?=[\t\n -~])/g;
  */
 export function withoutHarmful(text: string, substitute = ""): string {
   if (HARMLESS.test(text)) return text;
-  return [COLOUR, HARMFUL, INVISIBLE, IDLE_JOINERS].reduce(
+  return [COLOR, HARMFUL, INVISIBLE, IDLE_JOINERS].reduce(
     (visible, pattern) => visible.replace(pattern, substitute),
     text.replace(/\r\n?/g, "\n"),
   );
@@ -61,7 +61,7 @@ export function withoutHarmful(text: string, substitute = ""): string {
 
 /** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
 export function plainLine(text: string): string {
-  return wholeLine(text.trimStart().slice(0, MOST_READ));
+  return wholeLine(text.trimStart().slice(0, MAX_READ));
 }
 
 /** Characters of a line that stands for a longer text. */
@@ -99,4 +99,39 @@ function picture(character: string): string {
 
 function hex(code: number): string {
   return code.toString(16).padStart(4, "0");
+}
+
+/** The fences of a block of code, with its language. */
+const FENCE = /^ {0,3}(?:```|~~~)[^`\n]*$/gm;
+
+const HEADING = /^ {0,3}#{1,6} +/gm;
+const LINK = /!?\[([^[\]\n]{1,200})\]\([^()\s]{1,500}\)/g;
+const BOLD = /(?<!\w)\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?!\w)/g;
+const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
+const CODE = /(`+)([^`\n]+)\1/g;
+
+/** How Claude Code notes a command with a slash that a user typed. */
+const TYPED_COMMAND = /^<command-(?:message|name)>/;
+
+/** Returns such a command as it was typed, and any other text as it is. */
+function asTyped(text: string): string {
+  if (!TYPED_COMMAND.test(text)) return text;
+  const inside = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, "s").exec(text)?.[1] ?? "";
+  return `${inside("command-name")} ${inside("command-args")}`.trim() || text;
+}
+
+/**
+ * Takes the marks of headings, links, emphasis and code out of the beginning of a Markdown text: `## **Goal**` becomes
+ * `Goal`. A command with a slash loses its tags. What may mean something else stays, such as `*.ts`, `a * b` and `__init__`.
+ *
+ * @returns The first 4,000 characters at most.
+ */
+export function withoutMarkdown(text: string): string {
+  return asTyped(headOf(text.trimStart(), MAX_READ))
+    .replace(FENCE, "")
+    .replace(HEADING, "")
+    .replace(LINK, "$1")
+    .replace(BOLD, "$1")
+    .replace(EMPHASIS, "$1")
+    .replace(CODE, "$2");
 }

@@ -1,5 +1,4 @@
-import { withoutMarkdown } from "./markdown.ts";
-import { beginningOf, plainLine } from "./plain-text.ts";
+import { beginningOf, plainLine, withoutMarkdown } from "./plain-text.ts";
 
 /** Stands for a title where a session has neither name nor text. */
 const UNTITLED = "(untitled)";

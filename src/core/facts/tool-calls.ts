@@ -1,8 +1,19 @@
 import { fieldsOf, messageFieldsOf } from "../context/entry-fields.ts";
 import { partsOf, textOf } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
-import { NONE } from "../tree/entry-tree.ts";
-import type { ViewSource } from "./entry-source.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+
+/** A session as this room reads it: a tree of heads, and bodies where they are wanted. */
+export interface ViewSource {
+  readonly tree: EntryTree;
+  /** Returns one entry, or undefined if its body is damaged. */
+  entryAt(ordinal: number): AnySessionEntry | undefined;
+  /** Calls `take` for each of some entries, in their order; undefined stands for a damaged body. */
+  readEntries(
+    ordinals: Iterable<number>,
+    take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
+  ): void;
+}
 
 /** A call and its result stand at most so many entries apart. */
 const FARTHEST = 50;
@@ -21,7 +32,7 @@ export interface LocatedEntry {
 }
 
 /** A call of a tool, and the answer that holds it. */
-export interface LocatedCall extends LocatedEntry, StoredCall {}
+interface LocatedCall extends LocatedEntry, StoredCall {}
 
 type CallSource = Pick<ViewSource, "entryAt" | "tree">;
 

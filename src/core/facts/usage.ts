@@ -2,7 +2,6 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { isUsage } from "../context/usage.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
-import { count, dollars } from "./number-text.ts";
 import { plainLine } from "./plain-text.ts";
 import { addDollars, type ModelNames, nameOrNull, type UsageTotals, usageTotals } from "./usage-tally.ts";
 
@@ -56,7 +55,8 @@ export class ModelsInUse {
   }
 }
 
-function namesOf(entry: JsonRecord | AnySessionEntry | undefined): ModelNames {
+/** Returns the provider and the model that an entry names. */
+export function namesOf(entry: JsonRecord | AnySessionEntry | undefined): ModelNames {
   const { provider, model } = callFields(entry);
   return { provider: nameOrNull(provider), model: nameOrNull(model) };
 }
@@ -70,38 +70,4 @@ export function callFields(entry: JsonRecord | AnySessionEntry | undefined) {
 /** Returns the tokens that went in, with those that a cache had. */
 export function tokensIn(used: Readonly<Pick<UsageTotals, "input" | "cacheRead" | "cacheWrite">>): number {
   return used.input + used.cacheRead + used.cacheWrite;
-}
-
-/** What a call of a model used, in words; each is empty if the entry does not say, or it was nothing. */
-export interface UsageTexts {
-  /** `9,800 in (9,000 from the cache), 268 out` */
-  readonly tokens: string;
-  /** `$0.0123` */
-  readonly cost: string;
-}
-
-/** Writes what an entry used: tokens that went in, how many of them a cache had, and those that came out; and the cost. */
-export function usageTexts(entry: AnySessionEntry | undefined): UsageTexts {
-  const usage = usageOf(entry);
-  if (usage === undefined) return { tokens: "", cost: "" };
-  return { tokens: tokensText(usage), cost: usage.cost === null ? "" : dollars(usage.cost) };
-}
-
-function tokensText(usage: UsageTotals): string {
-  const { output, cacheRead, cacheWrite } = usage;
-  if (tokensIn(usage) + output === 0) return "";
-  const cached = [
-    cacheRead > 0 ? `${count(cacheRead)} from the cache` : "",
-    cacheWrite > 0 ? `${count(cacheWrite)} written to it` : "",
-  ].filter(Boolean);
-  const parts = cached.length === 0 ? "" : ` (${cached.join(", ")})`;
-  return `${count(tokensIn(usage))} in${parts}, ${count(output)} out`;
-}
-
-/** Writes which model answered, and for how much: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
-export function answerText(entry: AnySessionEntry | undefined): string {
-  const { tokens, cost } = usageTexts(entry);
-  return [modelName(namesOf(entry)), tokens === "" ? "" : `tokens: ${tokens}`, cost]
-    .filter(Boolean)
-    .join(", ");
 }

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { contextSizeText } from "../../../src/apps/text/context-size.ts";
+import { contextSizeText } from "../../../src/apps/text/usage-text.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 

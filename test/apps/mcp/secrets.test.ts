@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { recallServer } from "../../../src/apps/mcp/recall-server.ts";
-import { secretPatterns } from "../../../src/apps/recall/secret-patterns.ts";
+import { secretPatterns } from "../../../src/apps/recall/cleaner.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../cli/support/cli.ts";
 import { userLine, writeLines } from "../cli/support/sessions.ts";

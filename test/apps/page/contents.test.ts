@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { editsIn } from "../../../src/apps/page/model/edit-diff.ts";
+import { editsIn } from "../../../src/apps/page/model/file-changes.ts";
 import { roundValues, tokens } from "../../../src/apps/page/model/format.ts";
 import { readQuery, snippetOf } from "../../../src/apps/page/model/search.ts";
 import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
@@ -16,8 +16,8 @@ import { contentOf } from "../../../src/core/facts/entry-content.ts";
 import { excerptOf } from "../../../src/core/facts/excerpt.ts";
 import { imageAddress } from "../../../src/core/facts/images.ts";
 import { dollars, roundDollars } from "../../../src/core/facts/number-text.ts";
-import { nothingSpent, sumSpent } from "../../../src/core/facts/spending.ts";
 import { duration } from "../../../src/core/facts/times.ts";
+import { nothingSpent, sumSpent } from "../../../src/core/facts/usage-tally.ts";
 import { entriesOf, foundIn, type Line, modelOf, said } from "./support/session.ts";
 
 const snippetsIn = (model: SessionModel, text: string) =>

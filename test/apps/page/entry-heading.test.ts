@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headingOf } from "../../../src/apps/page/model/entry-heading.ts";
+import { headingOf } from "../../../src/apps/page/model/entry-text.ts";
 import { kindOf } from "../../../src/apps/text/entry-kind.ts";
 
 const HEAD = { id: "a", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };

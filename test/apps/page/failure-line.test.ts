@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { failureLine } from "../../../src/apps/page/model/failure-line.ts";
+import { failureLine } from "../../../src/apps/page/model/entry-text.ts";
 import { modelOf, said } from "./support/session.ts";
 
 function lineOf(role: string, fields: object): string {

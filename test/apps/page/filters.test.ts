@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Filter, FilterIndex, toggleChoice } from "../../../src/apps/page/model/filters.ts";
 import { nextFailure } from "../../../src/apps/page/model/navigation.ts";
-import { titleOfEntry } from "../../../src/apps/text/entry-title.ts";
+import { titleOfEntry } from "../../../src/apps/text/entry-kind.ts";
 import { entriesOf, modelOf, said } from "./support/session.ts";
 
 const call = (id: string, name: string) => ({ type: "toolCall", id, name, arguments: {} });

@@ -6,9 +6,12 @@ import {
   spansOf,
   sumsBy,
 } from "../../../src/apps/page/model/index-usage.ts";
-import { chooseSessions, type SessionNode } from "../../../src/apps/page/model/session-choice.ts";
-import type { ListedSession } from "../../../src/apps/page/model/session-list.ts";
-import { sumSpent } from "../../../src/core/facts/spending.ts";
+import {
+  chooseSessions,
+  type ListedSession,
+  type SessionNode,
+} from "../../../src/apps/page/model/session-list.ts";
+import { sumSpent } from "../../../src/core/facts/usage-tally.ts";
 
 function listed(href: string, fields: Partial<ListedSession> = {}): ListedSession {
   const times = { created: "2026-03-01T12:00:00Z", modified: "2026-03-02T12:00:00Z" };

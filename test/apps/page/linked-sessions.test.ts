@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { linksIn } from "../../../src/apps/page/model/linked-sessions.ts";
+import { linksIn } from "../../../src/apps/page/model/entry-facts.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 const child = { path: "/s/child.jsonl", href: undefined };

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { readColours } from "../../../src/apps/page/model/terminal-colors.ts";
-import { shownPieces } from "../../../src/apps/page/model/visible-pieces.ts";
+import { readColors } from "../../../src/apps/page/model/terminal-colors.ts";
+import { shownPieces } from "../../../src/apps/page/ui/code.tsx";
 
 const ESC = "\u001b";
 
-test("colours of terminals are told apart from the text, whatever their spelling", () => {
+test("colors of terminals are told apart from the text, whatever their spelling", () => {
   const looks = (text: string) => {
-    const { plain, runs } = readColours(text);
+    const { plain, runs } = readColors(text);
     return runs.map(({ start, end, classes }) => [plain.slice(start, end), classes]);
   };
-  expect(readColours("plain")).toEqual({ plain: "plain", runs: [] });
-  expect(readColours(`a${ESC}[31mb${ESC}[0mc`).plain).toBe("abc");
+  expect(readColors("plain")).toEqual({ plain: "plain", runs: [] });
+  expect(readColors(`a${ESC}[31mb${ESC}[0mc`).plain).toBe("abc");
   expect(looks(`a${ESC}[31;1mred${ESC}[39m bold${ESC}[m none`)).toEqual([
     ["red", "ink-red ink-bold"],
     [" bold", "ink-bold"],
@@ -28,11 +28,11 @@ test("colours of terminals are told apart from the text, whatever their spelling
   expect(looks(`${ESC}[38;5;240mgrey${ESC}[38;5;15mwhite${ESC}[38mnone${ESC}[1234mnone`)).toEqual([
     ["grey", "ink-grey"],
   ]);
-  // Other sequences are no colours.
-  expect(readColours(`${ESC}[2Ja`).plain).toBe(`${ESC}[2Ja`);
-  // As grep writes: to clear the rest of a line ends no colour. What a program wrote over a line stands below it.
+  // Other sequences are no colors.
+  expect(readColors(`${ESC}[2Ja`).plain).toBe(`${ESC}[2Ja`);
+  // As grep writes: to clear the rest of a line ends no color. What a program wrote over a line stands below it.
   expect(looks(`${ESC}[31m${ESC}[Kfound${ESC}[m${ESC}[K there`)).toEqual([["found", "ink-red"]]);
-  expect(readColours("10%\r100%\r\ndone").plain).toBe("10%\n100%\ndone");
+  expect(readColors("10%\r100%\r\ndone").plain).toBe("10%\n100%\ndone");
 });
 
 test("of a long text its beginning is shown, and what stands around spots that are asked for", () => {

@@ -6,8 +6,7 @@ import {
   type TreeDetail,
   usualDetail,
 } from "../../../src/apps/page/model/tree-rows.ts";
-import { DEEPEST } from "../../../src/apps/text/tree-rows.ts";
-import { findTrunk } from "../../../src/core/facts/trunk.ts";
+import { DEEPEST, findTrunk } from "../../../src/apps/text/tree-rows.ts";
 import { type Line, modelOf, said, straight } from "./support/session.ts";
 
 /** Draws the tree as text: two blanks for each depth, `/` where a branch begins, `+n` for a run. */

@@ -1,10 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { HideSecrets } from "../../../src/apps/recall/cleaner.ts";
-import { writeHandoff } from "../../../src/apps/recall/handoff.ts";
-import { secretPatterns } from "../../../src/apps/recall/secret-patterns.ts";
-import { inTime, writeOverview } from "../../../src/apps/recall/session-overview.ts";
+import { type HideSecrets, secretPatterns } from "../../../src/apps/recall/cleaner.ts";
+import { inTime, writeHandoff, writeOverview } from "../../../src/apps/recall/session-overview.ts";
 import { filesAsSource, storeAsSource } from "../../../src/apps/recall/session-source.ts";
 import { NOW_MS } from "../cli/support/cli.ts";
 import { idOf, Scribe, userLine, writeLines } from "../cli/support/sessions.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutMarkdown } from "../../../src/core/facts/markdown.ts";
+import { withoutMarkdown } from "../../../src/core/facts/plain-text.ts";
 
 test.each([
   ["## **Goal**\nShip it.", "Goal\nShip it."],

@@ -36,7 +36,7 @@ The session in which an agent asks is left out of what is searched: the one that
 
 async function serve(call: CommandCall): Promise<void> {
   const { dir, get, io, note, stored, warn } = call;
-  const { loadSdk } = await import("../../mcp/load-sdk.ts");
+  const { loadSdk } = await import("../../mcp/recall-server.ts");
   await loadSdk();
   const { Recall } = await import("../../recall/recall.ts");
   const { serveRecall } = await import("../../mcp/serve-recall.ts");
@@ -79,7 +79,7 @@ async function* bytesOf(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint
 async function secretsOf({ get, io }: CommandCall): Promise<HideSecrets | undefined> {
   const file = get(SECRETS);
   if (file === undefined) return undefined;
-  const { secretPatterns } = await import("../../recall/secret-patterns.ts");
+  const { secretPatterns } = await import("../../recall/cleaner.ts");
   try {
     return secretPatterns(readFileSync(pathOf(io.cwd, file), "utf8"));
   } catch (error) {

@@ -6,8 +6,8 @@ import type { ModelUsage, UsageTotals } from "../../../core/facts/usage-tally.ts
 import { contextUsage } from "../../../session/controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../../session/controller/stats.ts";
 import { sessionOverLog } from "../../../session/manager/session-manager.ts";
-import { contextSizeText } from "../../text/context-size.ts";
 import { kindOfMessage } from "../../text/entry-kind.ts";
+import { contextSizeText } from "../../text/usage-text.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { locationFact, type SessionLocation } from "../named-session.ts";

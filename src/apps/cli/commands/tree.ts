@@ -3,7 +3,6 @@ import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
 import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
 import { dateAndTime, isoTime, span, timeRange } from "../../../core/facts/times.ts";
-import { findTrunk, sidesOf, type Trunk } from "../../../core/facts/trunk.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
@@ -20,9 +19,15 @@ import {
   chooseConversation,
   chooseRows,
   DRAWN_WHOLE,
+  type DrawnTree,
+  findTrunk,
+  type RowPosition,
+  sidesOf,
   type TreeMarks,
-} from "../../text/row-choice.ts";
-import { type DrawnTree, type RowPosition, type TreeRow, treeRows } from "../../text/tree-rows.ts";
+  type TreeRow,
+  type Trunk,
+  treeRows,
+} from "../../text/tree-rows.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption } from "../parameters.ts";

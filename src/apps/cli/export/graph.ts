@@ -1,11 +1,9 @@
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { plainLine } from "../../../core/facts/plain-text.ts";
-import { findTrunk } from "../../../core/facts/trunk.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { countKinds, type KindCount, kindOf, readKinds, type Tone } from "../../text/entry-kind.ts";
-import { chooseAll, chooseRows } from "../../text/row-choice.ts";
-import { treeRows } from "../../text/tree-rows.ts";
+import { chooseAll, chooseRows, findTrunk, treeRows } from "../../text/tree-rows.ts";
 import { truncate } from "../text/width.ts";
 import { shortId } from "../view/entry-line.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";

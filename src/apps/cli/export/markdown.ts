@@ -2,13 +2,13 @@ import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { headOf, textOf } from "../../../core/context/message-parts.ts";
 import { type ContentPart, contentOf, type OutputPart } from "../../../core/facts/entry-content.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { imageAddress, imageText } from "../../../core/facts/images.ts";
+import { imageAddress } from "../../../core/facts/images.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
 import { dateAndTime, span } from "../../../core/facts/times.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { kindOf } from "../../text/entry-kind.ts";
-import { prettyJson } from "../../text/pretty-json.ts";
+import { imageText, prettyJson } from "../../text/stored-values.ts";
 import { adopted, code, escaped, fenced, folded } from "./markdown-text.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
 

@@ -12,7 +12,7 @@ import {
   type UsageGroup,
 } from "../../../catalog/usage/usage-groups.ts";
 import { titleOf } from "../../../core/facts/session-title.ts";
-import type { Spent } from "../../../core/facts/spending.ts";
+import type { Spent } from "../../../core/facts/usage-tally.ts";
 import { type FileMark, isUnchangedAt, markOf } from "../../../session/files/file-mark.ts";
 import type { CatalogScope } from "../../../session/files/session-files.ts";
 import type { SessionRow } from "../../../session/files/session-row.ts";

@@ -1,7 +1,7 @@
 import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
-import { type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
+import { type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 

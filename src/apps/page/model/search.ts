@@ -6,8 +6,7 @@ import { contentOf } from "../../../core/facts/entry-content.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { AnySessionEntry } from "../../../core.ts";
-import type { EntryKind } from "../../text/entry-kind.ts";
-import { titleOfEntry } from "../../text/entry-title.ts";
+import { type EntryKind, titleOfEntry } from "../../text/entry-kind.ts";
 import { textOfPart } from "./entry-text.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";
 
@@ -147,7 +146,7 @@ interface SomeThatMayHold {
   readonly passed: number;
 }
 
-/** Begins a colour in a terminal's output, which may stand between the letters of a word. */
+/** Begins a color in a terminal's output, which may stand between the letters of a word. */
 const ESCAPE = "\u001b";
 
 /**

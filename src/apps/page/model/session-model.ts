@@ -1,18 +1,16 @@
 import { newestTips, parentsFirst } from "../../../core/facts/ancestry.ts";
-import type { ViewSource } from "../../../core/facts/entry-source.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
 import { beginningOf } from "../../../core/facts/plain-text.ts";
 import { folderName } from "../../../core/facts/session-title.ts";
+import type { ViewSource } from "../../../core/facts/tool-calls.ts";
 import { importOriginIn } from "../../../core/format/import-origin.ts";
 import type { LineSpans } from "../../../core/jsonl/line-spans.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../../core/tree/labels-and-name.ts";
 import type { SessionHeader, SessionIssue } from "../../../core.ts";
 import { type EntryKind, KINDS, kindOf } from "../../text/entry-kind.ts";
-import type { EntryFacts } from "./entry-facts.ts";
-import type { LineBlocks } from "./line-blocks.ts";
-import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
-import type { SessionEntries } from "./session-entries.ts";
+import { type EntryFacts, type LinkedSession, linkedSessions } from "./entry-facts.ts";
+import type { LineBlocks, SessionEntries } from "./session-entries.ts";
 
 /** Characters of a title that is made of a prompt. */
 const LONGEST_TITLE = 90;

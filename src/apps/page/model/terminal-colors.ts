@@ -1,12 +1,12 @@
-import { COLOUR } from "../../../core/facts/plain-text.ts";
+import { COLOR } from "../../../core/facts/plain-text.ts";
 
-/** Colours that the page has for what a terminal shows in one. */
-export type TerminalColour = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan" | "grey";
+/** Colors that the page has for what a terminal shows in one. */
+export type TerminalColor = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan" | "grey";
 
 /** How a part of a text is shown. */
 interface Look {
-  readonly colour?: TerminalColour | undefined;
-  readonly ground?: TerminalColour | undefined;
+  readonly color?: TerminalColor | undefined;
+  readonly ground?: TerminalColor | undefined;
   readonly isBold?: boolean;
   readonly isFaint?: boolean;
   readonly isItalic?: boolean;
@@ -14,21 +14,21 @@ interface Look {
 }
 
 /** A part of a text and the classes of its look. */
-export interface ColouredRun {
+export interface ColoredRun {
   readonly start: number;
   readonly end: number;
   readonly classes: string;
 }
 
-/** A text without the sequences that colour it in a terminal, and what they say. */
-export interface ColouredText {
+/** A text without the sequences that color it in a terminal, and what they say. */
+export interface ColoredText {
   readonly plain: string;
   /** Parts with a look, in their order. */
-  readonly runs: readonly ColouredRun[];
+  readonly runs: readonly ColoredRun[];
 }
 
-/** Black and white are the colours of the text and its ground. */
-const BASIC: readonly (TerminalColour | undefined)[] = [
+/** Black and white are the colors of the text and its ground. */
+const BASIC: readonly (TerminalColor | undefined)[] = [
   undefined,
   "red",
   "green",
@@ -40,15 +40,15 @@ const BASIC: readonly (TerminalColour | undefined)[] = [
 ];
 
 /**
- * Takes the colour sequences of terminals out of a text, in which every line ends with a line feed alone.
+ * Takes the color sequences of terminals out of a text, in which every line ends with a line feed alone.
  *
  * @remarks Cost: O(characters).
  */
-export function readColours(written: string): ColouredText {
+export function readColors(written: string): ColoredText {
   const text = written.replace(/\r\n?/g, "\n");
   if (!text.includes("\u001b[")) return { plain: text, runs: [] };
   const pieces: string[] = [];
-  const runs: ColouredRun[] = [];
+  const runs: ColoredRun[] = [];
   let [look, from, length]: [Look, number, number] = [{}, 0, 0];
   const take = (piece: string) => {
     const classes = classesOf(look);
@@ -56,7 +56,7 @@ export function readColours(written: string): ColouredText {
     pieces.push(piece);
     length += piece.length;
   };
-  for (const { 0: sequence, index } of text.matchAll(COLOUR)) {
+  for (const { 0: sequence, index } of text.matchAll(COLOR)) {
     take(text.slice(from, index));
     from = index + sequence.length;
     if (sequence.endsWith("m")) look = changed(look, sequence.slice(2, -1).split(/[;:]/).map(Number));
@@ -65,9 +65,9 @@ export function readColours(written: string): ColouredText {
   return { plain: pieces.join(""), runs };
 }
 
-function classesOf({ colour, ground, isBold, isFaint, isItalic, isUnderlined }: Look): string {
+function classesOf({ color, ground, isBold, isFaint, isItalic, isUnderlined }: Look): string {
   return [
-    colour && `ink-${colour}`,
+    color && `ink-${color}`,
     ground && `ground-${ground}`,
     isBold && "ink-bold",
     isFaint && "ink-grey",
@@ -84,8 +84,8 @@ function changed(before: Look, codes: readonly number[]): Look {
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at] ?? 0;
     if (code === 38 || code === 48) {
-      const { colour, size } = extended(codes.slice(at + 1));
-      look = code === 38 ? { ...look, colour } : { ...look, ground: colour };
+      const { color, size } = extended(codes.slice(at + 1));
+      look = code === 38 ? { ...look, color } : { ...look, ground: color };
       at += size;
     } else look = { ...(code === 0 ? {} : look), ...simple(code) };
   }
@@ -102,34 +102,34 @@ function simple(code: number): Look {
   if (code === 23) return { isItalic: false };
   if (code === 24) return { isUnderlined: false };
   if (code === 27 || code === 49) return { ground: undefined };
-  if (code === 39) return { colour: undefined };
+  if (code === 39) return { color: undefined };
   const base = [30, 90, 40, 100].find((first) => code >= first && code < first + 8);
   if (base === undefined) return {};
-  const colour = indexed(code - base + (base >= 90 ? 8 : 0));
-  return base === 30 || base === 90 ? { colour } : { ground: colour };
+  const color = indexed(code - base + (base >= 90 ? 8 : 0));
+  return base === 30 || base === 90 ? { color } : { ground: color };
 }
 
-/** Reads a colour by its index, or by its parts of red, green and blue. */
+/** Reads a color by its index, or by its parts of red, green and blue. */
 function extended([form, ...rest]: readonly number[]): {
-  colour: TerminalColour | undefined;
+  color: TerminalColor | undefined;
   size: number;
 } {
-  if (form === 5) return { colour: indexed(rest[0] ?? 0), size: 2 };
+  if (form === 5) return { color: indexed(rest[0] ?? 0), size: 2 };
   const [red = 0, green = 0, blue = 0] = rest;
-  return form === 2 ? { colour: nearest(red, green, blue), size: 4 } : { colour: undefined, size: 0 };
+  return form === 2 ? { color: nearest(red, green, blue), size: 4 } : { color: undefined, size: 0 };
 }
 
-function indexed(index: number): TerminalColour | undefined {
+function indexed(index: number): TerminalColor | undefined {
   if (index < 16) return index === 8 ? "grey" : BASIC[index % 8];
   if (index >= 232) return index < 246 ? "grey" : undefined;
   const level = (divisor: number) => (Math.floor((index - 16) / divisor) % 6) * 51;
   return nearest(level(36), level(6), level(1));
 }
 
-/** So much apart are the parts of what is a colour, and no grey. */
+/** So much apart are the parts of what is a color, and no grey. */
 const LEAST_DIFFERENCE = 40;
 
-function nearest(red: number, green: number, blue: number): TerminalColour | undefined {
+function nearest(red: number, green: number, blue: number): TerminalColor | undefined {
   const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
   if (most - least < LEAST_DIFFERENCE) return most < 170 ? "grey" : undefined;
   const isIn = (part: number) => part - least > (most - least) / 2;

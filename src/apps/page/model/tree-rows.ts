@@ -1,7 +1,12 @@
-import type { Trunk } from "../../../core/facts/trunk.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { chooseAll, chooseRows, DRAWN_WHOLE } from "../../text/row-choice.ts";
-import { type RowPosition, treeRows } from "../../text/tree-rows.ts";
+import {
+  chooseAll,
+  chooseRows,
+  DRAWN_WHOLE,
+  type RowPosition,
+  type Trunk,
+  treeRows,
+} from "../../text/tree-rows.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** How much of the tree is drawn: what changes its course, the user's messages and failures besides, or every entry. */

@@ -1,5 +1,5 @@
-import { type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { kindAt, type SessionModel } from "./session-model.ts";

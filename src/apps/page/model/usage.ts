@@ -1,5 +1,5 @@
-import { dollarsOf, type Spent, sumSpent } from "../../../core/facts/spending.ts";
 import { tokensIn } from "../../../core/facts/usage.ts";
+import { dollarsOf, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { UsedByCall } from "./entry-facts.ts";
 import type { SessionModel } from "./session-model.ts";

@@ -16,7 +16,19 @@ import sql from "highlight.js/lib/languages/sql";
 import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
-import { type SafeHtml, vouchFor } from "./safe-html.ts";
+
+/**
+ * HTML that no session can put anything into: only the two renderers beside this file make it, and both escape all of
+ * their input. Only `Html` takes it, and only there is markup set from a text.
+ */
+export interface SafeHtml {
+  readonly __html: string;
+}
+
+/** Vouches for HTML. To be called by the renderers in this folder alone. */
+export function vouchFor(html: string): SafeHtml {
+  return { __html: html };
+}
 
 const LANGUAGES = {
   bash,
@@ -54,13 +66,13 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["vue", "xml"],
 ]);
 
-/** Longer texts stay plain: colours are not worth the wait. */
+/** Longer texts stay plain: colors are not worth the wait. */
 const LONGEST = 60_000;
 
 /** A key of INI goes on over line ends after each dot, so that its time grows with the square of the text. */
 const LONGEST_INI = 8_000;
 
-/** Texts with a longer line stay plain: colours do not help to read it. */
+/** Texts with a longer line stay plain: colors do not help to read it. */
 const LONGEST_LINE = 2_000;
 
 /**
@@ -77,7 +89,7 @@ export function languageNamed(name: string): string | undefined {
   return hljs.getLanguage(known) === undefined ? undefined : known;
 }
 
-/** Guesses the language of a file by its name; undefined for prose, which has no colours. */
+/** Guesses the language of a file by its name; undefined for prose, which has no colors. */
 export function languageOfFile(path: string): string | undefined {
   const suffix = /\.([A-Za-z0-9]+)$/.exec(path)?.[1];
   const language = suffix === undefined ? undefined : languageNamed(suffix);
@@ -85,7 +97,7 @@ export function languageOfFile(path: string): string | undefined {
 }
 
 /**
- * Colours a text.
+ * Colors a text.
  *
  * Safe by construction: highlight.js escapes `&`, `<`, `>` and quotes in all of its input, and adds nothing but
  * `<span class="hljs-…">` with names out of its grammars.

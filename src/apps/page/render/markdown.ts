@@ -1,6 +1,5 @@
 import MarkdownIt from "markdown-it";
-import { highlightCode, languageNamed } from "./highlight.ts";
-import { type SafeHtml, vouchFor } from "./safe-html.ts";
+import { highlightCode, languageNamed, type SafeHtml, vouchFor } from "./highlight.ts";
 
 /** Longer texts are shown as they are: laying them out is not worth the wait. */
 const LONGEST = 300_000;

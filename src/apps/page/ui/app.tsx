@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { count, counted, joined } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isFailure } from "../../text/entry-kind.ts";
 import { entryRows } from "../model/conversation-rows.ts";
@@ -13,20 +13,18 @@ import { turnsOf } from "../model/turns.ts";
 import { ChangesView } from "./changes-view.tsx";
 import { PrintContext } from "./code.tsx";
 import { Commands } from "./commands.tsx";
+import { toggleTheme } from "./controls.tsx";
 import { Conversation } from "./conversation.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./fold.tsx";
 import { Help, SIGNS } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
 import { KEY_HELP, useKeys } from "./keys.ts";
 import type { LiveSession } from "./live-session.ts";
 import { PageContext, type PageContextValue, useCopy } from "./page-context.ts";
-import { PathBar } from "./path-bar.tsx";
-import { SearchPanel } from "./search-panel.tsx";
+import { PathBar, TimeLine } from "./path-bar.tsx";
+import { FilterBar, SearchPanel } from "./search-panel.tsx";
 import { BesideView } from "./side-by-side-view.tsx";
-import { toggleTheme } from "./theme-button.tsx";
-import { TimeLine } from "./time-line.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
@@ -274,7 +272,7 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
         <FoldsContext.Provider value={new Folds(true)}>
           <h1>{page.session.title}</h1>
           <p class="muted">
-            {[header?.cwd, dateAndTimeOf(header?.timestamp), header?.id].filter(Boolean).join(" · ")}
+            {joined(" · ", header?.cwd ?? "", dateAndTimeOf(header?.timestamp), header?.id ?? "")}
           </p>
           {before !== undefined && (
             <p class="notice">

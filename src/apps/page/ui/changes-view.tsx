@@ -1,10 +1,11 @@
 import { useMemo } from "preact/hooks";
-import { counted } from "../../../core/facts/number-text.ts";
+import { counted, joined } from "../../../core/facts/number-text.ts";
 import { type ChangedFile, changedFiles, type FileChange } from "../model/file-changes.ts";
 import { timeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
-import { Diff, DiffCounts } from "./diff.tsx";
+import { Diff, DiffCounts } from "./code.tsx";
+import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -33,7 +34,6 @@ export function ChangesView({ path }: { path: PathView }) {
         items={files}
         keyOf={(file) => file.path}
         estimate={() => 90}
-        jump={undefined}
         render={(file) => <FileChanges file={file} />}
       />
     </div>
@@ -63,9 +63,9 @@ function Change({ change }: { change: FileChange }) {
   return (
     <section class="file-change" aria-label={tool}>
       <p>
-        <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal: result })}>
-          {[tool, timeOf(entry?.timestamp)].filter(Boolean).join(", ")}
-        </button>
+        <LinkButton onClick={() => go({ go: "entry", ordinal: result })}>
+          {joined(", ", tool, timeOf(entry?.timestamp))}
+        </LinkButton>
         {hasFailed && <span class="chip is-failed">failed</span>}
         {edits.length === 0 && <span class="muted">the call does not say what it changed</span>}
       </p>

@@ -1,10 +1,9 @@
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
 import { count } from "../../../core/facts/number-text.ts";
-import { type ColouredText, readColours } from "../model/terminal-colors.ts";
-import { type Piece, shownPieces } from "../model/visible-pieces.ts";
-import { highlightCode } from "../render/highlight.ts";
-import type { SafeHtml } from "../render/safe-html.ts";
+import type { DiffLine } from "../model/file-changes.ts";
+import { type ColoredText, readColors } from "../model/terminal-colors.ts";
+import { highlightCode, type SafeHtml } from "../render/highlight.ts";
 import { usePage } from "./page-context.ts";
 
 /** Whether this is for paper, where no reader can ask for more. */
@@ -18,15 +17,15 @@ interface CodeProps {
 }
 
 /**
- * A text as it was written, coloured as in a terminal or if its language is known. If it is very long, its beginning, and
+ * A text as it was written, colored as in a terminal or if its language is known. If it is very long, its beginning, and
  * where it says what was looked for, or the line that must be shown.
  */
 export function Code({ text, language, line = "" }: CodeProps) {
   const [isAskedFor, askForWhole] = useState(false);
   const isWhole = useContext(PrintContext) || isAskedFor;
   const { find, copy } = usePage();
-  const coloured = useMemo(() => readColours(text), [text]);
-  const { plain } = coloured;
+  const colored = useMemo(() => readColors(text), [text]);
+  const { plain } = colored;
   const pieces = useMemo((): Piece[] => {
     if (isWhole) return [[0, plain.length]];
     const spots = [find.best(plain)?.start, line === "" ? undefined : plain.lastIndexOf(line)];
@@ -42,7 +41,7 @@ export function Code({ text, language, line = "" }: CodeProps) {
       </button>
       {pieces.map((piece) => (
         <Fragment key={piece[0]}>
-          <CodePiece coloured={coloured} piece={piece} language={language} />
+          <CodePiece colored={colored} piece={piece} language={language} />
           {piece[1] < plain.length && (
             <button type="button" class="more no-print" onClick={() => askForWhole(true)}>
               Show all {count(plain.length)} characters
@@ -55,12 +54,12 @@ export function Code({ text, language, line = "" }: CodeProps) {
 }
 
 interface CodePieceProps {
-  readonly coloured: ColouredText;
+  readonly colored: ColoredText;
   readonly piece: Piece;
   readonly language: string | undefined;
 }
 
-function CodePiece({ coloured: { plain, runs }, piece: [start, end], language }: CodePieceProps) {
+function CodePiece({ colored: { plain, runs }, piece: [start, end], language }: CodePieceProps) {
   const text = plain.slice(start, end);
   const html = language === undefined || runs.length > 0 ? undefined : highlightCode(text, language);
   if (html !== undefined) return <Html class="pre hljs" html={html} isReachable={true} />;
@@ -104,4 +103,120 @@ export function Html({ class: name, html, isReachable = false, onClick }: HtmlPr
       dangerouslySetInnerHTML={html}
     />
   );
+}
+
+/** Unchanged lines that are shown around a change. */
+const AROUND = 4;
+
+/** More lines are shown on demand. */
+const MAX_DIFF_LINES = 400;
+
+/** A comparison of two texts. */
+export function Diff({ lines }: { lines: readonly DiffLine[] }) {
+  const [isWhole, showWhole] = useState(false);
+  const isPrinted = useContext(PrintContext);
+  const shown = shownLines(lines);
+  return (
+    <figure class="diff" aria-label="Changes">
+      {shown.slice(0, isWhole || isPrinted ? undefined : MAX_DIFF_LINES).map((line, index) =>
+        line === undefined ? (
+          <div key={index} class="diff-gap">
+            ⋯
+          </div>
+        ) : (
+          <div key={index} class={`diff-line ${CLASS_OF[line.sign]}`}>
+            <span class="diff-sign">{line.sign}</span>
+            <span class="diff-text">{line.text}</span>
+          </div>
+        ),
+      )}
+      {!isWhole && !isPrinted && shown.length > MAX_DIFF_LINES && (
+        <button type="button" class="more no-print" onClick={() => showWhole(true)}>
+          Show all {count(shown.length)} lines
+        </button>
+      )}
+    </figure>
+  );
+}
+
+const CLASS_OF = { "+": "is-added", "-": "is-removed", " ": "is-same" };
+
+/** The changed lines and what is around them; undefined stands for what is left out. */
+function shownLines(lines: readonly DiffLine[]): (DiffLine | undefined)[] {
+  const isNear = new Uint8Array(lines.length);
+  lines.forEach(({ sign }, at) => {
+    if (sign !== " ") isNear.fill(1, Math.max(0, at - AROUND), at + AROUND + 1);
+  });
+  return lines.flatMap((line, at) => {
+    if (isNear[at] === 1) return [line];
+    return at === 0 || isNear[at - 1] === 1 ? [undefined] : [];
+  });
+}
+
+/** Counts what a comparison adds and takes away. */
+export function DiffCounts({ edits }: { edits: readonly (readonly DiffLine[])[] }) {
+  const all = edits.flat();
+  const added = all.filter(({ sign }) => sign === "+").length;
+  const removed = all.filter(({ sign }) => sign === "-").length;
+  return (
+    <span class="diff-counts">
+      <span class="is-added">+{count(added)}</span> <span class="is-removed">−{count(removed)}</span>
+    </span>
+  );
+}
+
+/** A piece of a text, from its first character to the one behind it. */
+type Piece = readonly [start: number, end: number];
+
+/** Lines and characters of a text that are shown before the reader asks for more. */
+const MAX_LINES = 300;
+const MAX_CHARACTERS = 40_000;
+
+/** Lines of its beginning where a reader came for what stands behind. */
+const FEW_LINES = 12;
+
+/** Lines and characters that are shown before a spot that the reader came for. */
+const LINES_BEFORE = 60;
+const CHARACTERS_BEFORE = 8_000;
+
+/**
+ * Chooses the pieces of a long text that are shown: its beginning, and what stands around spots that lie behind that.
+ *
+ * @param spots - Indices of characters that must be shown.
+ */
+export function shownPieces(text: string, spots: readonly number[]): Piece[] {
+  const pieces: Piece[] = [];
+  const head = endAfter(text, 0);
+  const isHeadEnough = spots.every((spot) => spot < head);
+  let [from, to] = [0, isHeadEnough ? head : endAfter(text, 0, FEW_LINES)];
+  for (const spot of [...spots].sort((a, b) => a - b)) {
+    if (spot < to) continue;
+    const start = startBefore(text, spot);
+    if (start > to) {
+      pieces.push([from, to]);
+      from = start;
+    }
+    to = endAfter(text, Math.max(start, to));
+  }
+  return [...pieces, [from, to]];
+}
+
+function endAfter(text: string, start: number, lines = MAX_LINES): number {
+  const end = Math.min(text.length, start + MAX_CHARACTERS);
+  let at = start - 1;
+  for (let line = 0; line < lines; line++) {
+    at = text.indexOf("\n", at + 1);
+    if (at === -1 || at >= end) return end;
+  }
+  return at;
+}
+
+function startBefore(text: string, spot: number): number {
+  const least = Math.max(0, spot - CHARACTERS_BEFORE);
+  let at = spot;
+  for (let line = 0; line <= LINES_BEFORE; line++) {
+    at = at <= 0 ? -1 : text.lastIndexOf("\n", at - 1);
+    if (at < least) return least;
+  }
+  return at + 1;
 }

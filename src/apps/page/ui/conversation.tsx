@@ -11,7 +11,7 @@ import {
   type FoldedRow,
   partsOfItem,
 } from "../model/conversation-rows.ts";
-import { errorLineOf } from "../model/failure-line.ts";
+import { errorLineOf } from "../model/entry-text.ts";
 import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import type { Finder } from "../model/search.ts";

@@ -1,7 +1,7 @@
 import { Component, type ComponentChild, type FunctionComponent, h } from "preact";
 import type { ContentPart } from "../../../core/facts/entry-content.ts";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { counted } from "../../../core/facts/number-text.ts";
+import { counted, joined } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry } from "../../../core.ts";
 import { isFailure, KINDS } from "../../text/entry-kind.ts";
@@ -46,7 +46,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
     // Keys reach what is in it, which marks it, too.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <article
-      class={classes.filter(Boolean).join(" ")}
+      class={joined(" ", ...classes)}
       id={`entry-${ordinal}`}
       data-entry={entry.id}
       title={STATE_HINTS[state]}

@@ -1,16 +1,27 @@
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { costText } from "../../../core/facts/spending.ts";
+import { count, counted, joined } from "../../../core/facts/number-text.ts";
 import { duration } from "../../../core/facts/times.ts";
+import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { costText } from "../../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../../core.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
-import { headingOf } from "../model/entry-heading.ts";
+import { headingOf } from "../model/entry-text.ts";
 import { dateAndTimeOf, timeOf } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { kindAt, siblingsOf } from "../model/session-model.ts";
 import { type Turn, tookMs } from "../model/turns.ts";
-import { EntryActions, EntryId } from "./entry-actions.tsx";
-import { BackIcon, BesideIcon, ChevronIcon, IconButton, SessionIcon } from "./icons.tsx";
+import {
+  BackIcon,
+  BesideIcon,
+  ChevronIcon,
+  CopyIcon,
+  EndHereIcon,
+  EyeIcon,
+  IconButton,
+  LinkIcon,
+  SessionIcon,
+} from "./icons.tsx";
 import { usePage } from "./page-context.ts";
+import { linkTo } from "./use-position.ts";
 
 interface EntryHeadProps {
   readonly entry: AnySessionEntry;
@@ -66,7 +77,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: Ent
 /** What came of a message of the user: calls of models, what they cost, and how long all took. */
 function turnText({ used, milliseconds }: Turn): string {
   const time = milliseconds > 0 ? duration(milliseconds) : "";
-  return ["turn:", [counted(used.calls, "call"), costText(used), time].filter(Boolean).join(" · ")].join(" ");
+  return `turn: ${joined(" · ", counted(used.calls, "call"), costText(used), time)}`;
 }
 
 /** Where the conversation goes on in several ways: which one this is, and the way to the others. */
@@ -114,5 +125,78 @@ export function NestedLinks({ ordinal }: { ordinal: number }) {
         ),
       )}
     </>
+  );
+}
+
+interface EntryActionsProps {
+  readonly entry: AnySessionEntry;
+  readonly ordinal: number;
+  /** Whether the path ends here already. */
+  readonly isEnd: boolean;
+  /** Whether there is little room: on a phone only the first action is shown. */
+  readonly isNarrow?: boolean;
+  /** Returns what is copied of it. */
+  readonly textOf: () => string;
+}
+
+/** What can be done with an entry. Each has its room also while it is not shown, so that it covers nothing. */
+export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, textOf }: EntryActionsProps) {
+  const { session, go, copy } = usePage();
+  const seen = `What the model saw ${momentOf(answerOf(session, ordinal), ordinal)}`;
+  return (
+    <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
+      <IconButton icon={EyeIcon} label={seen} shortcut="m" onClick={() => go({ go: "context", ordinal })} />
+      <IconButton
+        icon={EndHereIcon}
+        hint={isEnd ? "The path ends here" : "End the path here (x)"}
+        label="End the path here"
+        isDisabled={isEnd}
+        onClick={() => go({ go: "end", ordinal })}
+      />
+      <IconButton
+        icon={CopyIcon}
+        hint="Copy what it says"
+        label="Copy the entry"
+        onClick={() => copy(textOf(), `entry ${entry.id}`)}
+      />
+      <a
+        class="icon-button"
+        href={linkTo(entry.id)}
+        title={`Copy the link to entry ${entry.id}, and go there`}
+        aria-label={`Link to entry ${entry.id}`}
+        onClick={(event) => {
+          event.preventDefault();
+          copy(event.currentTarget.href, `the link to entry ${entry.id}`);
+          go({ go: "entry", ordinal });
+        }}
+      >
+        <LinkIcon />
+      </a>
+    </span>
+  );
+}
+
+/** When the eye looks: at the answer that an entry is or came of, else with the entry. */
+function momentOf(answer: number | undefined, ordinal: number): string {
+  if (answer === undefined) return "with this";
+  return answer === ordinal ? "when it wrote this" : "when it made this call";
+}
+
+/**
+ * The id of an entry, as the command line takes it. One click copies it, and selects the whole of it, also where a long one
+ * is cut: a browser may not let the page write to the clipboard.
+ */
+export function EntryId({ id }: { id: string }) {
+  const { copy } = usePage();
+  return (
+    // Keys have the link, which holds the id.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+    <code
+      class="entry-id no-print"
+      title={`Entry ${id}: click to copy the id`}
+      onClick={() => copy(id, `the id ${id}`)}
+    >
+      {id}
+    </code>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentChildren } from "preact";
 
-/** Makes a drawing of 16 by 16 units that takes the colour of the text around it. */
+/** Makes a drawing of 16 by 16 units that takes the color of the text around it. */
 function icon(children: ComponentChildren) {
   return () => (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -90,8 +90,10 @@ interface IconButtonProps {
   readonly icon: () => ComponentChild;
   /** What it does, for those who do not see the icon. */
   readonly label: string;
-  /** The same with its key, for those who point at it. */
+  /** What else those read who point at it. */
   readonly hint?: string;
+  /** The key that does the same; the hint names it. */
+  readonly shortcut?: string;
   readonly class?: string;
   readonly isDisabled?: boolean;
   /** Whether what it unfolds is shown; undefined if it unfolds nothing. */
@@ -101,7 +103,8 @@ interface IconButtonProps {
 
 /** A button that is only an icon. */
 export function IconButton(props: IconButtonProps) {
-  const { icon: Icon, label, hint, class: extra = "", isDisabled, isExpanded, onClick } = props;
+  const { icon: Icon, label, shortcut, class: extra = "", isDisabled, isExpanded, onClick } = props;
+  const { hint = shortcut && `${label} (${shortcut})` } = props;
   return (
     <button
       type="button"

@@ -1,12 +1,12 @@
 import { count, counted, dollars, roundDollars } from "../../../core/facts/number-text.ts";
-import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/spending.ts";
+import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { tokens } from "../model/format.ts";
 import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
 import { type Bar, BarChart } from "./bars.tsx";
 import { Tile } from "./usage-view.tsx";
 import { WIDE } from "./viewport.ts";
 
-/** The models with a colour of their own; the others share one. */
+/** The models with a color of their own; the others share one. */
 const MOST_MODELS = 5;
 const OTHERS = "others";
 

@@ -3,6 +3,7 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { rawTextOf } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
 import { CommandLine } from "./commands.tsx";
+import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -25,7 +26,6 @@ export function IssuesView() {
         items={issues.map((issue, index) => ({ issue, index }))}
         keyOf={({ index }) => index}
         estimate={() => 120}
-        jump={undefined}
         render={({ issue }) => {
           const ordinal = tree.find(issue.entryId ?? "");
           return (
@@ -36,9 +36,9 @@ export function IssuesView() {
                   {issue.line > 0 ? `line ${count(issue.line)}, ` : ""}offset {count(issue.offset)}
                 </span>
                 {ordinal !== NONE && (
-                  <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+                  <LinkButton onClick={() => go({ go: "entry", ordinal })}>
                     Show entry {issue.entryId}
-                  </button>
+                  </LinkButton>
                 )}
               </header>
               <p>{issue.message}</p>

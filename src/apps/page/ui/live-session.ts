@@ -1,13 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Spent } from "../../../core/facts/spending.ts";
-import type { EmbeddedSession } from "../model/embedded-session.ts";
+import type { Spent } from "../../../core/facts/usage-tally.ts";
+import { bytesOf, type EmbeddedSession } from "../model/embedded-session.ts";
 import { readSessionUsage } from "../model/index-usage.ts";
 import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
-import { bytesOf } from "../model/session-pieces.ts";
 import { modelCalls } from "../model/usage.ts";
 import { useAnswer } from "./use-server.ts";
-import { otherWork, sliceOfWork } from "./work-slices.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
 export type Following = "never" | "now" | "ended";
@@ -145,4 +143,25 @@ class GrowingSession {
 function isAtEnd(): boolean {
   const list = document.querySelector(".conversation");
   return list === null || list.scrollHeight - list.clientHeight - list.scrollTop < NEAR_END;
+}
+
+/** Milliseconds after which work leaves the turn to other work. */
+const SLICE_MS = 40;
+
+/** Begins a slice of work; the function tells whether it is over. */
+export function sliceOfWork(milliseconds = SLICE_MS): () => boolean {
+  const endMs = performance.now() + milliseconds;
+  return () => performance.now() > endMs;
+}
+
+/** Resolves once other work had its turn. A timer would take longer, and in a page that is out of sight a second. */
+export function otherWork(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 }

@@ -1,6 +1,6 @@
 import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useState } from "preact/hooks";
-import type { Spent } from "../../../core/facts/spending.ts";
+import type { Spent } from "../../../core/facts/usage-tally.ts";
 import type { Step } from "../model/navigation.ts";
 import type { Finder } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";

@@ -1,15 +1,27 @@
-import { type ContentPart, outputTitle } from "../../../core/facts/entry-content.ts";
-import { withoutMarkdown } from "../../../core/facts/markdown.ts";
-import { beginningOf } from "../../../core/facts/plain-text.ts";
-import type { EntryRow } from "../model/conversation-rows.ts";
-import { errorLineOf, failureLine } from "../model/failure-line.ts";
+import { type ComponentChildren, Fragment } from "preact";
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { textOf } from "../../../core/context/message-parts.ts";
+import { type ContentPart, type OutputPart, outputTitle } from "../../../core/facts/entry-content.ts";
+import { imageAddress } from "../../../core/facts/images.ts";
+import { counted, joined } from "../../../core/facts/number-text.ts";
+import { beginningOf, withoutMarkdown } from "../../../core/facts/plain-text.ts";
+import { duration } from "../../../core/facts/times.ts";
+import { tellingArgument } from "../../../core/facts/tool-calls.ts";
+import { filesOfCall } from "../../../core/facts/touched-files.ts";
+import { isFailure } from "../../text/entry-kind.ts";
+import { imageText, prettyJson } from "../../text/stored-values.ts";
+import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
+import { errorLineOf, failureLine, textToCopy } from "../model/entry-text.ts";
+import { editsIn } from "../model/file-changes.ts";
+import { STATE_WORDS } from "../model/path-items.ts";
+import { tookMs } from "../model/turns.ts";
+import { languageOfFile } from "../render/highlight.ts";
 import { renderMarkdown } from "../render/markdown.ts";
-import { Code, Html } from "./code.tsx";
+import { Code, Diff, DiffCounts, Html } from "./code.tsx";
+import { EntryActions, EntryId, NestedLinks } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
-import { CallIcon } from "./icons.tsx";
-import { Output, type OutputProps } from "./output.tsx";
+import { CallIcon, CopyIcon, IconButton, ResultIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
-import { CopyCommand, StoredPart, ToolUse } from "./tool-use.tsx";
 
 interface PartViewProps {
   /** The entry that it is of, and the results of its calls. */
@@ -88,5 +100,281 @@ function Command(output: Omit<OutputProps, "title">) {
         <Output {...output} />
       </div>
     </div>
+  );
+}
+
+type CallPart = Extract<ContentPart, { kind: "call" }>;
+
+interface ToolUseProps {
+  readonly row: EntryRow;
+  readonly name: string;
+  readonly call: CallPart;
+  readonly focus: number;
+  readonly end: number;
+}
+
+/** A call of a tool and its result, one block: what was asked above, what came back below. */
+function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
+  const result = row.results.get(call.id);
+  const isFailed = result !== undefined && isFailure(result.entry);
+  const classes = [
+    "tool-use",
+    isFailed ? "is-failed" : "",
+    result !== undefined && result.ordinal === focus ? "is-focused" : "",
+  ];
+  return (
+    <div class={joined(" ", ...classes)} data-entry={result?.entry.id}>
+      <Call ordinal={row.ordinal} name={name} call={call} isAnswered={result !== undefined} />
+      {result !== undefined && <Result item={result} call={call} isEnd={result.ordinal === end} />}
+    </div>
+  );
+}
+
+interface CallProps {
+  readonly ordinal: number;
+  readonly name: string;
+  readonly call: CallPart;
+  readonly isAnswered: boolean;
+}
+
+/** Folded to what says most about the call, opened to its changes or arguments. */
+function Call({ ordinal, name, call, isAnswered }: CallProps) {
+  const { name: tool, input } = call;
+  const edits = editsIn(input);
+  const { command: given, cmd } = fieldsOf(input);
+  const command = textOf(given) || textOf(cmd);
+  return (
+    <Fold
+      ordinal={ordinal}
+      name={name}
+      class="call"
+      actions={command !== "" && <CopyCommand command={command} />}
+      summary={
+        <>
+          <CallIcon />
+          <span class="sr-only">call: </span>
+          <span class="fold-title">{tool}</span>
+          <span class="fold-excerpt">{beginningOf(tellingArgument(input))}</span>
+          {edits.length > 0 && <DiffCounts edits={edits} />}
+          {!isAnswered && <span class="chip">no result here</span>}
+        </>
+      }
+    >
+      {() => (edits.length > 0 ? <Edits call={call} edits={edits} /> : <Arguments input={input} />)}
+    </Fold>
+  );
+}
+
+/** Copies a command that a tool, or a person, ran. */
+function CopyCommand({ command }: { command: string }) {
+  const { copy } = usePage();
+  return (
+    <span class="entry-actions no-print">
+      <IconButton
+        icon={CopyIcon}
+        hint="Copy the command"
+        label="Copy the command"
+        onClick={() => copy(command, "the command")}
+      />
+    </span>
+  );
+}
+
+function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart; isEnd: boolean }) {
+  const { entry, ordinal, state } = item;
+  const took = tookMs(usePage().session, ordinal);
+  const stateWord = STATE_WORDS[state];
+  const parts = partsOfItem(item);
+  const [output] = parts;
+  return (
+    <div class={`result state-${state}`}>
+      {output?.kind === "output" && (
+        <Output
+          ordinal={ordinal}
+          name="0"
+          part={output}
+          failure={failureLine(entry)}
+          line={errorLineOf(entry)}
+          language={output.isError ? undefined : languageOfResult(call)}
+          notes={
+            <>
+              {took !== undefined && (
+                <span class="fold-size" title="From the call to its result">
+                  {duration(took)}
+                </span>
+              )}
+              {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
+            </>
+          }
+          actions={
+            <>
+              <EntryId id={entry.id} />
+              <EntryActions
+                entry={entry}
+                ordinal={ordinal}
+                isEnd={isEnd}
+                isNarrow={true}
+                textOf={() => textToCopy(parts)}
+              />
+            </>
+          }
+        />
+      )}
+      {parts.map(
+        (part, index) =>
+          isStored(part) && <StoredPart key={index} ordinal={ordinal} name={String(index)} part={part} />,
+      )}
+      <NestedLinks ordinal={ordinal} />
+    </div>
+  );
+}
+
+/** Tools that give a file back as it is; what others say about a file is prose. */
+const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
+
+function languageOfResult({ name, input }: CallPart): string | undefined {
+  return READS_FILE.test(name) ? languageOfFile(pathIn(input)) : undefined;
+}
+
+function pathIn(input: unknown): string {
+  const { path, file_path } = fieldsOf(input);
+  const found = path ?? file_path;
+  return typeof found === "string" ? found : "";
+}
+
+function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof editsIn> }) {
+  const paths = filesOfCall(call).map(({ path }) => path);
+  const files =
+    paths.length > 1
+      ? paths.map((path) => ({ path, own: editsIn(call.input, path) }))
+      : [{ path: paths[0], own: edits }];
+  return (
+    <>
+      {files.map(({ path, own }) => (
+        <Fragment key={path}>
+          {path !== undefined && <div class="argument-name">{path}</div>}
+          {own.map((lines, index) => (
+            <Diff key={index} lines={lines} />
+          ))}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+function Arguments({ input }: { input: unknown }) {
+  const language = languageOfFile(pathIn(input));
+  const entries = Object.entries(fieldsOf(input));
+  if (entries.length === 0) return <Code text={prettyJson(input)} language="json" />;
+  return (
+    <>
+      {entries.map(([name, value]) => (
+        <div key={name} class="argument">
+          <div class="argument-name">{name}</div>
+          {typeof value === "string" ? (
+            <Code text={value} language={languageOfArgument(name, value, language)} />
+          ) : (
+            <Code text={prettyJson(value)} language="json" />
+          )}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** What has several lines is content of the file that the call is about; commands are commands. */
+function languageOfArgument(name: string, value: string, ofFile: string | undefined): string | undefined {
+  if (name === "command" || name === "cmd") return "bash";
+  return value.includes("\n") ? ofFile : undefined;
+}
+
+type StoredKind = Extract<ContentPart, { kind: "data" | "image" | "note" | "failure" }>;
+
+interface StoredPartProps {
+  readonly ordinal: number;
+  /** Tells the folds of an entry apart. */
+  readonly name: string;
+  readonly part: StoredKind;
+}
+
+/** A part that is the same in whatever it stands: what a program stored, an image, or what is said about the entry. */
+function StoredPart({ ordinal, name, part }: StoredPartProps) {
+  switch (part.kind) {
+    case "data":
+      return (
+        <Fold
+          ordinal={ordinal}
+          name={name}
+          class="json"
+          summary={<span class="fold-title">{part.title}</span>}
+        >
+          {() => <Code text={prettyJson(part.value)} language="json" />}
+        </Fold>
+      );
+    case "image": {
+      const address = imageAddress(part);
+      return address === undefined ? (
+        <p class="muted">(an image that cannot be shown: {imageText(part)})</p>
+      ) : (
+        <img class="picture" src={address} alt="Stored in this entry" loading="lazy" />
+      );
+    }
+    case "note":
+      return <p class="muted">{part.text}</p>;
+    case "failure":
+      return <p class="error">{part.text}</p>;
+  }
+}
+
+/** Tells whether `StoredPart` shows a part. */
+function isStored(part: ContentPart): part is StoredKind {
+  return part.kind === "data" || part.kind === "image" || part.kind === "note" || part.kind === "failure";
+}
+
+/** What of an output is shown, and where. */
+interface OutputProps {
+  readonly ordinal: number;
+  readonly name: string;
+  readonly part: OutputPart;
+  /** What it is the output of, where no call stands above it. */
+  readonly title?: string;
+  /** The line that says most about it, if it failed; default: its first words. */
+  readonly failure?: string;
+  /** The line of it that names the error, if it failed. */
+  readonly line?: string;
+  /** Known language of the text. */
+  readonly language?: string | undefined;
+  /** What else is said of it in the line that is always shown. */
+  readonly notes?: ComponentChildren;
+  /** What can be done with it. */
+  readonly actions?: ComponentChildren;
+}
+
+/** What a tool or a command gave back: folded to its first words, or what went wrong, and its size. */
+function Output({ ordinal, name, part, title, failure, line = "", language, notes, actions }: OutputProps) {
+  const { text, isError } = part;
+  const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
+  return (
+    <Fold
+      ordinal={ordinal}
+      name={name}
+      class={isError ? "output is-error" : "output"}
+      actions={actions}
+      summary={
+        <>
+          <ResultIcon />
+          {title !== undefined && <span class="fold-title">{title}</span>}
+          <span class="sr-only">result: </span>
+          <span class="fold-excerpt">{failure || beginningOf(text) || "(nothing)"}</span>
+          {lines > 1 && <span class="fold-size">{counted(lines, "line", "lines")}</span>}
+          {notes}
+          {isError && <span class="chip is-failed">failed</span>}
+        </>
+      }
+    >
+      {() =>
+        text === "" ? <p class="muted">(nothing)</p> : <Code text={text} language={language} line={line} />
+      }
+    </Fold>
   );
 }

@@ -1,19 +1,22 @@
+import { useMemo } from "preact/hooks";
 import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { costText, type Spent } from "../../../core/facts/spending.ts";
+import { count, counted, joined } from "../../../core/facts/number-text.ts";
+import { duration } from "../../../core/facts/times.ts";
 import { answerOf } from "../../../core/facts/tool-calls.ts";
-import { usageTexts } from "../../../core/facts/usage.ts";
+import { costText, type Spent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry } from "../../../core.ts";
-import { contextSizeText, type ContextSize as Size, sizeBefore } from "../../text/context-size.ts";
+import { titleOfEntry } from "../../text/entry-kind.ts";
+import { contextSizeText, type ContextSize as Size, sizeBefore, usageTexts } from "../../text/usage-text.ts";
 import { tokens } from "../model/format.ts";
 import { type ContextSide, type Position, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { kindAt, type SessionModel } from "../model/session-model.ts";
+import { stretchesOf } from "../model/turns.ts";
+import { LinkButton, Segments } from "./controls.tsx";
 import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
-import { Segments } from "./segments.tsx";
 
 interface PathBarProps {
   readonly path: PathView;
@@ -30,7 +33,7 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
   const classes = ["path-bar", isAsked ? "is-asked" : "", view === "model" ? "is-model" : ""];
   return (
     <section
-      class={classes.filter(Boolean).join(" ")}
+      class={joined(" ", ...classes)}
       aria-label="This path"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
@@ -39,20 +42,13 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
       {isAsked && <Sides position={position} />}
       <PathFacts path={path} position={position} />
       {isAsked && (
-        <button
-          type="button"
-          class="link-button"
-          title="Back to the whole path (m)"
-          onClick={() => go({ go: "whole" })}
-        >
+        <LinkButton title="Back to the whole path (m)" onClick={() => go({ go: "whole" })}>
           Back
-        </button>
+        </LinkButton>
       )}
       {!isAsked && <MarkedContext position={position} />}
       {!isAsked && path.end !== session.leaf && (
-        <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: session.leaf })}>
-          Go to the leaf
-        </button>
+        <LinkButton onClick={() => go({ go: "end", ordinal: session.leaf })}>Go to the leaf</LinkButton>
       )}
       <FailureButtons at={subjectOf(position)} onFailure={onFailure} />
     </section>
@@ -72,14 +68,13 @@ function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "p
   const marked = session.entryAt(focus);
   if (view !== "model" || marked === undefined || focus === end) return null;
   return (
-    <button
-      type="button"
-      class="link-button marked-context"
+    <LinkButton
+      class="marked-context"
       title={`What the model saw at ${nameOf(session, focus)} (m)`}
       onClick={() => go({ go: "context", ordinal: focus })}
     >
       See it at entry {marked.id} instead
-    </button>
+    </LinkButton>
   );
 }
 
@@ -163,7 +158,7 @@ function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<
   const { tokens: taken } = usageTexts(answer);
   const cost = used.cost === null && used.estimated === null ? "" : costText(used);
   return (
-    <span class="answer-cost" title={`Answer ${answer.id}: ${[cost, taken].filter(Boolean).join(", ")}`}>
+    <span class="answer-cost" title={`Answer ${answer.id}: ${joined(", ", cost, taken)}`}>
       answer {cost === "" ? `took ${taken}` : cost}
     </span>
   );
@@ -202,13 +197,66 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
           {count(failures.length)} failed
         </button>
       </span>
-      <IconButton
-        icon={UpIcon}
-        label="Previous failure"
-        hint="Previous failure (F)"
-        onClick={() => onFailure(-1)}
-      />
-      <IconButton icon={DownIcon} label="Next failure" hint="Next failure (f)" onClick={() => onFailure(1)} />
+      <IconButton icon={UpIcon} label="Previous failure" shortcut="F" onClick={() => onFailure(-1)} />
+      <IconButton icon={DownIcon} label="Next failure" shortcut="f" onClick={() => onFailure(1)} />
     </span>
+  );
+}
+
+const WIDTH = 1000;
+const HEIGHT = 10;
+
+/** A stretch is at least as wide as this, so that it can be pointed at. */
+const LEAST_WIDTH = 2;
+
+interface TimeLineProps {
+  readonly path: PathView;
+  /** The entry that is looked at. */
+  readonly focus: number;
+}
+
+/** How the time of the path went to the model and to tools, as a slim line; each stretch leads to its entry. */
+export function TimeLine({ path, focus }: TimeLineProps) {
+  const { session, go } = usePage();
+  const stretches = useMemo(
+    () =>
+      stretchesOf(
+        session,
+        path.items.map(({ ordinal }) => ordinal),
+      ),
+    [session, path],
+  );
+  if (stretches.length < 2) return null;
+  const sum = stretches.reduce((all, { milliseconds }) => all + milliseconds, 0);
+  const scale = WIDTH - LEAST_WIDTH * stretches.length;
+  let x = 0;
+  return (
+    <svg
+      class="time-line no-print"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`Where the time went: ${duration(sum)} of models and tools`}
+    >
+      {stretches.map(({ ordinal, kind, milliseconds }) => {
+        const width = LEAST_WIDTH + (milliseconds / sum) * scale;
+        const from = x;
+        x += width;
+        return (
+          // biome-ignore lint/a11y/noStaticElementInteractions: a short cut; keys reach the entries themselves
+          <rect
+            key={ordinal}
+            class={`stretch is-${kind} ${ordinal === focus ? "is-looked-at" : ""}`}
+            x={from}
+            y={0}
+            width={Math.max(1, width - 0.6)}
+            height={HEIGHT}
+            onClick={() => go({ go: "entry", ordinal })}
+          >
+            <title>{`${duration(milliseconds)}: ${kindAt(session, ordinal).word} ${titleOfEntry(session, ordinal)}`}</title>
+          </rect>
+        );
+      })}
+    </svg>
   );
 }

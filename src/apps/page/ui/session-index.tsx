@@ -1,17 +1,30 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted } from "../../../core/facts/number-text.ts";
+import { folderName } from "../../../core/facts/session-title.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
-import { isWithin, periodOf, readIndexUsage, sumsBy } from "../model/index-usage.ts";
-import { chooseSessions, type SessionNode } from "../model/session-choice.ts";
-import { type SessionList, sessionsNamed } from "../model/session-list.ts";
+import {
+  type IndexUsage,
+  isWithin,
+  PERIODS,
+  periodOf,
+  readIndexUsage,
+  sumsBy,
+} from "../model/index-usage.ts";
+import {
+  chooseSessions,
+  type ListedSession,
+  type SessionList,
+  type SessionNode,
+  SORTS,
+  type Sort,
+  sessionsNamed,
+} from "../model/session-list.ts";
+import { LinkButton, SearchBox, ThemeButton, toggleTheme } from "./controls.tsx";
 import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
 import { HelpIcon, IconButton } from "./icons.tsx";
-import { ChoiceBar, NOT_IMPORTED, sortOf, useChoices } from "./index-choices.tsx";
 import { IndexSummary } from "./index-summary.tsx";
 import { LIST_KEY_HELP, useKeys } from "./keys.ts";
-import { SearchBox } from "./search-box.tsx";
 import { SessionRow } from "./session-row.tsx";
-import { ThemeButton, toggleTheme } from "./theme-button.tsx";
 import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
 
 /** Nothing was found in contents. */
@@ -85,20 +98,13 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
           }}
         />
         <ThemeButton />
-        <IconButton
-          icon={HelpIcon}
-          label={HELP_TITLE}
-          hint={`${HELP_TITLE} (?)`}
-          onClick={() => showHelp(true)}
-        />
+        <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={() => showHelp(true)} />
       </header>
       <main class="index-main">
         <div class="index-bar">
           <span role="status">{statusOf(contents, nodes.length, hits.length)}</span>
           {text.trim() !== "" && contents.state === "idle" && (
-            <button type="button" class="link-button" onClick={() => search(text)}>
-              Search contents for “{text.trim()}”
-            </button>
+            <LinkButton onClick={() => search(text)}>Search contents for “{text.trim()}”</LinkButton>
           )}
           <span class="choices">
             <ChoiceBar sessions={sessions} usage={usage} choices={choices} onChange={choose} />
@@ -159,9 +165,9 @@ function UsageState({ answer, damaged, onDamaged }: UsageStateProps) {
   if (damaged === 0) return null;
   return (
     <p class="index-note">
-      <button type="button" class="link-button" onClick={onDamaged}>
+      <LinkButton onClick={onDamaged}>
         {counted(damaged, "session has", "sessions have")} damaged lines
-      </button>
+      </LinkButton>
       ; calls on those lines are in no sum.
     </p>
   );
@@ -209,5 +215,125 @@ function NoSessions({ name, all, contents, text }: NoSessionsProps) {
         </p>
       )}
     </div>
+  );
+}
+
+/** Which sessions a reader has chosen, as the address of the page holds it; a name without a value is not chosen. */
+interface Choices {
+  readonly project?: string | undefined;
+  readonly source?: string | undefined;
+  readonly time?: string | undefined;
+  readonly sort?: string | undefined;
+}
+
+const NAMES = ["project", "source", "time", "sort"] as const;
+
+/** Stands for sessions that were not imported, which have no source. */
+const NOT_IMPORTED = "not imported";
+
+/** Keeps what was chosen in the address, so that a reader who comes back finds it. */
+function useChoices(): [Choices, (change: Choices) => void] {
+  const [choices, setChoices] = useState(readChoices);
+  useEffect(() => {
+    const onChange = () => setChoices(readChoices());
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
+  const change = (changed: Choices) => {
+    const next = { ...choices, ...changed };
+    const parts = new URLSearchParams(NAMES.flatMap((name) => (next[name] ? [[name, next[name]]] : [])));
+    history.replaceState(null, "", parts.size === 0 ? location.pathname : `#${parts}`);
+    setChoices(next);
+  };
+  return [choices, change];
+}
+
+function readChoices(): Choices {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  return Object.fromEntries(NAMES.map((name) => [name, parts.get(name) ?? undefined]));
+}
+
+/** Returns the order that was chosen. */
+function sortOf({ sort }: Choices): Sort {
+  return SORTS.find((one) => one === sort) ?? "latest";
+}
+
+interface ChoiceBarProps {
+  readonly sessions: readonly ListedSession[];
+  readonly usage: IndexUsage | undefined;
+  readonly choices: Choices;
+  readonly onChange: (change: Choices) => void;
+}
+
+/** Chooses sessions by project, source and time, and their order. */
+function ChoiceBar({ sessions, usage, choices, onChange }: ChoiceBarProps) {
+  const projects = groupBy(sessions, ({ cwd }) => cwd);
+  projects.delete("");
+  const byName = [...projects.keys()].map((cwd): Option => [cwd, folderName(cwd), cwd]);
+  const sources = new Set(Array.from(usage?.sources.values() ?? [], (source) => source || NOT_IMPORTED));
+  return (
+    <>
+      <Choice
+        name="Project"
+        any="all projects"
+        options={byName.sort(([, a], [, b]) => a.localeCompare(b))}
+        chosen={choices.project}
+        onChoose={(project) => onChange({ project })}
+      />
+      <Choice
+        name="Source"
+        any="all sources"
+        options={[...sources].sort().map((source) => [source, source])}
+        chosen={choices.source}
+        onChoose={(source) => onChange({ source })}
+      />
+      <Choice
+        name="Time"
+        any="all time"
+        options={PERIODS.map((period) => [period, period])}
+        chosen={choices.time}
+        onChoose={(time) => onChange({ time })}
+      />
+      <Choice
+        name="Order"
+        any={`${SORTS[0]} first`}
+        options={SORTS.slice(1).map((sort) => [sort, `by ${sort}`])}
+        chosen={choices.sort}
+        onChoose={(sort) => onChange({ sort })}
+      />
+    </>
+  );
+}
+
+type Option = readonly [value: string, word: string, hint?: string];
+
+interface ChoiceProps {
+  readonly name: string;
+  /** What it is called that nothing is chosen. */
+  readonly any: string;
+  readonly options: readonly Option[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (value: string | undefined) => void;
+}
+
+/** A choice of one among many, or of none. What the address names is there even if no session has it. */
+function Choice({ name, any, options, chosen, onChoose }: ChoiceProps) {
+  const isListed = chosen === undefined || options.some(([value]) => value === chosen);
+  const all = isListed ? options : [...options, [chosen, chosen] as const];
+  return (
+    <label class={chosen === undefined ? "choice" : "choice is-chosen"}>
+      <span class="sr-only">{name}</span>
+      <select
+        value={chosen ?? ""}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value || undefined)}
+      >
+        <option value="">{any}</option>
+        {all.map(([value, word, hint]) => (
+          <option key={value} value={value} title={hint}>
+            {word}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

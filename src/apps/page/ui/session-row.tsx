@@ -2,10 +2,9 @@ import { useRef, useState } from "preact/hooks";
 import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
 import { count, counted } from "../../../core/facts/number-text.ts";
 import { folderName } from "../../../core/facts/session-title.ts";
-import { costText, type Spent } from "../../../core/facts/spending.ts";
+import { costText, type Spent } from "../../../core/facts/usage-tally.ts";
 import { dateAndTimeOf, tokens } from "../model/format.ts";
-import type { SessionNode } from "../model/session-choice.ts";
-import { cutAtWords, type ListHit } from "../model/session-list.ts";
+import { cutAtWords, type ListHit, type SessionNode } from "../model/session-list.ts";
 import { ChevronIcon } from "./icons.tsx";
 import { useAnswer } from "./use-server.ts";
 

@@ -1,12 +1,13 @@
 import { useMemo } from "preact/hooks";
-import { counted } from "../../../core/facts/number-text.ts";
-import { costText, sumSpent } from "../../../core/facts/spending.ts";
+import { counted, joined } from "../../../core/facts/number-text.ts";
 import { duration } from "../../../core/facts/times.ts";
+import { costText, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { entryRows } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
+import { LinkButton } from "./controls.tsx";
 import { estimateHeight } from "./conversation.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { usePage } from "./page-context.ts";
@@ -55,10 +56,8 @@ function Column({ end, items, focus, reveal }: ColumnProps) {
   return (
     <div class="beside-column">
       <p>
-        <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: end })}>
-          {name}
-        </button>
-        <span>{facts.filter(Boolean).join(" · ")}</span>
+        <LinkButton onClick={() => go({ go: "end", ordinal: end })}>{name}</LinkButton>
+        <span>{joined(" · ", ...facts)}</span>
       </p>
       <VirtualList
         class="conversation"

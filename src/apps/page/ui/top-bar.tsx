@@ -2,12 +2,13 @@ import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import { count, counted } from "../../../core/facts/number-text.ts";
 import { folderName } from "../../../core/facts/session-title.ts";
-import { costText, sumSpent } from "../../../core/facts/spending.ts";
 import { duration, timeRange } from "../../../core/facts/times.ts";
+import { costText, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { sourceOf } from "../model/session-model.ts";
 import { modelCalls } from "../model/usage.ts";
+import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
@@ -23,9 +24,6 @@ import {
 } from "./icons.tsx";
 import type { Following } from "./live-session.ts";
 import { usePage } from "./page-context.ts";
-import { SearchBox } from "./search-box.tsx";
-import { Segments } from "./segments.tsx";
-import { ThemeButton } from "./theme-button.tsx";
 import type { Search } from "./use-search.ts";
 
 interface TopBarProps {
@@ -70,7 +68,7 @@ export function TopBar(props: TopBarProps) {
   ];
   return (
     <header class={`top-bar has-open-${unfolded}`}>
-      <IconButton icon={TreeIcon} label="Tree" hint="Tree (t)" onClick={onTree} />
+      <IconButton icon={TreeIcon} label="Tree" shortcut="t" onClick={onTree} />
       {indexUrl !== undefined && (
         <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
           <BackIcon />
@@ -113,12 +111,7 @@ export function TopBar(props: TopBarProps) {
       />
       <SearchField search={search} field={searchField} />
       <div class="tools">
-        <IconButton
-          icon={UnfoldIcon}
-          label="Open or close all folds"
-          hint="Open or close all folds (e)"
-          onClick={onFolds}
-        />
+        <IconButton icon={UnfoldIcon} label="Open or close all folds" shortcut="e" onClick={onFolds} />
         <ThemeButton />
         <IconButton icon={PrintIcon} label="Print" hint="Print this path" onClick={() => print()} />
         <IconButton
@@ -127,7 +120,7 @@ export function TopBar(props: TopBarProps) {
           hint="Go on with it in a terminal (c)"
           onClick={onCommands}
         />
-        <IconButton icon={HelpIcon} label={HELP_TITLE} hint={`${HELP_TITLE} (?)`} onClick={onHelp} />
+        <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={onHelp} />
       </div>
     </header>
   );

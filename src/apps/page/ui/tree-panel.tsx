@@ -1,8 +1,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { findTrunk } from "../../../core/facts/trunk.ts";
+import { count, counted, joined } from "../../../core/facts/number-text.ts";
+import { resultToolName } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
+import { isFailure, titleOfEntry } from "../../text/entry-kind.ts";
+import { DEEPEST, findTrunk } from "../../text/tree-rows.ts";
+import { failureLine } from "../model/entry-text.ts";
 import type { PathView } from "../model/path-items.ts";
+import { hasFailedAt, kindAt } from "../model/session-model.ts";
 import {
   chooseForDetail,
   type PageTreeRow,
@@ -10,10 +14,9 @@ import {
   type TreeDetail,
   usualDetail,
 } from "../model/tree-rows.ts";
+import { Segments } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
-import { Segments } from "./segments.tsx";
-import { TREE_ROW_HEIGHT, TreeRowView, treeRowId } from "./tree-row.tsx";
-import { type Sight, useSight } from "./viewport.ts";
+import { type Sight, useSight, WIDE } from "./viewport.ts";
 import { useJump, VirtualList } from "./virtual-list.tsx";
 
 const DETAILS: readonly (readonly [TreeDetail, string])[] = [
@@ -114,4 +117,179 @@ function rowsOf(rows: readonly PageTreeRow[]): Map<number, number> {
     if (!isOpen) for (const hidden of run) indices.set(hidden, index);
   });
   return indices;
+}
+
+interface TreeRowProps {
+  readonly row: PageTreeRow;
+  /** Whether the entry that is looked at is here. */
+  readonly isCurrent: boolean;
+  /** Whether the keys of the tree stand here. */
+  readonly isActive: boolean;
+  /** Which row of how many it is, from 1. */
+  readonly position: number;
+  readonly size: number;
+  readonly path: PathView;
+  /** Whether what goes straight on is on the path that is shown. */
+  readonly isBelowOnPath: boolean;
+  readonly onChoose: () => void;
+  readonly onToggle: () => void;
+}
+
+/** Pixels of a row: more where fingers choose. */
+const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 40;
+
+/** Pixels between the lines of two depths. */
+const STEP = 14;
+const MIDDLE = TREE_ROW_HEIGHT / 2;
+
+/** What is told of a failure that said nothing. */
+const BARE_CODE = /^exit code -?\d+$/;
+
+/** A row of the tree: its piece of the graph, and what it says. */
+function TreeRowView(props: TreeRowProps) {
+  const { row, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } = props;
+  const { session } = usePage();
+  const { ordinal, depth, run, isOpen } = row;
+  const entry = session.entryAt(ordinal);
+  if (entry === undefined) return null;
+  const { tone, word } = kindAt(session, ordinal);
+  const isOnPath = path.indices.has(ordinal);
+  const label = session.labels.get(ordinal);
+  const isFailed = isFailure(entry);
+  const failed = isOpen ? 0 : run.filter((one) => hasFailedAt(session, one)).length;
+  const title = titleOfEntry(session, ordinal);
+  // What went wrong says more than what was asked for, unless it is a bare number.
+  const failure = failureLine(entry);
+  const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
+  const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "Not on the path that is shown"];
+  const runHint = `${isOpen ? "Fold" : "Show"} the ${count(run.length)} entries that follow${failed > 0 ? `; ${count(failed)} of them failed` : ""}`;
+  const classes = [
+    "tree-row",
+    `tone-${tone}`,
+    isOnPath ? "is-on-path" : "",
+    isCurrent ? "is-current" : "",
+    isActive ? "is-active" : "",
+    isFailed ? "is-failed" : "",
+  ];
+  return (
+    // The tree itself has the focus, and the keys: it says which row is active.
+    // biome-ignore lint/a11y/useFocusableInteractive: see above
+    <div
+      class={joined(" ", ...classes)}
+      role="treeitem"
+      style={{ height: `${TREE_ROW_HEIGHT}px` }}
+      id={treeRowId(ordinal)}
+      aria-level={depth + 1}
+      aria-posinset={position}
+      aria-setsize={size}
+      aria-selected={isCurrent}
+      {...(run.length > 0 && { "aria-expanded": isOpen })}
+    >
+      <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === session.leaf} />
+      <button
+        type="button"
+        class="tree-entry"
+        tabIndex={-1}
+        title={joined("\n", ...hints)}
+        data-entry={entry.id}
+        onClick={onChoose}
+      >
+        {label !== undefined && <span class="chip is-label">{label}</span>}
+        {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
+        {isFailed && <span class="chip is-failed">failed</span>}
+        <span class="tree-text">{text}</span>
+        {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
+      </button>
+      {run.length > 0 && (
+        <button
+          type="button"
+          class={failed > 0 ? "tree-run is-failed" : "tree-run"}
+          tabIndex={-1}
+          title={runHint}
+          aria-label={runHint}
+          onClick={onToggle}
+        >
+          {isOpen ? "−" : "+"}
+          {count(run.length)}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The id of the row of an entry in the document. */
+function treeRowId(ordinal: number): string {
+  return `tree-row-${ordinal}`;
+}
+
+interface GraphProps {
+  readonly row: PageTreeRow;
+  readonly path: PathView;
+  readonly isBelowOnPath: boolean;
+  readonly isLeaf: boolean;
+}
+
+function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
+  const isOnPath = path.indices.has(row.ordinal);
+  const { depth, start, goesOn, run, isOpen } = row;
+  const at = Math.min(depth, DEEPEST);
+  const x = xOf(at);
+  const below = run.length > 0 && !isOpen ? "edge is-run" : "edge";
+  return (
+    <svg class="graph" width={xOf(at) + STEP} height={TREE_ROW_HEIGHT} aria-hidden="true">
+      {row.passing.slice(0, at).map(({ to, from }, lane) => (
+        <path
+          key={xOf(lane)}
+          class={onPath("edge", isAnyOn(path, to, from))}
+          d={`M${xOf(lane)} 0V${TREE_ROW_HEIGHT}`}
+        />
+      ))}
+      {start === undefined && <path class={onPath("edge", isOnPath)} d={`M${x} 0V${MIDDLE}`} />}
+      {start === "branch" && (
+        <path
+          class={onPath("edge", isOnPath)}
+          d={`M${xOf(at - 1)} 0C${xOf(at - 1)} ${MIDDLE} ${xOf(at - 1)} ${MIDDLE} ${x} ${MIDDLE}`}
+        />
+      )}
+      {goesOn && (
+        <path class={onPath(below, isOnPath && isBelowOnPath)} d={`M${x} ${MIDDLE}V${TREE_ROW_HEIGHT}`} />
+      )}
+      <Node row={row} x={x} isLeaf={isLeaf} />
+    </svg>
+  );
+}
+
+/** Summaries are squares, what programs wrote is small, the rest are circles; the leaf has a ring. */
+function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
+  const { session } = usePage();
+  const tone = kindAt(session, row.ordinal).tone;
+  return (
+    <g class="node">
+      {isLeaf && <circle class="ring" cx={x} cy={MIDDLE} r={7} />}
+      {tone === "summary" ? (
+        <rect
+          x={x - 4}
+          y={MIDDLE - 4}
+          width={8}
+          height={8}
+          rx={1.5}
+          transform={`rotate(45 ${x} ${MIDDLE})`}
+        />
+      ) : (
+        <circle cx={x} cy={MIDDLE} r={tone === "quiet" || tone === "tool" ? 3 : 4.5} />
+      )}
+    </g>
+  );
+}
+
+function isAnyOn({ indices }: PathView, ordinals: readonly number[], from: number): boolean {
+  return ordinals.some((ordinal, index) => index >= from && indices.has(ordinal));
+}
+
+function onPath(name: string, isOnPath: boolean): string {
+  return isOnPath ? `${name} is-on-path` : name;
+}
+
+function xOf(depth: number): number {
+  return 14 + depth * STEP;
 }

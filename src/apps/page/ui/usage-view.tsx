@@ -1,8 +1,9 @@
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { count, dollars, roundDollars } from "../../../core/facts/number-text.ts";
-import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/spending.ts";
+import { count, dollars, joined, roundDollars } from "../../../core/facts/number-text.ts";
 import { tokensIn } from "../../../core/facts/usage.ts";
+import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { percent, timeOf, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { endName } from "../model/session-model.ts";
@@ -15,11 +16,9 @@ import {
   orderCalls,
   sumsByModel,
 } from "../model/usage.ts";
-import { type Bar, BarChart } from "./bars.tsx";
-import { ChartFrame, PLOT } from "./chart-frame.tsx";
+import { type Bar, BarChart, ChartFrame, PLOT } from "./bars.tsx";
+import { LinkButton, Segments } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
-import { Segments } from "./segments.tsx";
-import { type UsageRow, UsageTable } from "./usage-table.tsx";
 
 /** What the session used: tokens, cache and cost, over its course and by model. */
 export function UsageView({ path }: { path: PathView }) {
@@ -62,7 +61,7 @@ export function UsageView({ path }: { path: PathView }) {
             <Tile
               name="Estimated"
               value={dollars(all.estimated)}
-              note={["by prices", noteOf(dollars(here.estimated))].filter(Boolean).join("; ")}
+              note={joined("; ", "by prices", noteOf(dollars(here.estimated)))}
             />
           )}
         </div>
@@ -259,9 +258,9 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
     const { ordinal, model, cacheRead, output } = call;
     const entry = session.entryAt(ordinal);
     const name = (
-      <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+      <LinkButton onClick={() => go({ go: "entry", ordinal })}>
         {excerptOf(entry).text || (entry?.id ?? "")}
-      </button>
+      </LinkButton>
     );
     const numbers = [tokensIn(call), cacheRead, output].map(count);
     return { key: ordinal, name, cells: [costText(call), ...numbers, timeOf(entry?.timestamp), model] };
@@ -276,10 +275,65 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
       rows={rows}
     >
       {shown.length < calls.length && (
-        <button type="button" class="link-button" onClick={() => showWhole(true)}>
-          Show all {count(calls.length)} calls
-        </button>
+        <LinkButton onClick={() => showWhole(true)}>Show all {count(calls.length)} calls</LinkButton>
       )}
     </UsageTable>
+  );
+}
+
+/** A row of a table of what models used. */
+interface UsageRow {
+  readonly key: string | number;
+  readonly name: ComponentChildren;
+  readonly cells: readonly string[];
+  /** Whether it adds up the others. */
+  readonly isSum?: boolean;
+}
+
+interface UsageTableProps {
+  readonly class?: string;
+  readonly title: string;
+  /** What stands beside the title. */
+  readonly tools?: ComponentChildren;
+  /** Names of the columns, that of the rows' names first. */
+  readonly columns: readonly string[];
+  readonly rows: readonly UsageRow[];
+  /** What stands below. */
+  readonly children?: ComponentChildren;
+}
+
+/** A table of what models used; on a phone each row is a card, in which cells have the names of their columns. */
+function UsageTable({ class: extra = "", title, tools, columns, rows, children }: UsageTableProps) {
+  return (
+    <figure class="chart">
+      <figcaption>
+        {title}
+        {tools}
+      </figcaption>
+      <div class="table-scroll">
+        <table class={`model-table ${extra}`.trim()}>
+          <thead>
+            <tr>
+              {columns.map((name) => (
+                <th key={name}>{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ key, name, cells, isSum = false }) => (
+              <tr key={key} class={isSum ? "is-sum" : ""}>
+                <th scope="row">{name}</th>
+                {cells.map((cell, index) => (
+                  <td key={columns[index + 1]} data-name={columns[index + 1]}>
+                    {cell}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {children}
+    </figure>
   );
 }

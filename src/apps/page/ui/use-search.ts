@@ -10,7 +10,7 @@ import type { Step } from "../model/navigation.ts";
 import { findEntries, readQuery, type SearchHit } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
-import { otherWork, sliceOfWork } from "./work-slices.ts";
+import { otherWork, sliceOfWork } from "./live-session.ts";
 
 /** Milliseconds after the last key until the search begins. */
 const PAUSE_MS = 120;

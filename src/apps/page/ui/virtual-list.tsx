@@ -22,7 +22,7 @@ interface VirtualListProps<T> {
   /** Guesses the height of an item, in pixels. */
   readonly estimate: (item: T) => number;
   readonly render: (item: T, index: number) => ComponentChildren;
-  readonly jump: Jump | undefined;
+  readonly jump?: Jump | undefined;
   /** Told which items are in sight. */
   readonly onRange?: (first: number, last: number) => void;
   /** Told after each drawing. */

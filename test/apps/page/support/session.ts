@@ -1,4 +1,4 @@
-import type { LinkedSession } from "../../../../src/apps/page/model/linked-sessions.ts";
+import type { LinkedSession } from "../../../../src/apps/page/model/entry-facts.ts";
 import { findEntries, type SearchHit } from "../../../../src/apps/page/model/search.ts";
 import { SessionEntries } from "../../../../src/apps/page/model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../../../../src/apps/page/model/session-model.ts";

@@ -1,3 +1,6 @@
+import type { StoredImage } from "../../core/facts/images.ts";
+import { bytes } from "../../core/facts/number-text.ts";
+
 /** Writes a stored value as indented JSON; empty for what JSON leaves out. One nested deeper than the stack is not shown. */
 export function prettyJson(value: unknown): string {
   try {
@@ -6,4 +9,9 @@ export function prettyJson(value: unknown): string {
     if (error instanceof RangeError) return "(nested too deeply to show)";
     throw error;
   }
+}
+
+/** Writes of what type an image is, and how large. */
+export function imageText({ mimeType, data }: StoredImage): string {
+  return `${mimeType || "of no known type"}, ${bytes(Math.floor((data.length * 3) / 4))}`;
 }
