@@ -17,7 +17,7 @@ export type {
   ModelMessagesRequest,
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
-} from "./interop/convert/ai-sdk/model-parts.ts";
+} from "./interop/convert/ai-sdk/model-message-types.ts";
 export { toModelMessages } from "./interop/convert/ai-sdk/to-model-messages.ts";
 export { toUIMessages } from "./interop/convert/ai-sdk/to-ui-messages.ts";
 export type {

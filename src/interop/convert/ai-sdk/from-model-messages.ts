@@ -11,7 +11,7 @@ import type {
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
   ModelStepLike,
-} from "./model-parts.ts";
+} from "./model-message-types.ts";
 import {
   plainPart,
   readAnswer,

@@ -13,7 +13,7 @@ import {
   textSignature,
 } from "../openai-responses/openai-responses-content.ts";
 import { withItemId } from "../tool-ids.ts";
-import type { ModelProviderOptions, ModelReasoningPart } from "./model-parts.ts";
+import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
 /** Providers whose state the AI SDK carries, by the names of their fields. */
 export type Family = "anthropic" | "openai" | "google";

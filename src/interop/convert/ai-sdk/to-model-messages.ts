@@ -5,17 +5,19 @@ import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn, isForModel, rawOf, withoutFields } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
+import type {
+  AiSdkMajor,
+  ModelAnswerPart,
+  ModelMessage,
+  ModelMessagesOptions,
+  ModelMessagesRequest,
+  ModelTextPart,
+  ModelToolOutput,
+  ModelToolOutputPart,
+  ModelToolResultPart,
+} from "./model-message-types.ts";
 import {
-  type AiSdkMajor,
   base64Of,
-  type ModelAnswerPart,
-  type ModelMessage,
-  type ModelMessagesOptions,
-  type ModelMessagesRequest,
-  type ModelTextPart,
-  type ModelToolOutput,
-  type ModelToolOutputPart,
-  type ModelToolResultPart,
   readAnswer,
   readOutput,
   readResult,

@@ -6,7 +6,7 @@ import type { Open } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf } from "../images.ts";
 import { isSameJson, keepRaw, rawOf, withoutFields } from "../raw-form.ts";
-import type { ModelProviderOptions } from "./model-parts.ts";
+import type { ModelProviderOptions } from "./model-message-types.ts";
 import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts";
 import type { Family } from "./provider-state.ts";
 
