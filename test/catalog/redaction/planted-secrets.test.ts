@@ -59,7 +59,7 @@ const OPERATIONS: { readonly [name: string]: Operation } = {
   },
   pruning: () => run("prune", "--older-than", "1h", "--all", "--yes"),
   change: async (home) => {
-    for (const command of ["upgrade", "repair"]) await forEach(command)(home);
+    for (const command of ["repair"]) await forEach(command)(home);
     await forEach("name", "another")(home);
     if (!home.sessions().includes(home.own)) return;
     await run("merge", home.own, home.fork, "--in-place", "--allow-different-ids");
