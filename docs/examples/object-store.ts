@@ -1,5 +1,5 @@
 /**
- * A store of sessions in an object store: S3, R2, GCS, or anything that honours `If-Match` and `If-None-Match` of a PUT.
+ * A store of sessions in an object store: S3, R2, GCS, or anything that honors `If-Match` and `If-None-Match` of a PUT.
  *
  *     const store = remoteStore(objectBackend(httpObjects("https://bucket.example/agents/")));
  *

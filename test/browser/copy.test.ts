@@ -37,7 +37,7 @@ test("an entry, its id and link, code and commands are copied, and the page says
   await use.hover();
   await use.getByLabel("Copy the command").click();
   expect(await clipboard(page)).toBe("npm test");
-  // Of an output the text alone, without its colours.
+  // Of an output the text alone, without its colors.
   await use.getByLabel("Copy the entry").click();
   expect(await clipboard(page)).toBe("all passed\n");
   const command = page.locator(".command-line");

@@ -401,11 +401,11 @@ test("filters by failure, tool, role, compaction and label, each with a count th
   const countOf = async (name: string) => Number(await choice(name).locator(".filter-count").textContent());
   expect(await countOf("mark:failed")).toBe(4);
   expect(await countOf("mark:aborted")).toBe(1);
-  expect(await countOf("mark:labelled")).toBe(1);
+  expect(await countOf("mark:labeled")).toBe(1);
   await page.keyboard.press("v");
   const names = [
     "mark:failed",
-    "mark:labelled",
+    "mark:labeled",
     "kind:user",
     "kind:assistant",
     "kind:compaction",

@@ -124,7 +124,7 @@ test("titles show no raw Markdown, and a session without a name is called by its
   await page.locator(".tree-text:text-is('Answer 0, in some words.')").waitFor();
 });
 
-test("output that is prose has no colours of code, what was read from a file has", async () => {
+test("output that is prose has no colors of code, what was read from a file has", async () => {
   const session = new SessionWriter({ provider: "p", model: "m" });
   session.user("Go.");
   const prose = "Replaced 1 occurrence in total.ts. Now new code returns false for all of them.";
@@ -136,10 +136,10 @@ test("output that is prose has no colours of code, what was read from a file has
   ];
   const { page } = await open(session.text);
   await page.keyboard.press("e");
-  const coloured = await Promise.all(
+  const colored = await Promise.all(
     results.map((id) => page.locator(`[data-entry="${id}"] .result [class^=hljs-]`).count()),
   );
-  expect(coloured.map((number) => number > 0)).toEqual([false, false, false, true]);
+  expect(colored.map((number) => number > 0)).toEqual([false, false, false, true]);
 });
 
 test("tells the context's size as the command line does", async () => {

@@ -118,7 +118,7 @@ test("at the marked entry itself the bar offers no other context", async () => {
   expect(await page.locator(".marked-context").count()).toBe(0);
 });
 
-test("the ways to other failures keep the shape and the colour of what they stand in", async () => {
+test("the ways to other failures keep the shape and the color of what they stand in", async () => {
   const { text } = failingSession();
   const { page } = await open(text);
   const button = page.getByRole("button", { name: "Next failure" });

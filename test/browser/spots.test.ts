@@ -15,7 +15,7 @@ function noise(from: number, to: number): string {
   );
 }
 
-/** A long output that failed early, one with a lighthouse in the middle, and colours. */
+/** A long output that failed early, one with a lighthouse in the middle, and colors. */
 function longSession() {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Build it.");
@@ -70,7 +70,7 @@ test("f stops at the line of the error, wherever it stands in the output", async
   }
 });
 
-test("a hit deep in a long result is scrolled to, across its colours", async () => {
+test("a hit deep in a long result is scrolled to, across its colors", async () => {
   const { text, found } = longSession();
   const { page } = await open(text);
   await page.keyboard.press("/");
@@ -80,7 +80,7 @@ test("a hit deep in a long result is scrolled to, across its colours", async () 
   await expect.poll(() => marked(page, "found")).toEqual({ text: "lighthouse keeper", isSeen: true });
 });
 
-test("colours of a terminal are colours, in both themes", async () => {
+test("colors of a terminal are colors, in both themes", async () => {
   const { text, failed } = longSession();
   for (const colorScheme of ["light", "dark"] as const) {
     const { page } = await open(text, { colorScheme, hash: `#entry=${failed}` });

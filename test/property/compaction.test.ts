@@ -53,22 +53,22 @@ describe("any number of compactions of any conversation", () => {
     expect(Math.min(compactions, splitTurns, again)).toBeGreaterThan(leastOf(50));
   });
 
-  it("summarises or keeps everything that was ever said, once", () => {
+  it("summarizes or keeps everything that was ever said, once", () => {
     fc.assert(
       fc.property(chapters(plainChapter), fc.boolean(), (story, reusesCallIds) => {
         const conversation = new Conversation({ reusesCallIds });
-        const summarised: AgentMessage[] = [];
+        const summarized: AgentMessage[] = [];
         for (const { steps, keepRecentTokens } of story) {
           conversation.play(steps);
           const compacted = compactAndCheck(conversation.entries, settingsOf(keepRecentTokens));
           if (compacted === undefined) continue;
           const { messagesToSummarize, turnPrefixMessages } = compacted.preparation;
-          summarised.push(...messagesToSummarize, ...turnPrefixMessages);
+          summarized.push(...messagesToSummarize, ...turnPrefixMessages);
           conversation.append(compacted.draft);
         }
         const said = conversation.entries.filter(({ type }) => type !== "compaction");
         const messages = said.flatMap(sessionEntryToContextMessages).filter(({ role }) => role !== "system");
-        expect([...summarised, ...conversationOf(project(conversation.entries))]).toEqual(messages);
+        expect([...summarized, ...conversationOf(project(conversation.entries))]).toEqual(messages);
       }),
       { numRuns: 300 },
     );

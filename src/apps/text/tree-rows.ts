@@ -198,7 +198,7 @@ export interface TreeMarks {
   /** By ordinal. */
   readonly kinds: readonly EntryKind[];
   /** Ordinals of the entries that have a label. */
-  readonly labelled: Iterable<number>;
+  readonly labeled: Iterable<number>;
 }
 
 /**
@@ -209,12 +209,12 @@ export interface TreeMarks {
  * @returns 1 for each; the caller may add more.
  */
 export function chooseRows(
-  { tree, leaf, kinds, labelled }: TreeMarks,
+  { tree, leaf, kinds, labeled }: TreeMarks,
   trunk: Pick<Trunk, "next" | "root">,
   isHidden?: Uint8Array,
 ): Uint8Array {
   const isDrawn = new Uint8Array(tree.size);
-  for (const ordinal of labelled) isDrawn[ordinal] = 1;
+  for (const ordinal of labeled) isDrawn[ordinal] = 1;
   for (const root of tree.children(NONE)) isDrawn[root] = 1;
   for (let ordinal = 0; ordinal < tree.size; ordinal++) {
     const tone = kinds[ordinal]?.tone;

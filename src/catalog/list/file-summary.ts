@@ -30,7 +30,7 @@ const TAIL_BYTES = 48;
 const LF = 0x0a;
 
 /**
- * Summarises a file, reading only what is new.
+ * Summarizes a file, reading only what is new.
  *
  * @param known - What was found when the file was shorter.
  * @param needsCalls - Whether the calls of models are asked for; those that are known are kept up to date anyway.
@@ -58,7 +58,7 @@ export async function summarizeFile(
 }
 
 /**
- * Summarises one session file as a list would, whatever its state.
+ * Summarizes one session file as a list would, whatever its state.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @returns Undefined if the file is no session.
@@ -199,7 +199,7 @@ interface Findings {
 }
 
 /**
- * Summarises a session in any state, as an open would read it: every relevant entry is parsed.
+ * Summarizes a session in any state, as an open would read it: every relevant entry is parsed.
  *
  * @param source - Undefined if it is no session.
  * @param needsCalls - Whether the calls of models are asked for.

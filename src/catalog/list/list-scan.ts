@@ -143,7 +143,7 @@ const body = new MessageBodyReader();
 let spareIds: IdIndex | undefined;
 
 /**
- * Summarises a session file whose lines are all in order, and parses next to nothing of it.
+ * Summarizes a session file whose lines are all in order, and parses next to nothing of it.
  *
  * Lists do not take lines from `SessionIndex`, as everything else does, because reading 400 sessions of 100 MB into trees
  * takes 65 ms before a row is made, where the scan takes 51 with the rows, and `summarizeSource` 430.

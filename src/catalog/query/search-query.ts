@@ -73,7 +73,7 @@ export function requiredWords({ terms }: SearchQuery): string[] {
 /**
  * Tells whether a text holds a required word, in upper case: what fits the query always does, and a little more.
  *
- * Upper case, because it maps each character independently of its neighbours.
+ * Upper case, because it maps each character independently of its neighbors.
  */
 export function holdsWord(text: string, word: string): boolean {
   return text.toUpperCase().includes(word.toUpperCase());

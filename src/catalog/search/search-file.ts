@@ -243,7 +243,7 @@ function startOfLine(piece: Buffer, place: number, offset: number): number | und
  * Finds the first escape that fits the pattern, or -1.
  *
  * Most texts have next to no escapes of this kind, and the system's own search for their first two bytes is the
- * quickest way to know; a text full of others, colours of a terminal for example, is left to the pattern.
+ * quickest way to know; a text full of others, colors of a terminal for example, is left to the pattern.
  */
 function findEscape(piece: Buffer, pattern: BytePattern, from: number): number {
   let at = from;

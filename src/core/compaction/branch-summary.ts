@@ -55,7 +55,7 @@ export interface BranchSummaryResult {
 
 /** A branch summary that was written; `generateBranchSummary` throws if it fails. */
 export interface WrittenBranchSummary extends BranchSummaryResult {
-  /** Empty if the branch has nothing to summarise. */
+  /** Empty if the branch has nothing to summarize. */
   summary: string;
   readFiles: string[];
   modifiedFiles: string[];
@@ -172,7 +172,7 @@ function filesOf(entries: readonly AnySessionEntry[]): FileOperations {
 }
 
 /**
- * Asks a model to summarise a branch that is being left.
+ * Asks a model to summarize a branch that is being left.
  *
  * @param entries - As `collectEntriesForBranchSummary` returns them.
  * @returns The summary with the file lists at its end. Empty, without asking a model, if the branch has no

@@ -73,7 +73,7 @@ export function findTurnStartIndex(
   );
 }
 
-/** A compaction contributes nothing: the new one replaces it, whether it is summarised or kept. */
+/** A compaction contributes nothing: the new one replaces it, whether it is summarized or kept. */
 function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
   const messages = sourceEntry.type === "compaction" ? [] : sessionEntryToContextMessages(sourceEntry);
   return { sourceEntry, messages };

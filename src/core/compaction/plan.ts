@@ -21,7 +21,7 @@ import { assertSettings, type CompactionSettings, settingsForModel } from "./set
 import { expectSummarySize } from "./summary-size.ts";
 import { estimateAll, estimateProjectedContextTokens, estimateTokens, type TokenCounter } from "./tokens.ts";
 
-/** What a compaction of a branch will summarise, and what it will keep. */
+/** What a compaction of a branch will summarize, and what it will keep. */
 export interface CompactionPreparation {
   /** First entry that stays in the context. */
   firstKeptEntryId: string;
@@ -35,7 +35,7 @@ export interface CompactionPreparation {
   tokensBefore: number;
   /** The summary that the context begins with, to be updated. */
   previousSummary?: string | undefined;
-  /** Files that the summarised messages and the previous summary touched. */
+  /** Files that the summarized messages and the previous summary touched. */
   fileOps: FileOperations;
   /** The settings for the model in use. */
   settings: CompactionSettings;
@@ -51,7 +51,7 @@ export interface CompactionPreparation {
  * - `empty`: the context has no messages.
  * - `justCompacted`: the last entry is a compaction.
  * - `noCutPoint`: nowhere can it be cut without tearing a tool result from its call.
- * - `nothingToSummarize`: everything before the cut is summarised already; all the rest is recent.
+ * - `nothingToSummarize`: everything before the cut is summarized already; all the rest is recent.
  */
 export type CompactionSkipReason = "empty" | "justCompacted" | "noCutPoint" | "nothingToSummarize";
 
@@ -69,10 +69,10 @@ export interface PlanOptions {
 }
 
 /**
- * Plans the compaction of a branch: where to cut its context, what to summarise, what to keep.
+ * Plans the compaction of a branch: where to cut its context, what to summarize, what to keep.
  *
  * Uses the effective context: with edits, without what an earlier compaction left out. Every message except system
- * messages is either summarised or kept. The same branch gives the same plan.
+ * messages is either summarized or kept. The same branch gives the same plan.
  *
  * @param pathEntries - The branch, root first.
  * @param settings - How much to keep, with overrides by model.

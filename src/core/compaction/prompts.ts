@@ -83,7 +83,7 @@ const INSTRUCTIONS = {
   branch: BRANCH_INSTRUCTIONS,
 };
 
-/** What a text summarises: the history, the beginning of a split turn that stays in part, or a branch that was left. */
+/** What a text summarizes: the history, the beginning of a split turn that stays in part, or a branch that was left. */
 export type SummaryKind = keyof typeof INSTRUCTIONS;
 
 /** Returns the prompt that asks for a text, or for an update of the previous summary. */

@@ -54,7 +54,7 @@ const NOTHING_SAID = "(Nothing before this point needs to be remembered.)";
 
 const TURN_PREFIX_HEADING = "## Beginning of the Current Turn";
 
-/** A text of a summary and its usage; the text is empty if there is nothing to summarise. */
+/** A text of a summary and its usage; the text is empty if there is nothing to summarize. */
 interface Text {
   readonly text: string;
   readonly usage?: Usage | undefined;
@@ -154,7 +154,7 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
   if (messagesToSummarize.length + turnPrefixMessages.length > 0 || previousSummary) return;
   throw new SessionError(
     "NOTHING_TO_COMPACT",
-    "There is nothing to summarise: plan again once there are messages.",
+    "There is nothing to summarize: plan again once there are messages.",
   );
 }
 

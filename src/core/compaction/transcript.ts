@@ -7,7 +7,7 @@ import type { Message } from "../format/message.ts";
 const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
 
 /**
- * Writes a conversation as text, for a model to summarise rather than to continue.
+ * Writes a conversation as text, for a model to summarize rather than to continue.
  *
  * Omits thinking, images and system messages; cuts tool results at 2,000 UTF-16 units.
  *
@@ -23,20 +23,20 @@ function partsOfTranscript(message: Message): string[] {
   const { role, content } = fieldsOf(message);
   switch (role) {
     case "user":
-      return labelled("User", textsOf(content).join(""));
+      return labeled("User", textsOf(content).join(""));
     case "assistant":
       return [
-        ...labelled("Assistant", textsOf(content).join("\n")),
-        ...labelled("Assistant tool calls", callsOf(message).join("; ")),
+        ...labeled("Assistant", textsOf(content).join("\n")),
+        ...labeled("Assistant tool calls", callsOf(message).join("; ")),
       ];
     case "toolResult":
-      return labelled("Tool result", shortenText(textsOf(content).join(""), TRANSCRIPT_TOOL_RESULT_LENGTH));
+      return labeled("Tool result", shortenText(textsOf(content).join(""), TRANSCRIPT_TOOL_RESULT_LENGTH));
     default:
       return [];
   }
 }
 
-function labelled(label: string, text: string): string[] {
+function labeled(label: string, text: string): string[] {
   return text === "" ? [] : [`[${label}]: ${text}`];
 }
 

@@ -84,7 +84,7 @@ export function factsAdded(type: string, record: JsonRecord, entryMs: number | u
   return { type, ...(messageMs !== undefined && { messageMs }), ...(userText !== undefined && { userText }) };
 }
 
-/** Gathers the facts of a session from its entries, one by one in file order: the one summariser of all rows. */
+/** Gathers the facts of a session from its entries, one by one in file order: the one summarizer of all rows. */
 export class Summarizer {
   readonly #before: SessionFacts;
   #name: string | null;

@@ -124,7 +124,7 @@ function formOfMessage(value: JsonRecord): MessageForm | undefined {
 /** Types of LangChain's messages, which are no roles. */
 const LANGCHAIN_TYPES: ReadonlySet<unknown> = new Set(["human", "ai", "system", "tool"]);
 
-/** Tells whether a value is a message of LangChain: an instance, its stored form, or what a checkpointer serialises. */
+/** Tells whether a value is a message of LangChain: an instance, its stored form, or what a checkpointer serializes. */
 function isLangChain({ type, data, content, lc, kwargs, role }: JsonRecord): boolean {
   if (lc === 1) return isJsonRecord(kwargs) && kwargs["content"] !== undefined;
   if (role !== undefined || !LANGCHAIN_TYPES.has(type)) return false;

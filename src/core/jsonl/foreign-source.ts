@@ -19,7 +19,7 @@ export const IMPORTED_SOURCES = [
   "qwen",
 ] as const;
 
-/** Formats of other programs that are recognised, but not read. */
+/** Formats of other programs that are recognized, but not read. */
 const UNREAD_SOURCES = ["kimi-cli", "sqlite"] as const;
 
 /** A format of another program. */

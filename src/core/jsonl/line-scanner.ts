@@ -100,7 +100,7 @@ export class LineScanner {
 
   /** Scans the next bytes of the file; the buffer may be reused afterwards. */
   feed(chunk: Uint8Array): void {
-    // Sinks should see only one kind of array, which engines optimise; a Buffer is another kind.
+    // Sinks should see only one kind of array, which engines optimize; a Buffer is another kind.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
     for (;;) {

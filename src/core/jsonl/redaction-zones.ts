@@ -69,7 +69,7 @@ const NAMES = words(
   "type id parentId timestamp version cwd parentSession branchedFrom provider modelId thinkingLevel leafId title message summary firstKeptEntryId firstKeptEntryIndex tokensBefore details fromHook usage systemMessage fromId customType data content display targetId targetIds replacement kind model note label name retainedTail role sections toolsAdded toolsRemoved description parameters api stopReason errorMessage responseModel responseId rawStopReason toolCallId toolName isError nestedCalls calls complete status command output exitCode cancelled truncated fullOutputPath excludeFromContext text textSignature mimeType thinking thinkingSignature redacted arguments thoughtSignature namespace input cacheRead cacheWrite totalTokens cost total cacheWrite1h reasoning readFiles modifiedFiles originalType line",
 );
 
-/** Names of fields with which a provider recognises what it wrote. */
+/** Names of fields with which a provider recognizes what it wrote. */
 const SIGNED =
   /^(?:(?:thinking|text|thought)?_?signature|redactedData|encrypted\w+|reasoningEncryptedContent)$/i;
 

@@ -197,7 +197,7 @@ class Matcher {
       this.#union.markDamaged({ side, source, ordinal });
       source.index.report(makeIssue("BODY_DAMAGED", source.index.spans.at(ordinal), head.id));
     }
-    // The merged session keeps a damaged body as text, and merging it again must recognise the entry.
+    // The merged session keeps a damaged body as text, and merging it again must recognize the entry.
     const kept = own ?? asEntry(currentLine(line, head, source.index));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
     const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));

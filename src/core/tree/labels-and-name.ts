@@ -42,7 +42,7 @@ export class LabelsAndName {
     this.#name = nameOf(title);
   }
 
-  /** Returns the labels in force, by the id of the labelled entry; a live view. */
+  /** Returns the labels in force, by the id of the labeled entry; a live view. */
   labels(): ReadonlyMap<string, LabelMark> {
     this.#catchUp();
     return this.#labels;

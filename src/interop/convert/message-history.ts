@@ -38,7 +38,7 @@ export interface SdkForm {
   readonly writeResult: (result: ReadResult, toolName: string, original: object) => unknown;
   /** Reads what an answer used, as the SDK counts it. */
   readonly readUsage: (usage: object) => Usage;
-  /** Normalises equivalent forms of a message, or of each element of a list. */
+  /** Normalizes equivalent forms of a message, or of each element of a list. */
   readonly plain?: (message: object) => object;
 }
 

@@ -390,7 +390,7 @@ class Planner {
   }
 }
 
-/** Normalises a text to a block. */
+/** Normalizes a text to a block. */
 function inBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }

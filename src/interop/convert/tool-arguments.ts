@@ -11,7 +11,7 @@ export function argumentsOf(value: unknown): Record<string, unknown> | undefined
   return isJsonRecord(value) ? value : undefined;
 }
 
-/** Normalises the JSON of arguments; leaves what is no object, or has numbers that parsing would round. */
+/** Normalizes the JSON of arguments; leaves what is no object, or has numbers that parsing would round. */
 export function plainArguments(json: unknown): unknown {
   return isRounded(json) ? json : (argumentsOf(json) ?? json);
 }

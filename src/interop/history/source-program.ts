@@ -111,7 +111,7 @@ export interface TailReader {
 /**
  * All that is particular to one program; everything else in this room is the same for each.
  *
- * A new program brings `folders`, `factsIn` and `read`, and a line in `source-table`; `jsonl/foreign-source` recognises
+ * A new program brings `folders`, `factsIn` and `read`, and a line in `source-table`; `jsonl/foreign-source` recognizes
  * its records. The other members are for programs that need them.
  */
 export interface SourceProgram {

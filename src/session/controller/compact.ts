@@ -75,7 +75,7 @@ const SKIPPED: { readonly [reason in NoCompactionReason]: string } = {
   justCompacted: "The last entry is a compaction; compact again when there are new messages.",
   noCutPoint:
     "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
-  nothingToSummarize: "All that is not summarised yet is recent; compact later, or keep fewer recent tokens.",
+  nothingToSummarize: "All that is not summarized yet is recent; compact later, or keep fewer recent tokens.",
   cannotFit:
     "The system message, the newest messages and the lists of files leave no room for a summary in the context window; use a model with a larger one.",
   running: "Another compaction of this session is running; wait for it, or abort it.",
@@ -237,7 +237,7 @@ export class Compactor {
     assertNotLeft(snapshot, this.#host.current.session);
     assertNotCompacted(snapshot);
     const { summary, tokensBefore, details, usage } = result;
-    // Keeping nothing applies to what was summarised: later entries stay.
+    // Keeping nothing applies to what was summarized: later entries stay.
     const firstKept = result.firstKeptEntryId ?? firstAppendedSince(snapshot);
     const before = this.#estimate();
     const id = session.appendCompaction(
@@ -269,7 +269,7 @@ interface CompactedBranch {
 }
 
 /**
- * Rejects a handler's compaction that would lose entries without summarising them.
+ * Rejects a handler's compaction that would lose entries without summarizing them.
  *
  * @param input - As the handler returned it; foreign code may break its types.
  * @returns A copy, in which an invalid size is replaced by the planned one.

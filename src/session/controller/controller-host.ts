@@ -9,7 +9,7 @@ import type { SessionHooks } from "./hooks.ts";
 
 /** Sizes that the prompt of a branch summary must fit, in tokens. */
 export interface BranchSummaryLimits {
-  /** Context window of the model that summarises. Default: 128,000. */
+  /** Context window of the model that summarizes. Default: 128,000. */
   readonly contextWindow?: number;
   /** The part of it reserved for the prompt and the reply. Default: 16,384. */
   readonly reserveTokens?: number;

@@ -26,7 +26,7 @@ export interface SessionHookEvents {
     /** Whether the fork ends before the entry or with it. */
     readonly position: "before" | "at";
   };
-  /** The history is about to be summarised. Exactly one of `session_compact` and `session_compact_failed` follows. */
+  /** The history is about to be summarized. Exactly one of `session_compact` and `session_compact_failed` follows. */
   session_before_compact: {
     readonly preparation: CompactionPreparation;
     /** The active branch, root first. */

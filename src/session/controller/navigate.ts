@@ -109,7 +109,7 @@ function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOp
   };
 }
 
-/** Returns the summary to append; undefined if none is wanted or there is nothing to summarise. */
+/** Returns the summary to append; undefined if none is wanted or there is nothing to summarize. */
 async function summaryFor(
   host: ControllerHost,
   preparation: TreePreparation,

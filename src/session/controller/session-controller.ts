@@ -207,7 +207,7 @@ export class SessionController {
   }
 
   /**
-   * `/compact`: summarises the older part of the context, and appends the summary.
+   * `/compact`: summarizes the older part of the context, and appends the summary.
    *
    * Entries that are appended meanwhile stay in the context.
    *

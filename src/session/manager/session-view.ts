@@ -126,7 +126,7 @@ export class SessionView {
   }
 
   /** Yields the ordinals of the entries that have a label. */
-  *labelled(): Generator<number, void> {
+  *labeled(): Generator<number, void> {
     for (const id of this.labels.keys()) {
       const ordinal = this.tree.find(id);
       if (ordinal !== NONE) yield ordinal;
@@ -149,8 +149,8 @@ export class SessionView {
     const { tree, leaf } = this;
     const exact = name === LEAF_NAME ? leaf : tree.find(name);
     if (exact !== NONE) return tree.idAt(exact);
-    const labelled = [...this.labels].flatMap(([id, { label }]) => (label === name ? id : []));
-    const candidates = labelled.length > 0 ? labelled : idsFrom(tree, name);
+    const labeled = [...this.labels].flatMap(([id, { label }]) => (label === name ? id : []));
+    const candidates = labeled.length > 0 ? labeled : idsFrom(tree, name);
     const [found] = candidates;
     if (found !== undefined && candidates.length === 1) return found;
     throw entryNotFound(name, candidates);

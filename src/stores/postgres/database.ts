@@ -293,7 +293,7 @@ function ignoreHandoverError(): void {
 }
 
 /**
- * Classes of SQLSTATE that are final: not supported, data, constraints, authorisation, names, rights, limits. After
+ * Classes of SQLSTATE that are final: not supported, data, constraints, authorization, names, rights, limits. After
  * all others, and after errors that the server did not send, a retry may succeed.
  */
 const FINAL_CLASSES = ["0A", "22", "23", "28", "3D", "3F", "42", "44", "54"];

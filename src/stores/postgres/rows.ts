@@ -67,7 +67,7 @@ export function columnKey(text: string): string {
 /**
  * Returns the form of a text for case-insensitive search.
  *
- * Upper case, because it maps each letter independently of its neighbours: a part of a text stays a part.
+ * Upper case, because it maps each letter independently of its neighbors: a part of a text stays a part.
  */
 export function searchForm(text: string): string {
   return storable(text.toUpperCase());

@@ -31,7 +31,7 @@ export function newEntryLine(text: string, withSearchText: boolean): NewEntryLin
   return { text, entry };
 }
 
-/** Recognises lines that repeat an earlier entry of their session: they stay, but are no entries. */
+/** Recognizes lines that repeat an earlier entry of their session: they stay, but are no entries. */
 class SeenLines {
   readonly #digests = new Set<string>();
 

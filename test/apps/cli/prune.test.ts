@@ -100,7 +100,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect((await cli([...PRUNE, "--dir", folder])).stdout).toBe("0 sessions to delete, 2 to keep.\n");
   });
 
-  test("keeps labelled sessions where it is told to, and takes parents where it is told to", async () => {
+  test("keeps labeled sessions where it is told to, and takes parents where it is told to", async () => {
     const { folder, c, e } = five();
     await cli([...PRUNE, "--dir", folder, "--yes", "--keep-labeled", "--include-parents"]);
     expect([existsSync(c), existsSync(e)]).toEqual([false, true]);

@@ -36,7 +36,7 @@ const roles = ["user", "assistant", "toolResult"].map((role) => kindOfMessage({ 
 function rowsOf(tree: ColumnTree, leaf: number, landmarks?: Landmarks) {
   const trunk = findTrunk(tree, leaf);
   const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? kindOfMessage({}));
-  const chosen = landmarks ?? chooseLandmarks({ tree, leaf, kinds, labelled: [] }, trunk);
+  const chosen = landmarks ?? chooseLandmarks({ tree, leaf, kinds, labeled: [] }, trunk);
   return [...treeRows({ tree, trunk, ...chosen, rootDepth: 1 })];
 }
 

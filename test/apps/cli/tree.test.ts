@@ -203,8 +203,8 @@ test("what a session holds cannot drive the terminal", async () => {
   session.appendCustomEntry(evil, { evil });
   session.appendCustomMessageEntry(evil, evil, true);
   session.append({ type: evil });
-  const labelled = scribe.user("labeled");
-  session.appendLabelChange(labelled, evil);
+  const labeled = scribe.user("labeled");
+  session.appendLabelChange(labeled, evil);
   session.appendSessionInfo(evil);
   writeLines(folder, "ids.jsonl", [userLine(evil, null), { ...userLine("b", evil), timestamp: evil }]);
   for (const args of [[scribe.path], [scribe.path, "--json"], [`${folder}/ids.jsonl`]]) {

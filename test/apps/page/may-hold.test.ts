@@ -29,7 +29,7 @@ test("no entry that shows a word is passed over, whatever its line spells otherw
   expect(words).toBeGreaterThan(100);
 });
 
-test("words are found through escapes, colours, ids and labels, but not in what the page itself says; other lines are not read", () => {
+test("words are found through escapes, colors, ids and labels, but not in what the page itself says; other lines are not read", () => {
   const lines: Line[] = [
     ["a", null, 'caf\u00e9 "quoted" back\\\\slash'],
     [

@@ -115,7 +115,7 @@ test.each([
   expect(renderMarkdown(`\`\`\`${language}\n${text}\n\`\`\``)?.__html).not.toContain("hljs");
 });
 
-test("ordinary code has its colours, however much there is of it", () => {
+test("ordinary code has its colors, however much there is of it", () => {
   const code = "  const total = lines.reduce((sum, { price }) => sum + price, 0); // rounded once\n".repeat(
     700,
   );

@@ -398,7 +398,7 @@ test.each([
   ["search_sessions", { query: "x", text: 1 }, 'There is no argument "text"; there are query,'],
   ["read_entries", { session: "none" }, 'No session "none".'],
   ["read_entries", { session: ID(1), entry: "none" }, `There is no one entry none in ${ID(1)}.`],
-  ["usage", { by: ["model", "colour"] }, "by takes one of day, week,"],
+  ["usage", { by: ["model", "color"] }, "by takes one of day, week,"],
 ])("%s with %j says what is wrong", async (name, values, message) => {
   const { text, isError } = await ask(project().recall, name, values);
   expect(isError).toBe(true);

@@ -221,9 +221,9 @@ describe("texts that a writer escapes", () => {
   });
 
   test("are found behind many escapes of others", async () => {
-    const colours = "\\u001b[31m".repeat(100);
-    expect(await found(line(`${colours}n\\u0065edle`), "needle")).toEqual([1]);
-    expect(await found(line(`${colours}needl`), "needle")).toEqual([]);
+    const colors = "\\u001b[31m".repeat(100);
+    expect(await found(line(`${colors}n\\u0065edle`), "needle")).toEqual([1]);
+    expect(await found(line(`${colors}needl`), "needle")).toEqual([]);
   });
 
   test("are not found where only their spelling stands", async () => {

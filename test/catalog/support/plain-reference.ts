@@ -27,7 +27,7 @@ const isTime = (value: unknown): value is number => typeof value === "number" &&
 
 const nameOf = (value: unknown) => (typeof value === "string" ? value.trim() || null : null);
 
-/** Summarises the bytes of a file. */
+/** Summarizes the bytes of a file. */
 export function plainSummary(bytes: Uint8Array): Expected {
   const { header, entries } = readSession(bytes);
   if (header === undefined) return { summary: undefined, issueCount: 0 };

@@ -80,6 +80,6 @@ export function compareWhereTable(document: string, read: (path: string) => stri
 }
 
 function isDeclaredIn(text: string, name: string): boolean {
-  const exported = `^export (?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
-  return new RegExp(`${exported}|^ {2}(?:static |async |\\*)*#?${name}[(<]`, "m").test(text);
+  const atTop = `^(?:export )?(?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
+  return new RegExp(`${atTop}|^ {2}(?:static |async |\\*)*#?${name}[(<]`, "m").test(text);
 }

@@ -71,16 +71,16 @@ export function compactAndCheck(
   return { preparation, result, draft };
 }
 
-/** Every message is summarised or kept, once, in order. */
+/** Every message is summarized or kept, once, in order. */
 function checkAccounts(
   preparation: CompactionPreparation,
   before: SessionProjection,
   after: SessionProjection,
 ): void {
   const { messagesToSummarize, turnPrefixMessages } = preparation;
-  const summarised = [...messagesToSummarize, ...turnPrefixMessages];
-  expect(summarised.length).toBeGreaterThan(0);
-  expect([...summarised, ...conversationOf(after)]).toEqual(conversationOf(before));
+  const summarized = [...messagesToSummarize, ...turnPrefixMessages];
+  expect(summarized.length).toBeGreaterThan(0);
+  expect([...summarized, ...conversationOf(after)]).toEqual(conversationOf(before));
   expect(after.entries[0]?.sourceEntry.type).toBe("compaction");
 }
 

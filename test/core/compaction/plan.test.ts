@@ -68,7 +68,7 @@ describe("planCompaction", () => {
 });
 
 describe("prepareCompaction", () => {
-  it("summarises up to the cut and keeps the rest", () => {
+  it("summarizes up to the cut and keeps the rest", () => {
     const path = pathOf(user(tokens(10)), assistant(tokens(10)), user(tokens(10)), assistant(tokens(10)));
     expect(prepare(path, 20)).toMatchObject({
       firstKeptEntryId: "e2",
@@ -126,7 +126,7 @@ describe("prepareCompaction", () => {
     });
   });
 
-  it("summarises the messages that a compaction of another writer brought along", () => {
+  it("summarizes the messages that a compaction of another writer brought along", () => {
     const tail = [user("tail"), assistant("", [call("1")])];
     const other = { type: "compaction", summary: "Theirs.", tokensBefore: 9, retainedTail: tail };
     const path = pathOf(user("gone"), other, result("1", "x"), assistant("done"), user("new"));
@@ -165,7 +165,7 @@ describe("prepareCompaction", () => {
     expect(prepare(path, 5).tokensBefore).toBe(5005);
   });
 
-  it("collects the files of what is summarised, of the turn prefix and of the compaction before", () => {
+  it("collects the files of what is summarized, of the turn prefix and of the compaction before", () => {
     const read = (id: string, path: string) => assistant("", [call(id, "read", { path })]);
     const path = pathOf(
       user("a"),

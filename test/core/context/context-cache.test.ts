@@ -55,7 +55,7 @@ describe("ContextCache", () => {
     expect(get().context().messages.map(brief)).toEqual(["user:a"]);
   });
 
-  it("honours an edit that waits for an entry with that id", () => {
+  it("honors an edit that waits for an entry with that id", () => {
     line.edit("e2", { content: "edited" });
     get();
     cache.extend(line.message(user("a")));

@@ -45,7 +45,7 @@ test.each<[what: string, lines: string[], told: string]>([
     ["error: slow", "Command timed out after 5 seconds"],
     "Command timed out after 5 seconds",
   ],
-  ["colours", ["\u001b[31mError: red\u001b[39m", "bye"], "Error: red"],
+  ["colors", ["\u001b[31mError: red\u001b[39m", "bye"], "Error: red"],
   [
     "tests that failed",
     ["✗ display › shows both digits", "", "40 passing", "1 failing"],

@@ -221,7 +221,7 @@ describe("EntryHeadReader", () => {
       "not a date of any kind...",
       "+275760-09-13T00:00:00.000Z",
     ])("reads %s as Date.parse does", (text) => {
-      // A day before and a day after: what is remembered of one must not colour the next.
+      // A day before and a day after: what is remembered of one must not color the next.
       expect(millisOf(TIME)).toBe(Date.parse(TIME));
       expect(millisOf(text)).toBe(Date.parse(text));
       expect(millisOf(TIME)).toBe(Date.parse(TIME));

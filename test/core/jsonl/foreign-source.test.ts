@@ -25,7 +25,7 @@ const ENTRY = {
 const SNAPSHOT = { type: "file-history-snapshot", messageId: "u1", snapshot: {}, isSnapshotUpdate: false };
 
 describe.each(FOREIGN_FILES)("%s (%s)", (_what, source, text) => {
-  test("is recognised in pieces of any size, with other line ends, and with a byte order mark", () => {
+  test("is recognized in pieces of any size, with other line ends, and with a byte order mark", () => {
     for (const size of [1, 7, 64]) expect(sourceOf(text, size)).toBe(source);
     expect(sourceOf(text.replaceAll("\n", "\r\n"))).toBe(source);
     expect(sourceOf(`\uFEFF${text}`)).toBe(source);
@@ -55,7 +55,7 @@ describe.each(FOREIGN_FILES)("%s (%s)", (_what, source, text) => {
   });
 });
 
-test("both forms of pi's version 4 are recognised without their headers", () => {
+test("both forms of pi's version 4 are recognized without their headers", () => {
   for (const [, , text] of FOREIGN_FILES.filter(([, source]) => source === "pi-v4")) {
     expect(sourceOf(text.slice(text.indexOf("\n") + 1))).toBe("pi-v4");
   }

@@ -127,7 +127,7 @@ describe("IdIndex", () => {
     const index = new IdIndex();
     const map = new Map<IdKey, number>();
     for (let i = 0; i < 200_000; i++) {
-      // All of them want one of eight neighbouring slots, however large the table grows.
+      // All of them want one of eight neighboring slots, however large the table grows.
       const one = i % 4 === 0 ? i : keyOfHash(((i >>> 3) << 21) + (i & 7));
       index.set(one, i);
       map.set(one, i);

@@ -58,7 +58,7 @@ describe("LangChain's messages", () => {
   it.each([
     ["instances", CONVERSATION],
     ["their stored form", plain(CONVERSATION)],
-    ["what a checkpointer serialises", JSON.parse(JSON.stringify(CONVERSATION))],
+    ["what a checkpointer serializes", JSON.parse(JSON.stringify(CONVERSATION))],
   ])("come through a session as they were: %s", (_, given) => {
     const session = SessionManager.inMemory();
     const { messages, issues } = fromLangChain(given, { timestamp });
@@ -167,7 +167,7 @@ describe("LangChain's messages", () => {
     expect(() => read({ type: "human", content: [null] })).toThrow("Part 0 of message 0 is null");
   });
 
-  it("are recognised when they are appended as they are", () => {
+  it("are recognized when they are appended as they are", () => {
     const session = SessionManager.inMemory();
     const append = () =>
       session.appendMessage(Object.assign(JSON.parse("{}"), new HumanMessage("Hi"), { type: "human" }));

@@ -58,11 +58,11 @@ function imported(count: number) {
 /** What somebody does who does not go on. */
 const NOTES: readonly [string, (session: SessionManager) => unknown][] = [
   ["named", (session) => session.appendSessionInfo("leak")],
-  ["labelled", (session) => session.appendLabelChange(entryHolding(session, "tap"), "here")],
+  ["labeled", (session) => session.appendLabelChange(entryHolding(session, "tap"), "here")],
   ["redacted", (session) => session.redact(entryHolding(session, SECRET))],
   ["moved back and forth", (session) => session.branch(session.getLeafId() ?? "")],
   [
-    "named, labelled and redacted",
+    "named, labeled and redacted",
     (session) => {
       session.appendSessionInfo("leak");
       session.redact(entryHolding(session, SECRET));

@@ -125,7 +125,7 @@ describe("the files of before version 1.2", () => {
     expect(saidIn(made === undefined ? [] : [made])).toEqual({ ses_one: ALL_SAID.ses_one.slice(0, 3) });
   });
 
-  test("and an exported document are recognised wherever they are named", async () => {
+  test("and an exported document are recognized wherever they are named", async () => {
     const places = new Places();
     const path = places.put("session.json", JSON.stringify(ORIGINAL, null, 2));
     const [made] = await places.import({ paths: [path] });

@@ -306,7 +306,7 @@ describe("in a small context window", () => {
     expect(result).toMatchObject({ compacted: false, reason: "nothingToSummarize" });
   });
 
-  test("a message that leaves no room is summarised, also one that is too long for the prompt", async () => {
+  test("a message that leaves no room is summarized, also one that is too long for the prompt", async () => {
     const { session, controller, writer } = stage({ settings: undefined });
     talk(session, 2, 500);
     session.appendMessage(user(tokens(9000)));

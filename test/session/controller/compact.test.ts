@@ -23,7 +23,7 @@ function compactBy(controller: SessionController, make: (firstKeptEntryId: strin
 }
 
 describe("compact", () => {
-  test("has the older part summarised and appends the summary", async () => {
+  test("has the older part summarized and appends the summary", async () => {
     const { session, controller, writer, seen } = stage();
     const ids = talk(session, 3);
     writer.reply = async () => ({ text: "The story.", usage: usage(7) });

@@ -38,7 +38,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 30; i++) await Promise.resolve();
 }
 
-/** Ids whose messages the context of a branch holds or its compactions have summarised. */
+/** Ids whose messages the context of a branch holds or its compactions have summarized. */
 function accountedFor(session: SessionManager): Set<string> {
   const branch = session.getBranch();
   const ids = new Set(session.buildSessionProjection().entries.map(({ sourceEntry }) => sourceEntry.id));

@@ -102,7 +102,7 @@ describe("where a navigation leads", () => {
 });
 
 describe("with a summary", () => {
-  test("what is left is summarised at the new place", async () => {
+  test("what is left is summarized at the new place", async () => {
     const { session, controller, writer, seen } = stage();
     const { secondAnswer, otherAnswer } = twoBranches(session);
     session.appendMessage(assistant("", {}, call("c1", "edit", "a.ts")));
@@ -176,7 +176,7 @@ describe("with a summary", () => {
     expect(writer.requests).toEqual([]);
   });
 
-  test("a branch too long for the model is summarised as far as it fits", async () => {
+  test("a branch too long for the model is summarized as far as it fits", async () => {
     const { session, controller, writer } = stage({
       branchSummary: { contextWindow: 100, reserveTokens: 10 },
     });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 
-/** An object store on loopback, in memory, which honours the conditions of PUT and GET as S3 does. */
+/** An object store on loopback, in memory, which honors the conditions of PUT and GET as S3 does. */
 export interface ObjectServer {
   readonly url: string;
   /** Methods of the requests so far. */

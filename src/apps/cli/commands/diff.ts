@@ -24,7 +24,7 @@ export const command: Command = {
   details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified.`,
   parameters: [SESSION, X, Y],
   examples: [
-    ["diff @last @leaf works", "where the session stands, and the entry that is labelled so"],
+    ["diff @last @leaf works", "where the session stands, and the entry that is labeled so"],
     ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
   ],
   run: async (call) => {

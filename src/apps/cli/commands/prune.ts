@@ -105,7 +105,7 @@ function rowOf(session: FileRow): Row {
   return { ...session, size: ifPresent(() => statSync(session.path))?.size ?? 0 };
 }
 
-/** One that cannot be read counts as labelled, and so stays. */
+/** One that cannot be read counts as labeled, and so stays. */
 function hasLabels(path: string): boolean {
   try {
     return SessionView.at(path).labels.size > 0;

@@ -82,7 +82,7 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
   writeHeading(session, countKinds(read), out);
   const { tree, leaf } = session;
   const trunk = findTrunk(tree, leaf);
-  const marks = { tree, leaf, kinds: read.kinds, labelled: session.labelled() };
+  const marks = { tree, leaf, kinds: read.kinds, labeled: session.labeled() };
   const landmarks = get(ALL) ? { isDrawn: chooseAll(tree) } : chooseLandmarks(marks, trunk);
   const roots = [...tree.children(NONE)].length;
   if (roots > 1) out.line(out.colors.dim(`○ ${count(roots)} beginnings`));
@@ -223,7 +223,7 @@ export function chooseLandmarks(marks: TreeMarks, trunk: Trunk): Landmarks {
   const { tree, kinds, leaf } = marks;
   if (tree.size <= DRAWN_WHOLE) return { isDrawn: chooseConversation(marks, trunk) };
   const holdsLabel = new Uint8Array(tree.size);
-  for (const ordinal of marks.labelled) holdsLabel[ordinal] = 1;
+  for (const ordinal of marks.labeled) holdsLabel[ordinal] = 1;
   carryUp(tree, trunk, holdsLabel);
   const isHidden = hideBranches(tree, trunk, holdsLabel);
   const isDrawn = chooseRows(marks, trunk, isHidden);

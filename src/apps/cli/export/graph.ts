@@ -54,7 +54,7 @@ export function treeGraph({ session, leaf, isFull }: ExportSource): TreeGraph {
   const { tree } = session;
   const read = readKinds(session);
   const trunk = findTrunk(tree, leaf);
-  const marks = { tree, leaf, kinds: read.kinds, labelled: session.labelled() };
+  const marks = { tree, leaf, kinds: read.kinds, labeled: session.labeled() };
   const isDrawn = isFull ? chooseAll(tree) : chooseRows(marks, trunk);
   const runs = new Map<number, KindCount>();
   /** The first entry of the box of each entry. */

@@ -21,7 +21,7 @@ export type Filter = readonly FilterChoice[];
 const GROUPS: readonly FilterGroup[] = ["mark", "kind", "tool"];
 
 /** The marks, in the order in which they are shown. */
-const MARKS = ["failed", "aborted", "labelled"];
+const MARKS = ["failed", "aborted", "labeled"];
 
 /** What an entry has of each group, and how many entries have the same. */
 type Values = { readonly [group in FilterGroup]: readonly string[] } & { count: number };
@@ -37,7 +37,7 @@ export class FilterIndex {
   constructor(session: SessionModel) {
     const answered = new Set(session.facts.map(({ callId }) => callId));
     this.#values = session.facts.map((facts, ordinal) => {
-      const mark = [facts.outcome ?? "", session.labels.has(ordinal) ? "labelled" : ""].filter(Boolean);
+      const mark = [facts.outcome ?? "", session.labels.has(ordinal) ? "labeled" : ""].filter(Boolean);
       const values = this.#sameAs({
         mark,
         kind: [facts.kind.word],

@@ -36,7 +36,7 @@ export function usualDetail({ kinds }: SessionModel): TreeDetail {
 export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: TreeDetail): Uint8Array {
   const { tree, kinds, failures, leaf, labels } = session;
   if (detail === "all") return chooseAll(tree);
-  const isDrawn = chooseRows({ tree, leaf, kinds, labelled: labels.keys() }, trunk);
+  const isDrawn = chooseRows({ tree, leaf, kinds, labeled: labels.keys() }, trunk);
   if (detail === "branches") return isDrawn;
   kinds.forEach(({ tone }, ordinal) => {
     if (tone === "user") isDrawn[ordinal] = 1;

@@ -398,7 +398,7 @@ const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
 /**
  * Reads a transaction.
  *
- * A retry must be recognised as the same, so that what storing would drop in silence is refused: unknown fields, and
+ * A retry must be recognized as the same, so that what storing would drop in silence is refused: unknown fields, and
  * properties that do not enumerate or are computed.
  *
  * @throws {TypeError} If it is malformed, or JSON cannot hold one of its items.

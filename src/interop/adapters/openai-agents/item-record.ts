@@ -18,7 +18,7 @@ const USAGE_KIND = "openai-agents.request";
 /** A change of the history that was applied under an id. */
 export interface AppliedOperation {
   readonly id: string;
-  /** Digest of the transaction, to recognise a repetition. */
+  /** Digest of the transaction, to recognize a repetition. */
   readonly digest: string;
 }
 

@@ -189,7 +189,7 @@ function storableData(data: unknown): unknown {
   return type === "data" && inner !== undefined ? { type, data: storableData(inner) } : data;
 }
 
-/** Normalises equivalent forms of a part: a file bare, in an object, or as an image. */
+/** Normalizes equivalent forms of a part: a file bare, in an object, or as an image. */
 export function plainPart(part: object): object {
   const { data, image, output, ...rest } = storablePart(part);
   const file = data ?? image;

@@ -176,7 +176,7 @@ export function splitSteps(parts: readonly object[]): object[][] {
   return steps.filter((step) => step.length > 0);
 }
 
-/** Normalises equivalent forms of a part. */
+/** Normalizes equivalent forms of a part. */
 export function plainUIPart(part: object): object {
   const { type, ...rest } = withoutFields(part, isToolPart(part) ? [] : ["state", "id"]);
   return { type, ...rest };

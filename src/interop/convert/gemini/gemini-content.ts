@@ -254,7 +254,7 @@ function textsOfOutput(output: unknown): TextContent[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Normalises equivalent forms of a part: ids may be invented, and a missing signature may be spelled out. */
+/** Normalizes equivalent forms of a part: ids may be invented, and a missing signature may be spelled out. */
 export function plainPart(part: object): object {
   const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
   return {

@@ -41,7 +41,7 @@ const FORM: SdkForm = {
  * Keeps what has no counterpart, such as ids, metadata and artifacts, in `details`; `toLangChain` brings it back. Model,
  * provider, tokens and stop reason of an answer come from its metadata, unless the options name them.
  *
- * @param messages - Instances, what `toDict` makes of them, what a checkpointer serialises, or fields with a type.
+ * @param messages - Instances, what `toDict` makes of them, what a checkpointer serializes, or fields with a type.
  * @throws {TypeError} If a message has an unknown type, or there is no time.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#langchain
  */

@@ -218,14 +218,14 @@ export function readUsage(usage: unknown): Usage {
   });
 }
 
-/** Normalises a message: without the empty fields that every instance has. */
+/** Normalizes a message: without the empty fields that every instance has. */
 export function plainMessage(message: object): LangChainRecord {
   const { type, data } = fieldsOf(message);
   const said = Object.entries(withoutFields(fieldsOf(data))).filter(([, value]) => !isEmpty(value));
   return { type: String(type), data: Object.fromEntries(said) };
 }
 
-/** Tells whether a field says nothing: an empty list or object, or what serialisers write for `undefined`. */
+/** Tells whether a field says nothing: an empty list or object, or what serializers write for `undefined`. */
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (!isJsonRecord(value)) return false;
@@ -259,7 +259,7 @@ export interface LangChainRequest {
   issues: ConversionIssue[];
 }
 
-/** A message of LangChain: an instance, its stored form, what a checkpointer serialises, or fields with a type or role. */
+/** A message of LangChain: an instance, its stored form, what a checkpointer serializes, or fields with a type or role. */
 export type LangChainMessageLike =
   | Open<{ readonly type: string }>
   | Open<{ readonly role: string; readonly content: unknown }>;

@@ -194,7 +194,7 @@ export function argumentsIn(message: object): unknown[] {
   );
 }
 
-/** Normalises equivalent forms of a message: JSON with and without spaces, one part and a text. */
+/** Normalizes equivalent forms of a message: JSON with and without spaces, one part and a text. */
 export function plainMessage(message: object): object {
   const { content, tool_calls, ...rest } = strippedMessage(message);
   const isSaid = (part: unknown) => fieldsOf(part)["text"] !== "";

@@ -296,7 +296,7 @@ function readPart(part: unknown): UserBlock {
   return imageOfDataUrl(image_url) ?? placeholder("image", isData ? undefined : (image_url ?? file_id));
 }
 
-/** Normalises equivalent forms of an item. */
+/** Normalizes equivalent forms of an item. */
 export function plainItem(item: object): object {
   const {
     arguments: args,

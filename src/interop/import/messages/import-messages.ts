@@ -163,12 +163,12 @@ function convertItems(document: MessageDocument, options: MessageImportOptions):
   }
 }
 
-/** Normalises a message; what a checkpointer serialised has a type of its own. */
+/** Normalizes a message; what a checkpointer serialized has a type of its own. */
 function langChainMessage(item: JsonRecord) {
   return { ...item, type: String(item["type"]) };
 }
 
-/** Normalises an item; messages among them may have no type. */
+/** Normalizes an item; messages among them may have no type. */
 function responsesItem(item: JsonRecord, index: number) {
   const type = textOf(item["type"]);
   return type === undefined

@@ -282,6 +282,6 @@ test.each([
   ["an old task", [{ role: "user", content: [{ type: "text", text: "<task>\nx\n</task>" }] }], "cline"],
   ["an array of Anthropic's messages", MESSAGES.map(({ role, content }) => ({ role, content })), "messages"],
   ["an array with texts and times", [{ role: "user", content: "x", ts: 5 }], "messages"],
-])("%s is recognised", (_name, document, source) => {
+])("%s is recognized", (_name, document, source) => {
   expect(detectSource(JSON.stringify(document, null, 2))).toBe(source);
 });

@@ -304,7 +304,7 @@ test("wrong types anywhere are no error", () => {
   expect(sessionsOf([record("turn.prompt")])).toEqual([]);
 });
 
-test("a wire log is recognised, and told from what kimi-cli wrote", () => {
+test("a wire log is recognized, and told from what kimi-cli wrote", () => {
   expect(detectSource([FRONT, ...prompt("P1")].map((entry) => JSON.stringify(entry)).join("\n"))).toBe(
     "kimi",
   );
