@@ -5,6 +5,7 @@ import { LEAF_CUSTOM_TYPE } from "../../../core/format/entry.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
 import { writeMessages } from "../../convert/langchain/to-langchain.ts";
+import { followClears } from "../cleared-history.ts";
 
 /**
  * A chat message history of LangChain over a session: the active branch, with compactions and context edits applied.
@@ -16,14 +17,18 @@ import { writeMessages } from "../../convert/langchain/to-langchain.ts";
 export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   lc_namespace = ["sessiontree", "langgraph"];
   readonly #session: SessionManager;
+  /** Reads what others wrote. */
+  readonly #update: () => Promise<void>;
 
   constructor(session: SessionManager) {
     super();
     this.#session = session;
+    this.#update = followClears(session, LEAF_CUSTOM_TYPE);
   }
 
   /** Returns new instances of the messages, those of other origin among them. */
   async getMessages(): Promise<BaseMessage[]> {
+    await this.#update();
     const { messages } = this.#session.buildSessionContext();
     return mapStoredMessagesToChatMessages(writeMessages(convertToLlm(messages)));
   }
@@ -41,6 +46,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   /** Appends messages in one write, all or none, and waits until they are durable. */
   override async addMessages(messages: BaseMessage[]): Promise<void> {
     const { messages: said } = fromLangChain(messages, { timestamp: Date.now() });
+    await this.#update();
     const drafts = said.map((message) => ({ type: "message", message }));
     this.#session.appendAll(drafts, { mustExist: true });
     await this.#session.flush();
@@ -48,6 +54,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
 
   /** Moves the leaf before the first entry: the history is empty, and the messages stay on their branch. */
   override async clear(): Promise<void> {
+    await this.#update();
     const mark = { type: "custom", customType: LEAF_CUSTOM_TYPE };
     this.#session.append(mark, { parentId: null, mustExist: true });
     await this.#session.flush();

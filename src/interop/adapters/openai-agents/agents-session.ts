@@ -10,6 +10,7 @@ import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { usageOf } from "../../convert/answer.ts";
+import { followClears } from "../cleared-history.ts";
 import { isPlain, loadData, spelled, storeData } from "../stored-data.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
 import type { Answerer } from "./item-message.ts";
@@ -19,6 +20,7 @@ import {
   compactionDraft,
   draftsOfItems,
   editDraft,
+  ITEMS_CUSTOM_TYPE,
   markerDraft,
 } from "./item-record.ts";
 
@@ -51,7 +53,7 @@ export interface OpenAIAgentsSessionOptions {
  * Implements the `Session` interface of the OpenAI Agents SDK over a session.
  *
  * Stores items unchanged, beside a message with the same content, and returns them deep-equal; the items of one answer share
- * an entry. The history is the active branch: `session.branch(id)` moves it. Nothing is deleted: popped, cleared and replaced
+ * an entry. The history is the active branch: `session.branch(id)` moves it. If another process clears it, it is cleared here, too. Nothing is deleted: popped, cleared and replaced
  * items stay on other branches. Every promise resolves once the change is durable.
  *
  * @throws {SessionError} From every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted, and
@@ -64,6 +66,8 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   readonly acceptsRunContext = true;
   readonly #answerer: Answerer;
   readonly #usage = new RunUsage();
+  /** Reads what others wrote. */
+  readonly #update: () => Promise<void>;
   /** Operations that others have applied since this object was made, by id. */
   readonly #others = new Map<string, { readonly digest: string; readonly entryId: string }>();
 
@@ -72,6 +76,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const { api = "openai-responses", provider = "openai", model = UNKNOWN_NAME } = options;
     this.#session = session;
     this.#answerer = { api, provider, model };
+    this.#update = followClears(session, ITEMS_CUSTOM_TYPE);
     session.on("foreign_entries", ({ entries }) => {
       for (const entry of entries.map(asSessionEntry)) {
         for (const { id, digest } of operationsOf([entry]))
@@ -93,6 +98,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    */
   async getItems(limit?: number, run?: object): Promise<Item[]> {
     this.#usage.begin(run);
+    await this.#update();
     const items = itemsOf(readHistory(this.#session));
     const wanted = limit === undefined ? items : limit <= 0 ? [] : items.slice(-Math.ceil(limit));
     return wanted.map((item) => this.#load(item));
@@ -106,6 +112,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    */
   async addItems(items: Item[], run?: object): Promise<void> {
     const added = items.map(stored);
+    await this.#update();
     if (added.length > 0)
       this.#append(added, run, (usages) => draftsOfItems(added, this.#answerer, [], usages));
     await this.#session.flush();
@@ -113,6 +120,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
 
   /** Moves the leaf before the latest item and returns that item; undefined if there is none. */
   async popItem(): Promise<Item | undefined> {
+    await this.#update();
     const parts = readHistory(this.#session);
     const items = itemsOf(parts);
     const last = items.at(-1);
@@ -124,6 +132,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
 
   /** Starts a new history: moves the leaf before the first entry. */
   async clearSession(): Promise<void> {
+    await this.#update();
     if (readHistory(this.#session).length > 0)
       this.#session.appendAll([markerDraft([])], { parentId: null, mustExist: true });
     await this.#session.flush();
@@ -143,6 +152,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
         "A compacted history begins with an item of type compaction; use addItems for others.",
       );
     }
+    await this.#update();
     const { tokens } = estimateContextTokens(this.#session.buildSessionContext().messages);
     this.#append(rest, run, (usages) => [
       compactionDraft(compaction, tokens),
@@ -164,6 +174,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     run?: object,
   ): Promise<void> {
     const { operationId: id } = args;
+    await this.#update();
     if (typeof id !== "string" || id.trim() === "")
       throw new TypeError("A transaction needs an operationId that is not empty.");
     const transaction = readTransaction(args.transaction);
@@ -214,6 +225,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * If several calls have the id, the first is replaced and the others are removed. An unknown id changes nothing.
    */
   async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
+    await this.#update();
     const before = readHistory(this.#session);
     let parts = before;
     for (const { callId, replacement } of mutations) parts = withCall(parts, callId, stored(replacement));

@@ -10,7 +10,7 @@ import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
 const RECORD_KEY = "openaiAgents";
 
 /** `customType` of entries that hold items without a message, or record that items were removed. */
-const ITEMS_CUSTOM_TYPE = "openai-agents.items";
+export const ITEMS_CUSTOM_TYPE = "openai-agents.items";
 
 /** `kind` of entries for requests whose answers are not in the session. */
 const USAGE_KIND = "openai-agents.request";
