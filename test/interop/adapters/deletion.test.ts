@@ -1,4 +1,10 @@
+import { existsSync, rmSync } from "node:fs";
+import { HumanMessage } from "@langchain/core/messages";
+import { SessionManager } from "sessiontree";
+import { AcpRecorder, OpenAIAgentsSession, saveChat } from "sessiontree/adapters";
+import { SessionTreeChatHistory } from "sessiontree/langgraph";
 import { fileStore, remoteStore } from "sessiontree/stores";
+import { expect, test } from "vitest";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { testDeletion } from "./support/deletion.ts";
@@ -12,4 +18,33 @@ testDeletion("files", () => {
 testDeletion("memory", () => {
   const backend = new MemoryBackend();
   return { ours: remoteStore(backend), theirs: remoteStore(backend) };
+});
+
+/** Each adapter of a session that its host holds, as it appends one message. */
+const HELD: readonly [adapter: string, append: (session: SessionManager) => Promise<unknown>][] = [
+  [
+    "OpenAI Agents",
+    (session) => new OpenAIAgentsSession(session).addItems([{ role: "user", content: "Hi" }]),
+  ],
+  ["chat history", (session) => new SessionTreeChatHistory(session).addMessage(new HumanMessage("Hi"))],
+  [
+    "chat",
+    (session) => saveChat(session, [{ id: "1", role: "user", parts: [{ type: "text", text: "Hi" }] }]),
+  ],
+  [
+    "ACP",
+    async (session) => {
+      const recorder = new AcpRecorder(session);
+      await recorder.add({ sessionUpdate: "user_message_chunk", content: { type: "text", text: "Hi" } });
+      await recorder.end();
+    },
+  ],
+];
+
+test.each(HELD)("%s does not recreate a session that is gone", async (_adapter, append) => {
+  const session = SessionManager.create("/project", { sessionDir: temporaryFolder(), createAtOnce: true });
+  const path = session.getSessionFile() ?? "";
+  rmSync(path);
+  await expect(append(session)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  expect(existsSync(path)).toBe(false);
 });
