@@ -53,7 +53,7 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
   const shown = `postgres://postgres@127.0.0.1:${place.server.port}/postgres`;
 
   const early = await program(["list"]);
-  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('run "sessiontree migrate"')]);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('run "sessiontree db migrate"')]);
   const sql = (await program(["db", "migrate", "--sql"])).stdout;
   expect(sql).toMatch(/^begin;\n.*\ncommit;\n$/s);
   expect((await program(["db", "migrate"])).stdout).toBe(
