@@ -65,6 +65,7 @@ const ON_WINDOWS = [
 
 /** What says nothing about Windows there, or would take minutes: other systems' files, memory, and kills of child processes. */
 const NOT_ON_WINDOWS = [
+  "test/catalog/{query,redaction}/**",
   "test/catalog/**/{message-bytes,restore,search.property,summary.property,trash,trash-folders}.test.ts",
   "test/fault/{cut,full-disk,interleaving,interleaving-upgrades,kill,stress}.test.ts",
   "test/session/fs/descriptors.test.ts",
