@@ -16,8 +16,12 @@ async function answered(): Promise<number | undefined> {
   return answerShell(given, { stdout, stderr, env, cwd: process.cwd() });
 }
 
-/** Has Node keep what it compiles for the next start, where it can do so: from version 22.8 on. */
+/**
+ * Has Node keep what it compiles for the next start, where it can do so: from version 22.8 on. Not for a redaction: what Node keeps
+ * may hold strings of the run, and then the text that was to be removed.
+ */
 function keepCompiledCode(): void {
+  if (process.argv[2] === "redact") return;
   if (!("enableCompileCache" in module) || typeof module.enableCompileCache !== "function") return;
   // A folder that somebody names for all programs goes before ours.
   if (process.env["NODE_COMPILE_CACHE"]) return;
