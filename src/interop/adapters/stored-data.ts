@@ -37,7 +37,8 @@ function inOrder(record: { [key: string]: unknown }): { [key: string]: unknown }
 
 function store(value: unknown, path: string, above: readonly object[]): JsonValue {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
+  // JSON has no negative zero; a sum with zero is a positive one.
+  if (typeof value === "number" && Number.isFinite(value)) return value + 0;
   if (value instanceof Uint8Array) return { [BYTES_KEY]: Buffer.from(value).toString("base64") };
   if (typeof value !== "object") throw notKept(path, `a ${typeof value}`);
   if (above.includes(value)) throw notKept(path, "a cycle");

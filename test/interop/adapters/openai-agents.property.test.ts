@@ -26,7 +26,10 @@ const item: fc.Arbitrary<Item> = fc.oneof(
   fc.record({ type: fc.constant("reasoning"), content: fc.constant([]), id: text }),
   fc.record({ type: fc.constant("function_call"), callId, name: text, arguments: fc.json() }),
   fc.record({ type: fc.constant("function_call_result"), callId, name: text, output: text }),
-  fc.record({ type: fc.constantFrom("unknown", "hosted_tool_call", "compaction"), more: fc.jsonValue() }),
+  fc.record({
+    type: fc.constantFrom("unknown", "hosted_tool_call", "compaction"),
+    more: fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value))),
+  }),
 );
 const items = fc.array(item, { maxLength: 4 });
 const step: fc.Arbitrary<Step> = fc.oneof(
