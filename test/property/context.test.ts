@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { ContextCache } from "../../src/core/context/context-cache.ts";
 import { convertToLlm } from "../../src/core/context/convert-to-llm.ts";
 import { entryPathOf } from "../../src/core/context/entry-path.ts";
 import { findLeafPath } from "../../src/core/context/leaf-path.ts";
@@ -12,6 +11,7 @@ import {
 } from "../../src/core/context/session-context.ts";
 import type { AnySessionEntry } from "../../src/core/format/entry.ts";
 import { call, Line, result, system, watchedPath } from "../core/context/support/entries.ts";
+import { GrowingContext } from "../core/context/support/growing-context.ts";
 import { pairFaults } from "../core/context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
 import { assistant, user } from "../support/messages.ts";
@@ -140,7 +140,7 @@ describe("context", () => {
   it("grown step by step equals the context built from the entries", () => {
     const body = (steps: Step[]) => {
       const line = new Line();
-      const cache = new ContextCache();
+      const cache = new GrowingContext();
       const look = () => {
         const cached = cache.get(() => entryPathOf(findLeafPath(line.entries, line.leaf)));
         expect(cached.context()).toEqual(buildSessionContext(line.entries, line.leaf));

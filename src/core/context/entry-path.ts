@@ -14,8 +14,8 @@ export interface EntryPath {
   typeAt(index: number): string;
   /** The entry at `index`; undefined if its body is damaged. */
   entryAt(index: number): AnySessionEntry | undefined;
-  /** The entries at these indices, which is cheaper than one by one; undefined for damaged bodies. */
-  entriesAt(indices: readonly number[]): (AnySessionEntry | undefined)[];
+  /** The entries at these indices (default: all), which is cheaper than one by one; undefined for damaged bodies. */
+  entriesAt(indices?: readonly number[]): (AnySessionEntry | undefined)[];
   /** Index of the entry with this id, or -1. */
   indexOf(id: string): number;
 }
@@ -31,7 +31,7 @@ export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
     mayHold: () => true,
     typeAt: (index) => entries[index]?.type ?? "",
     entryAt: (index) => entries[index],
-    entriesAt: (indices) => indices.map((index) => entries[index]),
+    entriesAt: (indices) => indices?.map((index) => entries[index]) ?? entries.slice(),
     indexOf: (id) => entries.findIndex((entry) => entry.id === id),
   };
 }

@@ -15,7 +15,14 @@ export interface PathSettings {
   readonly model: ModelChoice | undefined;
 }
 
-const LEVEL_TYPES = ["thinking_level_change"];
+/** Settings that apply if a path names none, such as those of a header. */
+export interface SettingsFallback {
+  readonly thinkingLevel?: string | undefined;
+  readonly model?: ModelChoice | null | undefined;
+}
+
+const LEVEL_TYPE = "thinking_level_change";
+const LEVEL_TYPES = [LEVEL_TYPE];
 const MODEL_TYPES = ["model_change", "message"];
 
 /**
@@ -24,15 +31,16 @@ const MODEL_TYPES = ["model_change", "message"];
  * @remarks Cost: O(path) in heads at worst; parses bodies from the leaf back until one names the setting.
  */
 export function findSettings(path: EntryPath): PathSettings {
+  const setsLevel = path.mayHold(LEVEL_TYPE);
   return {
-    thinkingLevel: findLast(path, LEVEL_TYPES, thinkingLevelSetBy),
+    thinkingLevel: setsLevel ? findLast(path, LEVEL_TYPES, thinkingLevelSetBy) : undefined,
     model: findLast(path, MODEL_TYPES, modelSetBy),
   };
 }
 
 /** Returns the thinking level that an entry sets, or undefined if it sets none. */
 export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
-  if (!LEVEL_TYPES.includes(entry.type)) return undefined;
+  if (entry.type !== LEVEL_TYPE) return undefined;
   const { thinkingLevel } = fieldsOf(entry);
   return typeof thinkingLevel === "string" ? thinkingLevel : undefined;
 }
@@ -42,13 +50,14 @@ export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
  * model.
  */
 export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
-  const fields = fieldsOf(entry);
   if (entry.type === "model_change") {
+    const fields = fieldsOf(entry);
     return modelChoice(fields["provider"], fields["modelId"]) ?? mainModelIn(fields);
   }
-  if (entry.type !== "message") return undefined;
-  const message = fieldsOf(fields["message"]);
-  return message["role"] === "assistant" ? modelChoice(message["provider"], message["model"]) : undefined;
+  const message: unknown = entry.type === "message" && "message" in entry ? entry.message : undefined;
+  if (typeof message !== "object" || message === null || !("role" in message)) return undefined;
+  const isAnswer = message.role === "assistant" && "provider" in message && "model" in message;
+  return isAnswer ? modelChoice(message.provider, message.model) : undefined;
 }
 
 /** Returns a model in oh-my-pi's form, `provider/model`, if it is for the main role. */
@@ -66,7 +75,6 @@ function findLast<T>(
   types: readonly string[],
   read: (entry: AnySessionEntry) => T | undefined,
 ): T | undefined {
-  if (!types.some((type) => path.mayHold(type))) return undefined;
   for (let index = path.length - 1; index >= 0; index--) {
     if (!types.includes(path.typeAt(index))) continue;
     const entry = path.entryAt(index);
@@ -74,4 +82,13 @@ function findLast<T>(
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+/** Returns the settings that some headers have; they apply if nothing on the path sets more. */
+export function headerSettings(header: object | undefined): PathSettings {
+  const { thinkingLevel, provider, modelId }: JsonRecord = { ...header };
+  return {
+    thinkingLevel: typeof thinkingLevel === "string" ? thinkingLevel : undefined,
+    model: modelChoice(provider, modelId),
+  };
 }

@@ -1,5 +1,5 @@
 import type { AnySessionEntry, ContextEditEntry } from "../format/entry.ts";
-import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import type { JsonRecord } from "../format/json.ts";
 import type {
   AgentMessage,
   AssistantMessage,
@@ -68,14 +68,16 @@ export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefin
 }
 
 function isAsStored(message: unknown): message is AgentMessage {
-  if (!isJsonRecord(message)) return false;
+  if (typeof message !== "object" || message === null) return false;
+  if (!("role" in message) || !("content" in message)) return false;
   const { role, content } = message;
   if (role !== "user" && role !== "assistant" && role !== "toolResult") return false;
   if (!Array.isArray(content)) return typeof content === "string" && role !== "assistant";
   const blocks: readonly unknown[] = content;
   for (let i = 0; i < blocks.length; i++) {
     const block = blocks[i];
-    if (isJsonRecord(block) && block["type"] === "image") return false;
+    if (typeof block === "object" && block !== null && "type" in block && block.type === "image")
+      return false;
   }
   return true;
 }

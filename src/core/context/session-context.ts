@@ -11,7 +11,13 @@ import type { AgentMessage } from "../format/message.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import { type EntryPath, entryPathOf } from "./entry-path.ts";
 import { findLeafPath } from "./leaf-path.ts";
-import { findSettings, type ModelChoice, modelSetBy, thinkingLevelSetBy } from "./path-settings.ts";
+import {
+  findSettings,
+  type ModelChoice,
+  modelSetBy,
+  type SettingsFallback,
+  thinkingLevelSetBy,
+} from "./path-settings.ts";
 import { getStoredMessage, isContextEdit, projectSelected } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
@@ -35,12 +41,6 @@ export interface ProjectedSessionEntry {
 export interface SessionProjection extends SessionContext {
   /** The selected entries in the order of the context. */
   entries: ProjectedSessionEntry[];
-}
-
-/** Settings that apply if the path names none, such as those of a header. */
-export interface SettingsFallback {
-  readonly thinkingLevel?: string | undefined;
-  readonly model?: ModelChoice | null | undefined;
 }
 
 type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
@@ -69,17 +69,22 @@ export class PathProjection {
   readonly #projected: ProjectedSessionEntry[] = [];
   readonly #edits = new Map<string, ContextEditEntry>();
   readonly #project: ProjectEntry;
-  #thinkingLevel: string | undefined;
-  #model: ModelChoice | undefined;
+  #thinkingLevel: string;
+  #model: ModelChoice | null;
 
-  constructor(path: EntryPath, project: ProjectEntry = projectSelected) {
+  /** @param fallback - Settings if the path names none. Default: `"off"` and null. */
+  constructor(path: EntryPath, fallback: SettingsFallback = {}, project: ProjectEntry = projectSelected) {
     this.#project = project;
-    const selected = selectEntries(path);
-    this.issue = selected.issue;
-    this.#addAll(path, selected);
-    const settings = findSettings(path);
-    this.#thinkingLevel = settings.thinkingLevel;
-    this.#model = settings.model;
+    // Nearly all paths hold neither, and then all entries are selected.
+    const isSelective = path.mayHold("compaction") || path.mayHold(RESET_TYPE);
+    const selected = isSelective ? selectEntries(path) : undefined;
+    this.issue = selected?.issue;
+    const entries = selected === undefined ? path.entriesAt() : readSelected(path, selected);
+    if (path.mayHold("context_edit")) this.#noteEdits(entries);
+    this.#addAll(entries, selected);
+    const { thinkingLevel = fallback.thinkingLevel, model = fallback.model } = findSettings(path);
+    this.#thinkingLevel = thinkingLevel ?? "off";
+    this.#model = model ?? null;
   }
 
   /**
@@ -105,37 +110,35 @@ export class PathProjection {
   }
 
   /** Returns the current context. */
-  context(fallback: SettingsFallback = {}): SessionContext {
-    const settings = this.#settings(fallback);
+  context(): SessionContext {
+    const settings = this.#settings();
     const messages = this.#messages;
     if (messages.length <= COPIED_AT_ONCE) return { messages: messages.slice(), ...settings };
     return copiedOnDemand(messages, settings);
   }
 
   /** Returns the current projection; `entries` and `messages` are copies. */
-  projection(fallback: SettingsFallback = {}): SessionProjection {
+  projection(): SessionProjection {
     for (let i = this.#projected.length; i < this.#selected.length; i++)
       this.#projected.push(this.#entryAt(i));
     const entries = this.#projected.slice();
-    return { entries, messages: this.#messages.slice(), ...this.#settings(fallback) };
+    return { entries, messages: this.#messages.slice(), ...this.#settings() };
   }
 
-  #settings(fallback: SettingsFallback): Settings {
-    const model = this.#model ?? fallback.model ?? null;
+  #settings(): Settings {
     return {
-      thinkingLevel: this.#thinkingLevel ?? fallback.thinkingLevel ?? "off",
-      model: model === null ? null : { ...model },
+      thinkingLevel: this.#thinkingLevel,
+      model: this.#model === null ? null : { ...this.#model },
     };
   }
 
-  #addAll(path: EntryPath, selected: SelectedEntries): void {
-    const { indices, compactionIndex, keepsTail } = selected;
-    const entries = readSelected(path, selected);
-    if (path.mayHold("context_edit")) {
-      for (const entry of entries) {
-        if (entry !== undefined && isContextEdit(entry)) this.#edits.set(entry.targetId, entry);
-      }
+  #noteEdits(entries: readonly (AnySessionEntry | undefined)[]): void {
+    for (const entry of entries) {
+      if (entry !== undefined && isContextEdit(entry)) this.#edits.set(entry.targetId, entry);
     }
+  }
+
+  #addAll(entries: readonly (AnySessionEntry | undefined)[], selected: SelectedEntries | undefined): void {
     const [all, messages, ends, areEdited] = [
       this.#selected,
       this.#messages,
@@ -151,8 +154,8 @@ export class PathProjection {
         all.push(entry);
         ends.push(messages.push(message));
       } else if (entry.type !== "compaction") this.#addMessages(entry, this.#project(entry, edit));
-      else if (indices[i] === compactionIndex)
-        this.#addMessages(entry, this.#project(entry, edit, keepsTail));
+      else if (selected !== undefined && selected.indices[i] === selected.compactionIndex)
+        this.#addMessages(entry, this.#project(entry, edit, selected.keepsTail));
       else this.#addMessages(entry, []);
     }
   }
@@ -221,7 +224,7 @@ function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): S
  * @remarks Cost: O(path) in heads, plus the selected bodies. Source: docs/format.md#context
  */
 export function projectPath(path: EntryPath, fallback?: SettingsFallback): SessionProjection {
-  return new PathProjection(path).projection(fallback);
+  return new PathProjection(path, fallback).projection();
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { SessionHeader } from "../format/header.ts";
-import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import type { JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import { type StatedVersion, statedVersion } from "./migrate.ts";
 
@@ -37,17 +37,4 @@ export function readHeader(record: JsonRecord): ReadHeader | undefined {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-/** Returns the settings that some headers have; they apply if nothing on the path sets more. */
-export function headerSettings(header: object | undefined): {
-  thinkingLevel: string | undefined;
-  model: { provider: string; modelId: string } | undefined;
-} {
-  const { thinkingLevel, provider, modelId }: JsonRecord = isJsonRecord(header) ? header : {};
-  const hasModel = typeof provider === "string" && typeof modelId === "string";
-  return {
-    thinkingLevel: typeof thinkingLevel === "string" ? thinkingLevel : undefined,
-    model: hasModel ? { provider, modelId } : undefined,
-  };
 }

@@ -149,15 +149,6 @@ export class CurrentFile {
     }
   }
 
-  /** Tells whether the path leads to the file as it was left. Anything else is for `look`. */
-  isUnchanged(file: OpenFile, intent: Intent): boolean {
-    try {
-      return file.isUnchanged();
-    } catch (error) {
-      throw fileError(this.#session.path, intent, error);
-    }
-  }
-
   /** Runs a file system call and translates its error. */
   translated<T>(intent: Intent, call: () => T): T {
     try {

@@ -7,7 +7,6 @@ import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { encodeAnyRecord } from "../../core/jsonl/encode.ts";
 import { DAMAGED_TYPE, damagedEntry, entryAt } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
-import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionLog } from "./session-log.ts";
 import { WeakCache } from "./weak-cache.ts";
@@ -47,7 +46,8 @@ export class EntryCache {
   #openedFrom = 0;
   #openedBytes = 0;
   readonly #strong = new StrongCache();
-  readonly #weak = new WeakCache();
+  /** Entries that have left the strong one; made when the first does. */
+  #weak: WeakCache | undefined;
   /** Whether an entry with a damaged body was made. */
   #holdsDamaged = false;
   /** Entries that differ from their lines, since JSON cannot hold them: they are never read again. */
@@ -70,8 +70,8 @@ export class EntryCache {
 
   /** Returns an entry, or undefined if its body is damaged. */
   bodyAt(ordinal: number): AnySessionEntry | undefined {
-    const entry = this.entryAt(ordinal);
-    return isDamaged(entry) ? undefined : entry;
+    const entry = this.#opened[ordinal] ?? this.entryAt(ordinal);
+    return this.#holdsDamaged && isDamaged(entry) ? undefined : entry;
   }
 
   /** Returns many entries, undefined in the place of each whose body is damaged. */
@@ -87,8 +87,29 @@ export class EntryCache {
 
   /** Returns many entries, reading those that are not held together. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
+    const opened = this.#opened;
+    const entries: AnySessionEntry[] = [];
+    for (let place = 0; place < ordinals.length; place++) {
+      const entry = opened[ordinals[place] ?? NONE];
+      if (entry === undefined) return this.#readAt(ordinals);
+      entries.push(entry);
+    }
+    return entries;
+  }
+
+  /** Takes the entries that opening has parsed. Before, ask whether the file was replaced: lines may have been redacted. */
+  takeParsed(): void {
     const { index } = this.#log;
-    if (index.hasParsed && !this.#log.isReplaced()) this.#takeParsed(index);
+    const parsed = index.takeParsed();
+    if (parsed.length === 0) return;
+    this.#opened = parsed;
+    // A bound of what they hold: all lines.
+    this.#openedBytes = index.position;
+  }
+
+  #readAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
+    const { index } = this.#log;
+    if (index.hasParsed && !this.#log.isReplaced()) this.takeParsed();
     const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
     /** The place of each that is missing. */
@@ -129,7 +150,7 @@ export class EntryCache {
     const { index } = this.#log;
     const { tree } = index;
     // Before what is taken over, which counts.
-    this.#takeParsed(index);
+    this.takeParsed();
     const live = new Set(other.#live.values());
     const held = new Map<number, Held>();
     for (const [ordinal, one] of other.#held()) {
@@ -174,9 +195,9 @@ export class EntryCache {
 
   /** What is held of each entry in the weak cache, and of each in the strong one. */
   *#held(): Generator<[number, Held], void> {
-    for (const ordinal of this.#weak.ordinals()) {
+    for (const ordinal of this.#weak?.ordinals() ?? []) {
       if (this.#strong.get(ordinal) !== undefined) continue;
-      const held = { entry: this.#weak.entryAt(ordinal), message: this.#weak.messageAt(ordinal) };
+      const held = { entry: this.#weak?.entryAt(ordinal), message: this.#weak?.messageAt(ordinal) };
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
     for (const [ordinal, entry] of this.#opened.entries()) {
@@ -190,25 +211,16 @@ export class EntryCache {
     return (
       this.#opened[ordinal] ??
       this.#strong.get(ordinal) ??
-      this.#weak.entryAt(ordinal) ??
+      this.#weak?.entryAt(ordinal) ??
       this.#live.get(ordinal)
     );
-  }
-
-  /** Takes the entries that opening has parsed. */
-  #takeParsed(index: SessionIndex): void {
-    if (!index.hasParsed) return;
-    this.#opened = index.takeParsed();
-    // A bound of what they hold: all lines up to the last of them.
-    const last = this.#opened.length - 1;
-    this.#openedBytes = index.spans.offsetAt(last) + index.spans.lengthAt(last) + 1;
   }
 
   /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
   #take(heads: EntryTree, ordinal: number, text: string): AnySessionEntry {
     const record = parseRecord(text);
     const read = record && entryAt(record, heads, ordinal, this.#log.index);
-    const message = this.#weak.messageAt(ordinal);
+    const message = this.#weak?.messageAt(ordinal);
     const entry =
       read === undefined ? this.#reportDamaged(heads.headAt(ordinal)) : withMessage(read, message);
     this.remember(ordinal, entry, text.length);
@@ -242,14 +254,19 @@ export class EntryCache {
       return;
     }
     const gone = this.#strong.removeOldest();
-    if (gone !== undefined) this.#weak.add(gone.ordinal, gone.entry);
+    if (gone !== undefined) this.#addWeak(gone.ordinal, gone.entry);
+  }
+
+  #addWeak(ordinal: number, entry: AnySessionEntry): void {
+    this.#weak ??= new WeakCache();
+    this.#weak.add(ordinal, entry);
   }
 
   #releaseOldestOpened(): void {
     const ordinal = this.#openedFrom++;
     const entry = this.#opened[ordinal];
     this.#opened[ordinal] = undefined;
-    if (entry !== undefined) this.#weak.add(ordinal, entry);
+    if (entry !== undefined) this.#addWeak(ordinal, entry);
     this.#openedBytes -= this.#log.index.spans.lengthAt(ordinal) + 1;
     if (this.#openedFrom < this.#opened.length) return;
     this.#opened = [];

@@ -20,7 +20,7 @@ import { AppendFile } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { CurrentFile } from "./current-file.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
-import { assertAllRead, fileError, gone, ReplacedError } from "./file-errors.ts";
+import { assertAllRead, fileError, gone, type Intent, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { findRefusal } from "./file-succession.ts";
 import { LeaseSlot } from "./lease-slot.ts";
@@ -237,12 +237,21 @@ export class FileLog implements SessionLog {
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst >= BURST) return true;
     // What `look` cannot see either, it reports.
-    if (!this.#current.isUnchanged(file, "write")) {
+    if (!this.#isUnchanged(file, "write")) {
       this.#polledBeforeAt = NEVER;
       return false;
     }
     if (isDue) this.#polledBeforeAt = now;
     return true;
+  }
+
+  /** Tells whether the path leads to the file as it was left. Anything else is for `CurrentFile.look`. */
+  #isUnchanged(file: OpenFile, intent: Intent): boolean {
+    try {
+      return file.isUnchanged();
+    } catch (error) {
+      throw fileError(this.path, intent, error);
+    }
   }
 
   /** Writes lines at the end of the known file; returns false if another file is at the path: nothing was added. */
@@ -294,7 +303,7 @@ export class FileLog implements SessionLog {
   isReplaced(): boolean {
     const current = this.#current;
     const { state } = current;
-    if (state.isWritten && state.index === current.knownIndex && current.isUnchanged(state, "read"))
+    if (state.isWritten && state.index === current.knownIndex && this.#isUnchanged(state, "read"))
       return false;
     return current.find(() => current.state.index !== current.knownIndex);
   }

@@ -1,10 +1,10 @@
+import { headerSettings } from "../../core/context/path-settings.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { createEntryId } from "../../core/format/ids.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { headerSettings } from "../../core/jsonl/session-header.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { realFileSystem, removeQuietly } from "../fs/file-system.ts";

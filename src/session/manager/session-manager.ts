@@ -422,7 +422,7 @@ export class SessionManager {
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
   buildSessionProjection(): SessionProjection {
-    return this.#state.context().projection(this.#state.fallback);
+    return this.#state.context().projection();
   }
 
   /**
@@ -431,7 +431,7 @@ export class SessionManager {
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
   buildSessionContext(): SessionContext {
-    return this.#state.context().context(this.#state.fallback);
+    return this.#state.context().context();
   }
 
   /**

@@ -1,14 +1,13 @@
-import { type CachedContext, ContextCache } from "../../core/context/context-cache.ts";
+import { cachedProjection } from "../../core/context/cached-projection.ts";
 import type { EntryPath } from "../../core/context/entry-path.ts";
+import { headerSettings } from "../../core/context/path-settings.ts";
 import type { SelectionIssue } from "../../core/context/select-entries.ts";
-import type { SettingsFallback } from "../../core/context/session-context.ts";
+import { PathProjection, type ProjectEntry } from "../../core/context/session-context.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { entryNotFound, isSessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
-import { headerSettings } from "../../core/jsonl/session-header.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../core/tree/labels-and-name.ts";
@@ -41,8 +40,10 @@ export class SessionState {
   #events: SessionEvents | undefined;
   #labelsAndName: LabelsAndName | undefined;
   #maker: EntryMaker | undefined;
-  #context: ContextCache | undefined;
-  #fallback: { readonly header: SessionHeader | undefined; readonly settings: SettingsFallback } | undefined;
+  /** The context at the leaf: grows with each append there, and is dropped when the leaf moves in any other way. */
+  #context: PathProjection | undefined;
+  /** Outlives the context, so that a message stays the same object for as long as its entry does. */
+  #cachedProjection: ProjectEntry | undefined;
   #leaf: number;
   /** Id of the leaf, cached because every append needs it; null before the first entry. */
   #leafId: string | null;
@@ -129,30 +130,26 @@ export class SessionState {
     return ordinal !== NONE && this.tree.commonAncestor(ordinal, this.#leaf) === ordinal;
   }
 
-  /** Returns the context at the leaf; a live view. */
-  context(): CachedContext {
+  /** Returns the context at the leaf; a live view, to be used at once. */
+  context(): PathProjection {
     this.#keepUp();
-    this.#context ??= new ContextCache((digest) => this.#readBlob(digest));
-    const context = this.#context.get(() => this.#path());
-    if (context.issue !== undefined) this.#reportSelection(context.issue);
-    return context;
+    this.#context ??= this.#buildContext();
+    if (this.#context.issue !== undefined) this.#reportSelection(this.#context.issue);
+    return this.#context;
   }
 
-  /** The settings of the header, which apply if the path to the leaf has none. */
-  get fallback(): SettingsFallback {
-    const { header } = this.#log.index;
-    if (this.#fallback === undefined || this.#fallback.header !== header) {
-      this.#fallback = { header, settings: headerSettings(header) };
-    }
-    return this.#fallback.settings;
-  }
-
-  /** The path to the leaf. */
-  #path(): EntryPath {
+  #buildContext(): PathProjection {
     this.dropReplaced();
-    const { tree } = this.#log.index;
-    return pathIn(tree, this.#entries, tree.path(this.#leaf));
+    const [{ tree, header }, entries] = [this.#log.index, this.#entries];
+    entries.takeParsed();
+    const path = pathIn(tree, entries, tree.path(this.#leaf));
+    return new PathProjection(path, headerSettings(header), this.#project);
   }
+
+  readonly #project: ProjectEntry = (entry, edit, keepsTail) => {
+    this.#cachedProjection ??= cachedProjection((digest) => this.#readBlob(digest));
+    return this.#cachedProjection(entry, edit, keepsTail);
+  };
 
   /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
   dropReplaced(): void {
@@ -291,7 +288,7 @@ export class SessionState {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
     this.#setLeaf(ordinal, this.idOf(ordinal));
-    this.#context?.clear();
+    this.#context = undefined;
     this.#emitLeaf(previousLeafId);
   }
 
@@ -367,8 +364,8 @@ export class SessionState {
     this.#leaf = ordinal;
     this.#leafId = entry.id;
     if (this.#context !== undefined) {
-      if (this.#log.index.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
-      else this.#context.clear();
+      const isNext = this.#log.index.tree.parentAt(ordinal) === previous;
+      if (!isNext || !this.#context.extend(entry)) this.#context = undefined;
     }
     if (this.#events === undefined) return;
     if (this.#events.has("entry_appended")) this.#events.emit("entry_appended", { entry });
@@ -391,7 +388,7 @@ export class SessionState {
     if (revision === this.#revision) return;
     this.#revision = revision;
     this.#entries.rehang();
-    this.#context?.clear();
+    this.#context = undefined;
   }
 
   #listen(): void {
@@ -452,7 +449,7 @@ export class SessionState {
     this.#log = log;
     this.#cache = cache;
     this.#labelsAndName = undefined;
-    this.#context?.clear();
+    this.#context = undefined;
     this.#setLeaf(leaf, this.idOf(leaf));
     this.#revision = this.#log.index.revision;
     this.#listen();
@@ -488,6 +485,7 @@ function pathIn(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): Entr
     typeAt: (index) => heads.typeAt(ordinals[index] ?? 0),
     entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
     entriesAt: (indices) => {
+      if (indices === undefined) return cache.bodiesAt(ordinals);
       const wanted = new Int32Array(indices.length);
       for (let i = 0; i < wanted.length; i++) wanted[i] = ordinals[indices[i] ?? 0] ?? 0;
       return cache.bodiesAt(wanted);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "../../../src/core/format/json.ts";
-import { headerSettings, readHeader } from "../../../src/core/jsonl/session-header.ts";
+import { readHeader } from "../../../src/core/jsonl/session-header.ts";
 
 const record = (fields: object): JsonRecord => ({ type: "session", id: "s", ...fields });
 const headerOf = (fields: object) => readHeader(record(fields))?.header;
@@ -45,26 +45,5 @@ describe("readHeader", () => {
     expect(header).toMatchObject({ mine: { a: [1] }, leafId: "x", cwd: "" });
     expect(Object.keys(header ?? {})).toContain("__proto__");
     expect(Object.getPrototypeOf(header)).toBe(Object.prototype);
-  });
-});
-
-describe("headerSettings", () => {
-  it("gives the settings that some headers carry", () => {
-    expect(headerSettings({ provider: "p", modelId: "m", thinkingLevel: "high" })).toEqual({
-      thinkingLevel: "high",
-      model: { provider: "p", modelId: "m" },
-    });
-  });
-
-  it("gives no model by halves, and nothing that is no text", () => {
-    for (const header of [
-      undefined,
-      {},
-      { provider: "p" },
-      { modelId: "m" },
-      { provider: 1, modelId: "m", thinkingLevel: 2 },
-    ]) {
-      expect(headerSettings(header)).toEqual({ thinkingLevel: undefined, model: undefined });
-    }
   });
 });

@@ -166,7 +166,7 @@ function entryPathOf(
     mayHold: (type) => tree.hasType(type),
     typeAt: (index) => tree.typeAt(path[index] ?? NONE),
     entryAt: at,
-    entriesAt: (some) => some.map(at),
+    entriesAt: (some) => (some ?? path.map((_, index) => index)).map(at),
     indexOf: (id) => indices.get(tree.find(id)) ?? -1,
   };
 }

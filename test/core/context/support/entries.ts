@@ -98,7 +98,7 @@ export function watchedPath(
     mayHold: () => true,
     typeAt: (index) => entries[index]?.type ?? "",
     entryAt,
-    entriesAt: (indices) => indices.map(entryAt),
+    entriesAt: (indices) => (indices ?? [...entries.keys()]).map(entryAt),
     indexOf: (id) => entries.findIndex((entry) => entry.id === id),
   };
 }

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { ContextCache } from "../../../src/core/context/context-cache.ts";
 import { type EntryPath, entryPathOf } from "../../../src/core/context/entry-path.ts";
 import { findLeafPath } from "../../../src/core/context/leaf-path.ts";
 import { buildSessionContext, buildSessionProjection } from "../../../src/core/context/session-context.ts";
 import { assistant, user } from "../../support/messages.ts";
 import { brief, Line } from "./support/entries.ts";
+import { GrowingContext } from "./support/growing-context.ts";
 
 let line: Line;
-let cache: ContextCache;
+let cache: GrowingContext;
 let builds: number;
 
 beforeEach(() => {
   line = new Line();
-  cache = new ContextCache();
+  cache = new GrowingContext();
   builds = 0;
 });
 
@@ -23,7 +23,7 @@ const path = (): EntryPath => {
 const get = () => cache.get(path);
 const lastMade = () => get().context().messages.at(-1);
 
-describe("ContextCache", () => {
+describe("a growing context", () => {
   it("builds once and grows with what is appended", () => {
     expect(get().context().messages).toEqual([]);
     cache.extend(line.message(user("a")));
@@ -80,13 +80,14 @@ describe("ContextCache", () => {
     expect(get().context().messages).toEqual([]);
   });
 
-  it("falls back on the settings that it is given at each question", () => {
-    expect(get().context({ thinkingLevel: "low" }).thinkingLevel).toBe("low");
-    expect(get().projection({ model: { provider: "p", modelId: "m" } }).model).toEqual({
-      provider: "p",
-      modelId: "m",
-    });
-    expect(get().context()).toMatchObject({ thinkingLevel: "off", model: null });
+  it("falls back on the settings that it is given, until the path names others", () => {
+    const model = { provider: "p", modelId: "m" };
+    const grown = cache.get(path, { thinkingLevel: "low", model });
+    expect(grown.context()).toMatchObject({ thinkingLevel: "low", model });
+    cache.extend(line.add({ type: "thinking_level_change", thinkingLevel: "high" }));
+    expect(grown.projection()).toMatchObject({ thinkingLevel: "high", model });
+    cache.clear();
+    expect(get().context()).toMatchObject({ thinkingLevel: "high", model: null });
   });
 });
 

@@ -1,0 +1,32 @@
+import type { AnySessionEntry, ContextEditEntry } from "../format/entry.ts";
+import type { AgentMessage } from "../format/message.ts";
+import { type ReadBlob, withBlobImages } from "./blob-images.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import { projectSelected } from "./project-entry.ts";
+import type { ProjectEntry } from "./session-context.ts";
+
+/** The messages of an entry, and what they were made with. */
+interface MadeMessages {
+  readonly messages: AgentMessage[];
+  readonly edit: ContextEditEntry | undefined;
+  readonly keepsTail: boolean | undefined;
+}
+
+/**
+ * Makes a version of `projectSelected` that returns the same messages for the same entry and edit, for as long as the entry is held,
+ * however often a context is built.
+ *
+ * @param readBlob - Reads images that entries refer to. Default: finds none.
+ */
+export function cachedProjection(readBlob?: ReadBlob): ProjectEntry {
+  const made = new WeakMap<AnySessionEntry, MadeMessages>();
+  return (entry, edit, keepsTail) => {
+    const known = made.get(entry);
+    if (known !== undefined && known.edit === edit && known.keepsTail === keepsTail) return known.messages;
+    const projected = projectSelected(entry, edit, keepsTail);
+    const messages = projected.map((message) => withBlobImages(message, readBlob));
+    const isStored = messages.length === 0 || messages[0] === fieldsOf(entry)["message"];
+    if (!isStored) made.set(entry, { messages, edit, keepsTail });
+    return messages;
+  };
+}

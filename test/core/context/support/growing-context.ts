@@ -1,0 +1,24 @@
+import { cachedProjection } from "../../../../src/core/context/cached-projection.ts";
+import type { EntryPath } from "../../../../src/core/context/entry-path.ts";
+import type { SettingsFallback } from "../../../../src/core/context/path-settings.ts";
+import { PathProjection } from "../../../../src/core/context/session-context.ts";
+import type { AnySessionEntry } from "../../../../src/core/format/entry.ts";
+
+/** A context that grows with what is appended, and is built again otherwise, as a session does it. */
+export class GrowingContext {
+  readonly #project = cachedProjection();
+  #projection: PathProjection | undefined;
+
+  get(path: () => EntryPath, fallback?: SettingsFallback): PathProjection {
+    this.#projection ??= new PathProjection(path(), fallback, this.#project);
+    return this.#projection;
+  }
+
+  extend(entry: AnySessionEntry): void {
+    if (this.#projection?.extend(entry) === false) this.clear();
+  }
+
+  clear(): void {
+    this.#projection = undefined;
+  }
+}
