@@ -4,8 +4,8 @@ import { countCalls, type Operation } from "../tools/count-calls.ts";
 /** The files and functions that an operation on a session of 40 ordinary entries may run: in a new process, each is compiled. */
 const MAX_RUN: { readonly [operation in Operation]: readonly [files: number, functions: number] } = {
   open: [15, 70],
-  context: [19, 67],
-  appendAndContext: [23, 77],
+  context: [12, 45],
+  appendAndContext: [22, 73],
 };
 
 test("an open, a first context, and a later append with its context run few functions", () => {

@@ -15,7 +15,7 @@ import { WeakCache } from "./weak-cache.ts";
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** Bytes that stay when entries move to the weak cache, so that not every append starts another move. */
-const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
+const MIN_KEPT_BYTES = 15 * 1024 * 1024;
 
 /** Most bytes of lines whose entries are in the strong cache or wait to leave it. */
 const WAITING_BYTES = 256 * 1024 * 1024;
@@ -45,7 +45,8 @@ export class EntryCache {
   /** The first of them that is still here, and how many bytes their lines have. */
   #openedFrom = 0;
   #openedBytes = 0;
-  readonly #strong = new StrongCache();
+  /** Entries that were read or appended since; made when the first is. */
+  #strong: StrongCache | undefined;
   /** Entries that have left the strong one; made when the first does. */
   #weak: WeakCache | undefined;
   /** Whether an entry with a damaged body was made. */
@@ -138,6 +139,7 @@ export class EntryCache {
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
     if (ordinal < this.#opened.length) this.#opened[ordinal] = undefined;
+    this.#strong ??= new StrongCache();
     this.#strong.add(ordinal, entry, bytes);
     if (this.#strong.bytes + this.#openedBytes > KEPT_BYTES) this.#releaseLater();
   }
@@ -188,7 +190,7 @@ export class EntryCache {
       const moved = { ...entry, parentId };
       if (this.#live.has(ordinal)) this.#live.set(ordinal, moved);
       if (this.#opened[ordinal] !== undefined) this.#opened[ordinal] = moved;
-      else if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
+      else if (this.#strong?.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
       else this.remember(ordinal, moved, spans.lengthAt(ordinal));
     }
   }
@@ -196,21 +198,21 @@ export class EntryCache {
   /** What is held of each entry in the weak cache, and of each in the strong one. */
   *#held(): Generator<[number, Held], void> {
     for (const ordinal of this.#weak?.ordinals() ?? []) {
-      if (this.#strong.get(ordinal) !== undefined) continue;
+      if (this.#strong?.get(ordinal) !== undefined) continue;
       const held = { entry: this.#weak?.entryAt(ordinal), message: this.#weak?.messageAt(ordinal) };
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
     for (const [ordinal, entry] of this.#opened.entries()) {
       if (entry !== undefined) yield [ordinal, { entry, message: messageOf(entry) }];
     }
-    for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: messageOf(entry) }];
+    for (const [ordinal, entry] of this.#strong ?? []) yield [ordinal, { entry, message: messageOf(entry) }];
     for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: messageOf(entry) }];
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {
     return (
       this.#opened[ordinal] ??
-      this.#strong.get(ordinal) ??
+      this.#strong?.get(ordinal) ??
       this.#weak?.entryAt(ordinal) ??
       this.#live.get(ordinal)
     );
@@ -231,17 +233,25 @@ export class EntryCache {
     this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
   }
 
+  /** Bytes of the lines of all that does not wait in the weak cache. */
+  get #heldBytes(): number {
+    return (this.#strong?.bytes ?? 0) + this.#openedBytes;
+  }
+
+  get #count(): number {
+    return this.#strong?.count ?? 0;
+  }
+
   #releaseLater(): void {
     // A job may run long, and the timer fires only after it.
-    while (this.#strong.bytes + this.#openedBytes > WAITING_BYTES && this.#strong.count > 1)
-      this.#releaseOldest();
+    while (this.#heldBytes > WAITING_BYTES && this.#count > 1) this.#releaseOldest();
     this.#timer ??= later(() => this.#releaseSome(), 0).unref();
   }
 
   #releaseSome(): void {
     this.#timer = undefined;
     for (let i = 0; i < RELEASED_AT_ONCE; i++) {
-      if (this.#strong.bytes + this.#openedBytes <= LEAST_KEPT_BYTES || this.#strong.count <= 1) return;
+      if (this.#heldBytes <= MIN_KEPT_BYTES || this.#count <= 1) return;
       this.#releaseOldest();
     }
     this.#releaseLater();
@@ -253,7 +263,7 @@ export class EntryCache {
       this.#releaseOldestOpened();
       return;
     }
-    const gone = this.#strong.removeOldest();
+    const gone = this.#strong?.removeOldest();
     if (gone !== undefined) this.#addWeak(gone.ordinal, gone.entry);
   }
 
