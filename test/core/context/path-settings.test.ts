@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { headerSettings } from "../../../src/core/context/path-settings.ts";
+import { readHeaderSettings } from "../../../src/core/context/path-settings.ts";
 
-describe("headerSettings", () => {
+describe("readHeaderSettings", () => {
   it("gives the settings that some headers carry", () => {
-    expect(headerSettings({ provider: "p", modelId: "m", thinkingLevel: "high" })).toEqual({
+    expect(readHeaderSettings({ provider: "p", modelId: "m", thinkingLevel: "high" })).toEqual({
       thinkingLevel: "high",
       model: { provider: "p", modelId: "m" },
     });
@@ -17,7 +17,7 @@ describe("headerSettings", () => {
       { modelId: "m" },
       { provider: 1, modelId: "m", thinkingLevel: 2 },
     ]) {
-      expect(headerSettings(header)).toEqual({ thinkingLevel: undefined, model: undefined });
+      expect(readHeaderSettings(header)).toEqual({ thinkingLevel: undefined, model: undefined });
     }
   });
 });
