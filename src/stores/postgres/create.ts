@@ -104,7 +104,7 @@ class Making {
       if (row !== undefined)
         [this.#key, this.#revision] = [requiredText(row, "key"), numberOf(row, "revision")];
     }
-    const [added] = await run(`select ${addLines}($1, $2::json) as first`, [this.#key, givenLines(lines)]);
+    const [added] = await run(`select ${addLines}($1, $2::json, 0) as first`, [this.#key, givenLines(lines)]);
     if (added !== undefined) this.#lastSeq = numberOf(added, "first") + lines.length - 1;
   }
 }

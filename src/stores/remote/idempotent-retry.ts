@@ -80,6 +80,14 @@ function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHea
 const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
+/** Every gap is smaller: with a billion appends to one session, its positions are still safe integers. */
+const MAX_GAP = 2 ** 24;
+
+/** Returns a random number of positions to leave free before appended lines; see `AppendCondition`. */
+export function drawGap(): number {
+  return Math.floor(Math.random() * MAX_GAP);
+}
+
 /** Returns the entries that a process knows and a backend has lost, in order, without those that wait to be stored. */
 export function lostLines(
   known: RemoteLines,

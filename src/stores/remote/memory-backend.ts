@@ -76,15 +76,18 @@ export class MemoryBackend implements SessionBackend {
     lines: readonly NewEntryLine[],
     condition: AppendCondition = {},
   ): Promise<AppendReceipt> {
-    const { expectedLeafId, afterSeq } = condition;
+    const { expectedLeafId, afterSeq, gap = 0 } = condition;
     if (!this.#sessions.has(id) && afterSeq !== undefined && !this.#nextRevisions.has(id))
       throw writesLost(id);
     const session = this.#session(id);
     assertKnown(session, condition);
     const added = missingFrom(session, lines);
     if (added.length > 0 && expectedLeafId !== undefined) assertLeaf(session.lines, expectedLeafId);
-    add(session, added);
-    if (added.length > 0) notify(session);
+    if (added.length > 0) {
+      session.nextSeq += gap;
+      add(session, added);
+      notify(session);
+    }
     return receiptFor(session, lines);
   }
 

@@ -15,6 +15,7 @@ import { sessionNotFound } from "../contract/store-errors.ts";
 import { amendLines, type StoredChange } from "./amendment.ts";
 import {
   batchesOf,
+  drawGap,
   isMadeOf,
   lostLines,
   notRestored,
@@ -276,8 +277,10 @@ export class RemotePlace {
 
   /** What the backend must still have; nothing while lines are being changed, since their places are unknown then. */
   get #condition(): AppendCondition {
-    if (this.#amendments > 0 || this.#knownSeq === 0) return {};
+    const gap = drawGap();
+    if (this.#amendments > 0 || this.#knownSeq === 0) return { gap };
     return {
+      gap,
       afterSeq: this.#knownSeq,
       ...(this.#knownId !== undefined && { afterEntryId: this.#knownId }),
     };
@@ -329,7 +332,7 @@ export class RemotePlace {
     let afterSeq = stored.lines.at(-1)?.seq ?? 0;
     for (const batch of batchesOf(lost)) {
       const encoded = batch.map(({ text }) => newEntryLine(text, this.#withSearchText));
-      const answer = this.#backend.append(this.#id, encoded, { afterSeq });
+      const answer = this.#backend.append(this.#id, encoded, { afterSeq, gap: drawGap() });
       afterSeq = (await retriedOn("WRITES_LOST", answer)).lastSeq;
       this.#queue.noteAnswer();
     }

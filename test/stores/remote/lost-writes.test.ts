@@ -1,6 +1,8 @@
 import type { SessionManager } from "sessiontree";
 import { remoteStore, type SessionBackend } from "sessiontree/stores";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { entryFactsOf } from "../../../src/stores/contract/line-facts.ts";
+import { newEntryLine } from "../../../src/stores/remote/line-codec.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { all, assertWhole, exported } from "../../../src/stores/suite/kit.ts";
 import fc from "../../support/fast-check.ts";
@@ -48,9 +50,24 @@ function failover(): {
   };
 }
 
-/** Copies a session to a backend, as replication does. */
+async function* once(bytes: string): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(bytes);
+}
+
+/** Copies a session to a backend, with the positions of its lines, as replication does. */
 async function replicate(from: MemoryBackend, id: string, to: MemoryBackend): Promise<void> {
-  await remoteStore(to).importBytes(remoteStore(from).exportBytes(id));
+  const { lines } = await from.read(id, 0, 10_000);
+  const first = Math.max(
+    1,
+    lines.findIndex(({ text }) => entryFactsOf(text, false) !== undefined),
+  );
+  const begin = lines.slice(0, first).map(({ text }) => `${text}\n`);
+  await remoteStore(to).importBytes(once(begin.join("")));
+  let end = first;
+  for (const { seq, text } of lines.slice(first)) {
+    await to.append(id, [newEntryLine(text, true)], { gap: seq - end - 1 });
+    end = seq;
+  }
 }
 
 test("a session that was lost whole is made again with the same bytes, by whoever appends first", async () => {
@@ -61,11 +78,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
     '{"type":"message","id":"000000a1","parentId":null,"timestamp":"2026-03-01T12:00:00.000Z","message":{"role":"user","content":"a"}}',
     "",
   ].join("\n");
-  await remoteStore(backend).importBytes(
-    (async function* () {
-      yield Buffer.from(bytes);
-    })(),
-  );
+  await remoteStore(backend).importBytes(once(bytes));
   const [mine, theirs] = [
     await remoteStore(backend, QUICK).open("one"),
     await remoteStore(backend, QUICK).open("one"),
@@ -218,6 +231,112 @@ test("what is lost right after it was taken, before others' lines were read, is 
   const fresh = await remoteStore(standby).open(id);
   expect(fresh.getPathIds(last)).toEqual([...session.getPathIds(last)]);
   expect(fresh.getEntryCount()).toBe(2);
+});
+
+/** Entries that a process alone holds, at places that others' entries got after a failover. */
+describe("what a process holds is restored although the last line that it knows is where it was", () => {
+  /**
+   * Returns a process that knows the entries root, lost, and kept, and two that know of these only what they wrote: one wrote root,
+   * the other one kept, and did not yet read what is before it.
+   */
+  async function threeProcesses({ isWriterGone = false } = {}) {
+    const { backend, primary, to } = failover();
+    const other = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
+    say(other, "root");
+    await other.flush();
+    const standbys = [new MemoryBackend(), new MemoryBackend()] as const;
+    for (const standby of standbys) await replicate(primary, "one", standby);
+    const holder = await remoteStore(backend, QUICK).open("one");
+    let canRead = true;
+    const read: SessionBackend["read"] = async (...given) => {
+      if (!canRead) throw new Error("the connection was lost");
+      return backend.read(...given);
+    };
+    const late = await remoteStore(overBackend(backend, { read }), QUICK).open("one");
+    const writer = isWriterGone ? await remoteStore(backend, QUICK).open("one") : holder;
+    const lost = say(writer, "lost");
+    await writer.flush();
+    if (isWriterGone) await writer.close();
+    canRead = false;
+    const kept = say(late, "kept");
+    await expect.poll(async () => (await primary.read("one", 0, 10)).lines.length).toBe(4);
+    await holder.pull();
+    expect(idsOf(holder)).toContain(kept);
+    /** Lets another entry take the place of the lost one, and the kept one follow it. */
+    const replaceLost = async () => {
+      say(other, "instead");
+      await other.flush();
+      canRead = true;
+      await late.flush();
+    };
+    const assertAllThere = async () => {
+      for (const session of [holder, other, late]) await session.pull();
+      const fresh = await remoteStore(backend).open("one");
+      expect(idsOf(fresh)).toContain(lost);
+      assertWhole(fresh);
+      for (const session of [holder, other, late]) expect(idsOf(session)).toEqual(idsOf(fresh));
+    };
+    return { to, standbys, holder, other, late, replaceLost, assertAllThere };
+  }
+
+  test.each(["itself", "a process that is gone"])("it was written by %s", async (writer) => {
+    const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses({
+      isWriterGone: writer !== "itself",
+    });
+    to(standbys[0]);
+    await replaceLost();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("the whole session was made again", async () => {
+    const { to, holder, replaceLost, assertAllThere } = await threeProcesses();
+    to(new MemoryBackend());
+    await replaceLost();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("more was appended after it", async () => {
+    const { to, standbys, holder, other, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    say(other, "more");
+    await other.flush();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("it only pulls", async () => {
+    const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    await holder.pull();
+    await assertAllThere();
+  });
+
+  test("it redacts", async () => {
+    const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    holder.redact(idsOf(holder)[0] ?? "");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("another process restored it there", async () => {
+    const { to, standbys, holder, late, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    to(standbys[1]);
+    await late.pull();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
 });
 
 const step = fc.record({
