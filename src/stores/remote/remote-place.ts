@@ -9,7 +9,6 @@ import type {
   AppendReceipt,
   LinePage,
   SessionBackend,
-  StoredLine,
 } from "../contract/session-backend.ts";
 import { sessionNotFound } from "../contract/store-errors.ts";
 import { amendLines, type StoredChange } from "./amendment.ts";
@@ -23,7 +22,7 @@ import {
   unchangedLines,
 } from "./idempotent-retry.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
-import { PAGE_LINES, RemoteLines, readAllLines, sessionIn } from "./remote-lines.ts";
+import { RemoteLines, readAllLines, readNext, type WholeSession } from "./remote-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
 import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
 
@@ -96,11 +95,11 @@ export class RemotePlace {
   async load(id: string, pace: RetryPace, { signal, onProgress }: LoadOptions): Promise<void> {
     for (let isEnd = false; !isEnd; ) {
       const page = await untilAnswered(
-        () => this.#backend.read(id, this.#knownSeq, PAGE_LINES),
+        () => readNext(this.#backend, id, this.#knownSeq, this.lines.lastEntryId),
         pace,
         signal,
       );
-      if (page.revision !== this.#revision && this.#knownSeq > 0) {
+      if (page === undefined || (page.revision !== this.#revision && this.#knownSeq > 0)) {
         [this.lines, this.#knownSeq] = [new RemoteLines(), 0];
         continue;
       }
@@ -158,17 +157,19 @@ export class RemotePlace {
     this.lines = lines;
     this.#open = undefined;
     this.#amendments++;
-    let isDone = false;
     this.#queue.push({
       isOptional: false,
       run: async () => {
-        if (!isDone) {
-          await this.#assertKnown(more);
-          await amendLines(this.#backend, this.#id, change, more);
-        }
-        if (!isDone) this.#amendments--;
-        isDone = true;
-        await this.#reload();
+        await this.#assertKnown(more);
+        const { before, after } = await amendLines(this.#backend, this.#id, change, more);
+        const stored = await this.#readAll();
+        if (stored.revision < after) throw lostAtOnce();
+        if (before === this.#revision) this.#revision = after;
+        // Of several amendments, the last one looks for what was lost: the others' lines are not yet there.
+        const isLast = this.#amendments === 1 && stored.revision === this.#revision;
+        if (isLast && this.#lostLines(stored, more()).length > 0) throw lostAtOnce();
+        this.#amendments--;
+        this.#takeAll(stored);
       },
     });
   }
@@ -208,13 +209,17 @@ export class RemotePlace {
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     const encoded = newEntryLine(line.text, this.#withSearchText);
     this.#open = undefined;
+    // What was accepted, and then lost, is appended again as a known line is.
+    let isAccepted = false;
     const job: Job = {
       isOptional: true,
       run: repeatable(async (isRepeated) => {
         try {
           await this.#afterKnown(async (condition, isAgain) => {
             const isSent = (isRepeated || isAgain) && (await this.#unsent([line])).length === 0;
-            if (!isSent) await this.#backend.append(this.#id, [encoded], { ...condition, expectedLeafId });
+            const given = isAccepted ? condition : { ...condition, expectedLeafId };
+            if (!isSent) await this.#backend.append(this.#id, [encoded], given);
+            isAccepted = true;
           });
         } catch (error) {
           if (isSessionError(error, "STALE_LEAF")) await retriedOn("SESSION_NOT_FOUND", this.#catchUp());
@@ -316,18 +321,18 @@ export class RemotePlace {
    */
   async #restore(unsent: readonly LogLine[]): Promise<void> {
     const stored = await this.#readStored();
-    if (stored === undefined) return this.#createAgain();
-    const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
-    const lost = lostLines(this.lines, stored.lines, waiting);
-    if (lost.length > 0 && (this.#isReadOnly || stored.revision !== this.#revision)) {
+    return stored === undefined ? this.#createAgain() : this.#restoreTo(stored, unsent);
+  }
+
+  async #restoreTo(stored: WholeSession, unsent: readonly LogLine[]): Promise<void> {
+    const lost = this.#lostLines(stored, unsent);
+    if (lost.length === 0) return this.#takeAll(stored);
+    if (this.#isReadOnly || stored.revision !== this.#revision) {
       const error = notRestored(this.#id, lost.length);
-      if (!this.#isReadOnly) {
-        this.#report(error.message);
-        throw error;
-      }
-      await this.#reload();
+      if (this.#isReadOnly) this.#takeAll(stored);
       this.#report(error.message);
-      return;
+      if (this.#isReadOnly) return;
+      throw error;
     }
     let afterSeq = stored.lines.at(-1)?.seq ?? 0;
     for (const batch of batchesOf(lost)) {
@@ -336,14 +341,34 @@ export class RemotePlace {
       afterSeq = (await retriedOn("WRITES_LOST", answer)).lastSeq;
       this.#queue.noteAnswer();
     }
-    await retriedOn("SESSION_NOT_FOUND", this.#reload());
-    if (lost.length > 0) this.#listener.onRestored(lost.map(({ head }) => head.id));
+    await this.#takeRestored(
+      lost.map(({ head }) => head.id),
+      unsent,
+    );
+  }
+
+  /** Reads everything after lost entries were appended again, unless some were lost once more. */
+  async #takeRestored(ids: readonly string[], unsent: readonly LogLine[]): Promise<void> {
+    const stored = await retriedOn("SESSION_NOT_FOUND", this.#readAll());
+    if (this.#lostLines(stored, unsent).length > 0) throw lostAtOnce();
+    this.#takeAll(stored);
+    this.#listener.onRestored(ids);
+  }
+
+  /** Returns the entries that are known to have been stored, and are not. */
+  #lostLines(stored: WholeSession, unsent: readonly LogLine[]): LogLine[] {
+    const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
+    return lostLines(this.lines, stored, waiting);
+  }
+
+  #readAll(): Promise<WholeSession> {
+    return readAllLines(this.#backend, this.#id, () => this.#queue.noteAnswer());
   }
 
   /** Reads all stored lines; undefined if the session is gone. */
-  async #readStored(): Promise<{ readonly lines: StoredLine[]; readonly revision: number } | undefined> {
+  async #readStored(): Promise<WholeSession | undefined> {
     try {
-      return await readAllLines(this.#backend, this.#id, () => this.#queue.noteAnswer());
+      return await this.#readAll();
     } catch (error) {
       // While lines are being changed, these cannot make it again.
       if (!isSessionError(error, "SESSION_NOT_FOUND") || this.#amendments > 0) throw error;
@@ -359,8 +384,10 @@ export class RemotePlace {
     if (this.#isReadOnly) throw sessionNotFound(this.#id);
     // Another process may have made it first: the next attempt finds what that one lacks.
     await retriedOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
-    await retriedOn("SESSION_NOT_FOUND", this.#reload());
-    this.#listener.onRestored(ids.filter((id) => !waiting.has(id)));
+    await this.#takeRestored(
+      ids.filter((id) => !waiting.has(id)),
+      [],
+    );
   }
 
   #report(message: string): void {
@@ -405,22 +432,25 @@ export class RemotePlace {
 
   /** Reads the lines behind the last known one; undefined if that one was lost, and all lines were read anew instead. */
   async #readBehind(): Promise<LinePage | undefined> {
-    try {
-      return await this.#backend.read(this.#id, this.#knownSeq, PAGE_LINES, this.#knownId);
-    } catch (error) {
-      if (!isSessionError(error, "WRITES_LOST")) throw error;
-      await this.#restore([]);
-      return undefined;
-    }
+    const page = await readNext(this.#backend, this.#id, this.#knownSeq, this.#knownId);
+    if (page === undefined) await this.#restore([]);
+    return page;
   }
 
-  /** Reads everything anew, since lines were changed. */
+  /** Reads everything again, since lines may have been changed. */
   async #reload(): Promise<void> {
-    const noteAnswer = () => this.#queue.noteAnswer();
-    const { lines, revision } = await readAllLines(this.#backend, this.#id, noteAnswer);
+    const stored = await this.#readAll();
+    if (this.#amendments > 0) return;
+    // A change may have removed entries, and nothing else may.
+    if (stored.revision > this.#revision) this.#takeAll(stored);
+    else await this.#restoreTo(stored, []);
+  }
+
+  /** Makes the stored lines the known ones, unless lines are being changed. */
+  #takeAll({ lines, known, revision }: WholeSession): void {
     if (this.#amendments > 0) return;
     const before = this.lines.index;
-    this.lines = sessionIn(lines);
+    this.lines = known;
     this.lines.adopt(this.#waiting);
     this.#knownSeq = lines.at(-1)?.seq ?? 0;
     this.#knownId = this.lines.lastEntryId;

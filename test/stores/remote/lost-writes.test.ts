@@ -233,6 +233,92 @@ test("what is lost right after it was taken, before others' lines were read, is 
   expect(fresh.getEntryCount()).toBe(2);
 });
 
+test("an entry that was taken on a condition, and then lost, is sent again without it", async () => {
+  const { backend, primary, to } = failover();
+  const standby = new MemoryBackend();
+  let isTaken = false;
+  const losing = overBackend(backend, {
+    append: async (...given) => {
+      const receipt = await backend.append(...given);
+      if (isTaken) to(standby);
+      isTaken = false;
+      return receipt;
+    },
+  });
+  const session = remoteStore(losing, QUICK).create({ cwd: "/p" });
+  say(session, "one");
+  await session.flush();
+  const id = session.getSessionId();
+  await replicate(primary, id, standby);
+  const other = await remoteStore(standby).open(id);
+  say(other, "of another");
+  await other.flush();
+  isTaken = true;
+  await session.appendIfLeaf({ type: "custom", customType: "x", data: 1 });
+  const fresh = await remoteStore(standby).open(id);
+  expect(fresh.getEntries().map(({ type }) => type)).toEqual(["message", "message", "custom"]);
+  expect(idsOf(session)).toEqual(idsOf(fresh));
+});
+
+describe("what is lost between a check and the read after it is restored", () => {
+  /** Returns a process that holds an entry that `lose` loses, with a hook into its calls. */
+  async function holderOfLost() {
+    const { backend, primary, to } = failover();
+    const standby = new MemoryBackend();
+    const on: { append?: () => void; amend?: () => void; amended?: () => void } = {};
+    const hooked = overBackend(backend, {
+      append: async (...given) => {
+        const receipt = await backend.append(...given);
+        on.append?.();
+        return receipt;
+      },
+      amend: async (...given) => {
+        on.amend?.();
+        const receipt = await backend.amend?.(...given);
+        on.amended?.();
+        return receipt;
+      },
+    });
+    const session = remoteStore(hooked, QUICK).create({ cwd: "/p" });
+    const root = say(session, "the secret");
+    await session.flush();
+    const id = session.getSessionId();
+    await replicate(primary, id, standby);
+    const lost = say(session, "lost");
+    await session.flush();
+    const lose = () => {
+      to(standby);
+      for (const name of ["append", "amend", "amended"] as const) delete on[name];
+    };
+    const assertThere = async (text: RegExp) => {
+      const fresh = await remoteStore(standby).open(id);
+      expect(idsOf(fresh)).toContain(lost);
+      expect(idsOf(session)).toEqual(idsOf(fresh));
+      expect(await exported(remoteStore(standby), id)).toMatch(text);
+    };
+    return { primary, session, root, id, on, lose, assertThere };
+  }
+
+  test("after an append to a session that another process has redacted", async () => {
+    const { primary, session, root, id, on, lose, assertThere } = await holderOfLost();
+    const other = await remoteStore(primary).open(id);
+    other.redact(root);
+    await other.flush();
+    on.append = lose;
+    say(session, "next");
+    await session.flush();
+    await assertThere(/next/);
+  });
+
+  test.each(["amend", "amended"] as const)("in a redaction, when its call is at %s", async (moment) => {
+    const { session, root, on, lose, assertThere } = await holderOfLost();
+    on[moment] = lose;
+    session.redact(root);
+    await session.flush();
+    await assertThere(/^((?!the secret).)*$/s);
+  });
+});
+
 /** Entries that a process alone holds, at places that others' entries got after a failover. */
 describe("what a process holds is restored although the last line that it knows is where it was", () => {
   /**
