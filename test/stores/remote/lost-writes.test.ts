@@ -260,6 +260,66 @@ test("an entry that was taken on a condition, and then lost, is sent again witho
   expect(idsOf(session)).toEqual(idsOf(fresh));
 });
 
+/** Returns a backend that answers in pages of one line, and calls `between` after the first page that ends with an entry. */
+function pageByPage(backend: SessionBackend, between: () => void): SessionBackend {
+  let isCalled = false;
+  return overBackend(backend, {
+    read: async (id, afterSeq, _limit, entryId) => {
+      const page = await backend.read(id, afterSeq, 1, entryId);
+      const { text = "" } = page.lines[0] ?? {};
+      if (!isCalled && text.includes("lost")) {
+        isCalled = true;
+        between();
+      }
+      return page;
+    },
+  });
+}
+
+test("a session that is opened while a failover takes lines of its first pages has none of them", async () => {
+  const { backend, primary, to } = failover();
+  const session = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
+  say(session, "root");
+  await session.flush();
+  const standby = new MemoryBackend();
+  await replicate(primary, "one", standby);
+  say(session, "lost");
+  await session.flush();
+  say(session, "lost, too");
+  await session.flush();
+  const other = await remoteStore(standby).open("one");
+  say(other, "instead");
+  await other.flush();
+  const opened = await remoteStore(
+    pageByPage(backend, () => to(standby)),
+    QUICK,
+  ).open("one");
+  expect(idsOf(opened)).toEqual(idsOf(other));
+});
+
+test("a session that is read again while a failover takes lines of its first pages has none of them", async () => {
+  const { backend, primary, to } = failover();
+  const session = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
+  say(session, "root");
+  await session.flush();
+  const standbys = [new MemoryBackend(), new MemoryBackend()] as const;
+  for (const standby of standbys) await replicate(primary, "one", standby);
+  say(session, "kept");
+  await session.flush();
+  const [kept] = (await primary.read("one", 2, 1)).lines.map(({ text }) => newEntryLine(text, true));
+  if (kept === undefined) throw new Error("nothing was kept");
+  say(await remoteStore(standbys[0]).open("one"), "lost");
+  await expect.poll(async () => (await standbys[0].read("one", 2, 1)).lines.length).toBe(1);
+  for (const standby of standbys) await standby.append("one", [kept], { gap: 2 ** 25 });
+  const reader = await remoteStore(
+    pageByPage(backend, () => to(standbys[1])),
+    QUICK,
+  ).open("one");
+  to(standbys[0]);
+  await reader.pull();
+  expect(idsOf(reader)).toEqual(idsOf(await remoteStore(standbys[1]).open("one")));
+});
+
 describe("what is lost between a check and the read after it is restored", () => {
   /** Returns a process that holds an entry that `lose` loses, with a hook into its calls. */
   async function holderOfLost() {
@@ -425,6 +485,8 @@ describe("what a process holds is restored although the last line that it knows 
   });
 });
 
+const nextTask = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 const step = fc.record({
   writer: fc.nat(2),
   what: fc.constantFrom(
@@ -435,6 +497,8 @@ const step = fc.record({
       "many",
       "flush",
       "flush",
+      "wait",
+      "wait",
       "condition",
       "branch",
       "pull",
@@ -450,12 +514,15 @@ test("failovers at any moment: what a live process holds is there in the end, on
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
       const { backend, primary, to } = failover();
       let isSlow = false;
+      const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
+        const answer = await call();
+        if (isSlow) await nextTask();
+        return answer;
+      };
       const slow = overBackend(backend, {
-        append: async (...given) => {
-          const receipt = await backend.append(...given);
-          if (isSlow) await new Promise((resolve) => setImmediate(resolve));
-          return receipt;
-        },
+        create: (...given) => slowly(() => backend.create(...given)),
+        read: (...given) => slowly(() => backend.read(...given)),
+        append: (...given) => slowly(() => backend.append(...given)),
       });
       const first = remoteStore(slow, QUICK).create({ cwd: "/p" });
       say(first, "root");
@@ -475,6 +542,7 @@ test("failovers at any moment: what a live process holds is there in the end, on
         if (what === "many") for (let i = 0; i < 5; i++) say(session, `many ${i}`);
         if (what === "branch") session.branch(known[at % known.length] ?? "");
         if (what === "flush") await session.flush();
+        if (what === "wait") await nextTask();
         // What is gone whole is made again by an append, not by a look.
         const gone = (error: unknown) => expect(error).toMatchObject({ code: "SESSION_NOT_FOUND" });
         if (what === "pull") calls.push(session.pull().catch(gone));
