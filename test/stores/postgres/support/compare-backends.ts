@@ -41,7 +41,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     ),
   {
     weight: 4,
-    arbitrary: fc.tuple(sessionId, lines).map(([id, more]) => stepOf((backend) => backend.append(id, more))),
+    arbitrary: fc
+      .tuple(sessionId, lines, fc.nat(3))
+      .map(([id, more, gap]) => stepOf((backend) => backend.append(id, more, { gap }))),
   },
   {
     weight: 4,
