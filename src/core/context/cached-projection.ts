@@ -1,8 +1,8 @@
 import type { AnySessionEntry, ContextEditEntry } from "../format/entry.ts";
 import type { AgentMessage } from "../format/message.ts";
 import { type ReadBlob, withBlobImages } from "./blob-images.ts";
-import { fieldsOf } from "./entry-fields.ts";
-import { projectSelected } from "./project-entry.ts";
+import { toRecord } from "./entry-fields.ts";
+import { projectSelectedEntry } from "./project-entry.ts";
 import type { ProjectEntry } from "./session-context.ts";
 
 /** The messages of an entry, and what they were made with. */
@@ -13,7 +13,7 @@ interface MadeMessages {
 }
 
 /**
- * Makes a version of `projectSelected` that returns the same messages for the same entry and edit, for as long as the entry is held,
+ * Makes a version of `projectSelectedEntry` that returns the same messages for the same entry and edit, for as long as the entry is held,
  * however often a context is built.
  *
  * @param readBlob - Reads images that entries refer to. Default: finds none.
@@ -23,9 +23,9 @@ export function cachedProjection(readBlob?: ReadBlob): ProjectEntry {
   return (entry, edit, keepsTail) => {
     const known = made.get(entry);
     if (known !== undefined && known.edit === edit && known.keepsTail === keepsTail) return known.messages;
-    const projected = projectSelected(entry, edit, keepsTail);
+    const projected = projectSelectedEntry(entry, edit, keepsTail);
     const messages = projected.map((message) => withBlobImages(message, readBlob));
-    const isStored = messages.length === 0 || messages[0] === fieldsOf(entry)["message"];
+    const isStored = messages.length === 0 || messages[0] === toRecord(entry)["message"];
     if (!isStored) made.set(entry, { messages, edit, keepsTail });
     return messages;
   };

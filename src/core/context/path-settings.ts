@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
 /** A model and its provider. */
@@ -33,15 +33,15 @@ const MODEL_TYPES = ["model_change", "message"];
 export function findSettings(path: EntryPath): PathSettings {
   const setsLevel = path.mayHold(LEVEL_TYPE);
   return {
-    thinkingLevel: setsLevel ? findLast(path, LEVEL_TYPES, thinkingLevelSetBy) : undefined,
-    model: findLast(path, MODEL_TYPES, modelSetBy),
+    thinkingLevel: setsLevel ? findLast(path, LEVEL_TYPES, findThinkingLevel) : undefined,
+    model: findLast(path, MODEL_TYPES, findModel),
   };
 }
 
 /** Returns the thinking level that an entry sets, or undefined if it sets none. */
-export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
+export function findThinkingLevel(entry: AnySessionEntry): string | undefined {
   if (entry.type !== LEVEL_TYPE) return undefined;
-  const { thinkingLevel } = fieldsOf(entry);
+  const { thinkingLevel } = toRecord(entry);
   return typeof thinkingLevel === "string" ? thinkingLevel : undefined;
 }
 
@@ -49,24 +49,24 @@ export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
  * Returns the model that an entry sets, as a model change or an answer; undefined if it does not name provider and
  * model.
  */
-export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
+export function findModel(entry: AnySessionEntry): ModelChoice | undefined {
   if (entry.type === "model_change") {
-    const fields = fieldsOf(entry);
-    return modelChoice(fields["provider"], fields["modelId"]) ?? mainModelIn(fields);
+    const fields = toRecord(entry);
+    return toModelChoice(fields["provider"], fields["modelId"]) ?? parseMainModel(fields);
   }
   const message: unknown = entry.type === "message" && "message" in entry ? entry.message : undefined;
   if (typeof message !== "object" || message === null || !("role" in message)) return undefined;
   const isAnswer = message.role === "assistant" && "provider" in message && "model" in message;
-  return isAnswer ? modelChoice(message.provider, message.model) : undefined;
+  return isAnswer ? toModelChoice(message.provider, message.model) : undefined;
 }
 
 /** Returns a model in oh-my-pi's form, `provider/model`, if it is for the main role. */
-function mainModelIn({ model, role = "default" }: JsonRecord): ModelChoice | undefined {
+function parseMainModel({ model, role = "default" }: JsonRecord): ModelChoice | undefined {
   const [, provider, modelId] = (typeof model === "string" && /^([^/]+)\/(.+)$/s.exec(model)) || [];
-  return role === "default" ? modelChoice(provider, modelId) : undefined;
+  return role === "default" ? toModelChoice(provider, modelId) : undefined;
 }
 
-function modelChoice(provider: unknown, modelId: unknown): ModelChoice | undefined {
+function toModelChoice(provider: unknown, modelId: unknown): ModelChoice | undefined {
   return typeof provider === "string" && typeof modelId === "string" ? { provider, modelId } : undefined;
 }
 
@@ -89,6 +89,6 @@ export function headerSettings(header: object | undefined): PathSettings {
   const { thinkingLevel, provider, modelId }: JsonRecord = { ...header };
   return {
     thinkingLevel: typeof thinkingLevel === "string" ? thinkingLevel : undefined,
-    model: modelChoice(provider, modelId),
+    model: toModelChoice(provider, modelId),
   };
 }

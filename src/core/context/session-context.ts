@@ -8,17 +8,17 @@ import {
 } from "../format/entry.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { AgentMessage } from "../format/message.ts";
-import { fieldsOf } from "./entry-fields.ts";
-import { type EntryPath, entryPathOf } from "./entry-path.ts";
+import { toRecord } from "./entry-fields.ts";
+import { type EntryPath, makeEntryPath } from "./entry-path.ts";
 import { findLeafPath } from "./leaf-path.ts";
 import {
+  findModel,
   findSettings,
+  findThinkingLevel,
   type ModelChoice,
-  modelSetBy,
   type SettingsFallback,
-  thinkingLevelSetBy,
 } from "./path-settings.ts";
-import { getStoredMessage, isContextEdit, projectSelected } from "./project-entry.ts";
+import { getStoredMessage, isContextEdit, projectSelectedEntry } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
 /** What a model sees at a leaf, and the model. */
@@ -50,8 +50,8 @@ type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
  */
 const COPIED_AT_ONCE = 1000;
 
-/** Returns the messages of one entry: `projectSelected`, or a caching version of it. */
-export type ProjectEntry = typeof projectSelected;
+/** Returns the messages of one entry: `projectSelectedEntry`, or a caching version of it. */
+export type ProjectEntry = typeof projectSelectedEntry;
 
 /**
  * The projection of one path, which grows with the path.
@@ -73,7 +73,11 @@ export class PathProjection {
   #model: ModelChoice | null;
 
   /** @param fallback - Settings if the path names none. Default: `"off"` and null. */
-  constructor(path: EntryPath, fallback: SettingsFallback = {}, project: ProjectEntry = projectSelected) {
+  constructor(
+    path: EntryPath,
+    fallback: SettingsFallback = {},
+    project: ProjectEntry = projectSelectedEntry,
+  ) {
     this.#project = project;
     // Nearly all paths hold neither, and then all entries are selected.
     const isSelective = path.mayHold("compaction") || path.mayHold(RESET_TYPE);
@@ -99,8 +103,8 @@ export class PathProjection {
     const { role } = this.#add(entry, this.#edits.size === 0 ? undefined : this.#edits.get(entry.id)) ?? {};
     // They set neither.
     if (role === "user" || role === "toolResult") return true;
-    this.#thinkingLevel = thinkingLevelSetBy(entry) ?? this.#thinkingLevel;
-    this.#model = modelSetBy(entry) ?? this.#model;
+    this.#thinkingLevel = findThinkingLevel(entry) ?? this.#thinkingLevel;
+    this.#model = findModel(entry) ?? this.#model;
     return true;
   }
 
@@ -114,7 +118,7 @@ export class PathProjection {
     const settings = this.#settings();
     const messages = this.#messages;
     if (messages.length <= COPIED_AT_ONCE) return { messages: messages.slice(), ...settings };
-    return copiedOnDemand(messages, settings);
+    return copyOnDemand(messages, settings);
   }
 
   /** Returns the current projection; `entries` and `messages` are copies. */
@@ -201,7 +205,7 @@ function readSelected(
  *
  * Copying 100,000 messages takes far longer than an append, and some callers only need the settings.
  */
-function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
+function copyOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
   const length = growing.length;
   let copy: AgentMessage[] | undefined;
   return {
@@ -241,7 +245,7 @@ export function buildContextEntries(
   leafId?: string | null,
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): SessionEntry[] {
-  return projectionAt(entries, leafId, byId).contextEntries();
+  return projectLeaf(entries, leafId, byId).contextEntries();
 }
 
 /**
@@ -257,7 +261,7 @@ export function buildSessionProjection(
   leafId?: string | null,
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): SessionProjection {
-  return projectionAt(entries, leafId, byId).projection();
+  return projectLeaf(entries, leafId, byId).projection();
 }
 
 /**
@@ -273,7 +277,7 @@ export function buildSessionContext(
   leafId?: string | null,
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): SessionContext {
-  return projectionAt(entries, leafId, byId).context();
+  return projectLeaf(entries, leafId, byId).context();
 }
 
 /** Returns the last compaction in an array of entries, or null if it holds none. */
@@ -284,13 +288,13 @@ export function getLatestCompactionEntry(
 }
 
 function isCompaction(entry: AnySessionEntry | SessionHeader): entry is CompactionEntry {
-  return fieldsOf(entry)["type"] === "compaction";
+  return toRecord(entry)["type"] === "compaction";
 }
 
-function projectionAt(
+function projectLeaf(
   entries: readonly (AnySessionEntry | SessionHeader)[],
   leafId: string | null | undefined,
   byId: ReadonlyMap<string, AnySessionEntry> | undefined,
 ): PathProjection {
-  return new PathProjection(entryPathOf(findLeafPath(entries, leafId, byId)));
+  return new PathProjection(makeEntryPath(findLeafPath(entries, leafId, byId)));
 }

@@ -5,7 +5,7 @@ import type { EntryHead } from "../../core/format/head.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { encodeAnyRecord } from "../../core/jsonl/encode.ts";
-import { DAMAGED_TYPE, damagedEntry, entryAt } from "../../core/jsonl/entry-body.ts";
+import { DAMAGED_TYPE, decodeEntryAt, makeDamagedEntry } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionLog } from "./session-log.ts";
@@ -65,7 +65,7 @@ export class EntryCache {
     return (
       this.#known(ordinal) ??
       this.entriesAt([ordinal])[0] ??
-      damagedEntry(this.#log.index.tree.headAt(ordinal))
+      makeDamagedEntry(this.#log.index.tree.headAt(ordinal))
     );
   }
 
@@ -132,7 +132,7 @@ export class EntryCache {
         entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
       });
     }
-    return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
+    return isComplete(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
   /** Caches an entry that was just appended, so that callers get this object; for good if its line says something else. */
@@ -165,12 +165,12 @@ export class EntryCache {
     try {
       this.#readTexts(ordinals, (ordinal, text) => {
         const record = parseRecord(text);
-        const written = record && entryAt(record, tree, ordinal, this.#log.index);
+        const written = record && decodeEntryAt(record, tree, ordinal, this.#log.index);
         const { entry, message } = held.get(ordinal) ?? {};
         if (written === undefined) return;
         if (entry !== undefined && encodeAnyRecord(written) === encodeAnyRecord(entry)) {
           this.remember(ordinal, entry, text.length, live.has(entry));
-        } else if (saysTheSame(written, message)) {
+        } else if (hasSameMessage(written, message)) {
           this.remember(ordinal, withMessage(written, message), text.length);
         }
       });
@@ -203,10 +203,10 @@ export class EntryCache {
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
     for (const [ordinal, entry] of this.#opened.entries()) {
-      if (entry !== undefined) yield [ordinal, { entry, message: messageOf(entry) }];
+      if (entry !== undefined) yield [ordinal, { entry, message: getMessage(entry) }];
     }
-    for (const [ordinal, entry] of this.#strong ?? []) yield [ordinal, { entry, message: messageOf(entry) }];
-    for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: messageOf(entry) }];
+    for (const [ordinal, entry] of this.#strong ?? []) yield [ordinal, { entry, message: getMessage(entry) }];
+    for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: getMessage(entry) }];
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {
@@ -221,7 +221,7 @@ export class EntryCache {
   /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
   #take(heads: EntryTree, ordinal: number, text: string): AnySessionEntry {
     const record = parseRecord(text);
-    const read = record && entryAt(record, heads, ordinal, this.#log.index);
+    const read = record && decodeEntryAt(record, heads, ordinal, this.#log.index);
     const message = this.#weak?.messageAt(ordinal);
     const entry =
       read === undefined ? this.#reportDamaged(heads.headAt(ordinal)) : withMessage(read, message);
@@ -288,11 +288,11 @@ export class EntryCache {
     const { index } = this.#log;
     index.report(makeIssue("BODY_DAMAGED", index.spans.at(index.tree.find(head.id)), head.id));
     this.#holdsDamaged = true;
-    return damagedEntry(head);
+    return makeDamagedEntry(head);
   }
 }
 
-function isWhole(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {
+function isComplete(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {
   return !entries.includes(undefined);
 }
 
@@ -300,13 +300,13 @@ function isDamaged(entry: AnySessionEntry): boolean {
   return entry.type === DAMAGED_TYPE && "originalType" in entry;
 }
 
-function messageOf(entry: AnySessionEntry): unknown {
+function getMessage(entry: AnySessionEntry): unknown {
   return "message" in entry ? entry.message : undefined;
 }
 
 /** Whether an entry that was read holds a message, which may have been held in another place of a tree. */
-function saysTheSame(written: AnySessionEntry, message: unknown): message is JsonRecord {
-  const there = messageOf(written);
+function hasSameMessage(written: AnySessionEntry, message: unknown): message is JsonRecord {
+  const there = getMessage(written);
   return isJsonRecord(there) && isJsonRecord(message) && encodeAnyRecord(there) === encodeAnyRecord(message);
 }
 

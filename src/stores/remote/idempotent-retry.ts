@@ -9,7 +9,7 @@ import type { SessionBackend } from "../contract/session-backend.ts";
 import { type RemoteLines, readAllLines, type WholeSession } from "./remote-lines.ts";
 
 /** Tells a call whether an earlier attempt may have succeeded, with its answer lost. */
-export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
+export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
   let isRepeated = false;
   return async () => {
     try {
@@ -26,7 +26,7 @@ export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => 
  *
  * Others may have changed its entries since, but not headers and ids.
  */
-export async function isMadeOf(
+export async function isSameSession(
   backend: SessionBackend,
   header: SessionHeader,
   ids: readonly string[],
@@ -44,13 +44,13 @@ export async function isMadeOf(
  * @param known - The known state of the session when they were sent.
  * @remarks Cost: one call, and O(bytes of the session) if anything was changed.
  */
-export async function unchangedLines(
+export async function findUnchangedLines(
   backend: SessionBackend,
   id: string,
   lines: readonly LogLine[],
   known: { readonly seq: number; readonly revision: number },
 ): Promise<readonly LogLine[]> {
-  const revision = await revisionOf(backend, id, known.seq);
+  const revision = await readRevision(backend, id, known.seq);
   if (revision === undefined || revision === known.revision) return lines;
   const stored = await readAllLines(backend, id);
   const { tree } = stored.known.index;
@@ -59,7 +59,7 @@ export async function unchangedLines(
 }
 
 /** Reads the revision of a session; undefined if it is gone, of which sending again gets the reason. */
-async function revisionOf(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
+async function readRevision(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
   try {
     return (await backend.read(id, seq, 1)).revision;
   } catch (error) {
@@ -89,7 +89,11 @@ export function drawGap(): number {
 }
 
 /** Returns the entries that a process knows and a backend has lost, in order, without those that wait to be stored. */
-export function lostLines(known: RemoteLines, stored: WholeSession, waiting: ReadonlySet<string>): LogLine[] {
+export function findLostLines(
+  known: RemoteLines,
+  stored: WholeSession,
+  waiting: ReadonlySet<string>,
+): LogLine[] {
   const there = stored.known.index.tree;
   const { tree, spans } = known.index;
   const lost = [...spans.inFileOrder(tree.ordinals())].filter((ordinal) => {
@@ -104,7 +108,7 @@ export function lostLines(known: RemoteLines, stored: WholeSession, waiting: Rea
 }
 
 /** Splits lines into batches that are appended together. */
-export function* batchesOf(lines: readonly LogLine[]): Generator<LogLine[], void> {
+export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], void> {
   let [batch, characters]: [LogLine[], number] = [[], 0];
   for (const line of lines) {
     const isFull = batch.length === MAX_LINES || characters + line.text.length > MAX_CHARACTERS;

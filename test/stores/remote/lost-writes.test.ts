@@ -1,10 +1,10 @@
 import type { SessionManager } from "sessiontree";
 import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
-import { entryFactsOf } from "../../../src/stores/contract/line-facts.ts";
-import { newEntryLine } from "../../../src/stores/remote/line-codec.ts";
+import { parseEntryFacts } from "../../../src/stores/contract/line-facts.ts";
+import { makeEntryLine } from "../../../src/stores/remote/line-codec.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
-import { all, assertWhole, exported } from "../../../src/stores/suite/kit.ts";
+import { all, assertWhole, exportText } from "../../../src/stores/suite/kit.ts";
 import fc from "../../support/fast-check.ts";
 import { overBackend } from "../support/over-backend.ts";
 
@@ -59,13 +59,13 @@ async function replicate(from: MemoryBackend, id: string, to: MemoryBackend): Pr
   const { lines } = await from.read(id, 0, 10_000);
   const first = Math.max(
     1,
-    lines.findIndex(({ text }) => entryFactsOf(text, false) !== undefined),
+    lines.findIndex(({ text }) => parseEntryFacts(text, false) !== undefined),
   );
   const begin = lines.slice(0, first).map(({ text }) => `${text}\n`);
   await remoteStore(to).importBytes(once(begin.join("")));
   let end = first;
   for (const { seq, text } of lines.slice(first)) {
-    await to.append(id, [newEntryLine(text, true)], { gap: seq - end - 1 });
+    await to.append(id, [makeEntryLine(text, true)], { gap: seq - end - 1 });
     end = seq;
   }
 }
@@ -88,7 +88,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
   await theirs.pull();
   say(mine, "c");
   await mine.flush();
-  const before = await exported(remoteStore(primary), "one");
+  const before = await exportText(remoteStore(primary), "one");
   const standby = new MemoryBackend();
   to(standby);
   const restored = restoredBy(mine);
@@ -98,7 +98,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
   const last = say(mine, "d");
   await mine.flush();
   expect(restored).toEqual(known.slice(2));
-  const after = await exported(remoteStore(standby), "one");
+  const after = await exportText(remoteStore(standby), "one");
   expect(after.startsWith(before.split("\n").slice(0, 4).join("\n"))).toBe(true);
   const fresh = await remoteStore(standby).open("one");
   expect(fresh.getPathIds(last)).toEqual([...known, last]);
@@ -173,9 +173,9 @@ test("a redaction that was taken back is an issue, and nothing is appended again
   session.redact(secret);
   await session.flush();
   to(standby);
-  const before = await exported(remoteStore(standby), id);
+  const before = await exportText(remoteStore(standby), id);
   await expect(session.pull()).rejects.toMatchObject({ code: "WRITES_LOST" });
-  expect(await exported(remoteStore(standby), id)).toBe(before);
+  expect(await exportText(remoteStore(standby), id)).toBe(before);
   expect(session.issues).toMatchObject([{ code: "WRITES_LOST" }]);
 });
 
@@ -306,7 +306,7 @@ test("a session that is read again while a failover takes lines of its first pag
   for (const standby of standbys) await replicate(primary, "one", standby);
   say(session, "kept");
   await session.flush();
-  const [kept] = (await primary.read("one", 2, 1)).lines.map(({ text }) => newEntryLine(text, true));
+  const [kept] = (await primary.read("one", 2, 1)).lines.map(({ text }) => makeEntryLine(text, true));
   if (kept === undefined) throw new Error("nothing was kept");
   say(await remoteStore(standbys[0]).open("one"), "lost");
   await expect.poll(async () => (await standbys[0].read("one", 2, 1)).lines.length).toBe(1);
@@ -354,7 +354,7 @@ describe("what is lost between a check and the read after it is restored", () =>
       const fresh = await remoteStore(standby).open(id);
       expect(idsOf(fresh)).toContain(lost);
       expect(idsOf(session)).toEqual(idsOf(fresh));
-      expect(await exported(remoteStore(standby), id)).toMatch(text);
+      expect(await exportText(remoteStore(standby), id)).toMatch(text);
     };
     return { primary, session, root, id, on, lose, assertThere };
   }

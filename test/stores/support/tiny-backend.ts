@@ -42,9 +42,9 @@ export function tinyBackend(): SessionBackend {
       const precedingSeq = seqAt(Math.min(...indexes) - 1);
       return { precedingSeq, lastSeq: seqAt(Math.max(...indexes)), revision: session.revision };
     },
-    list: async (query) => selectSessions(Array.from(sessions.values(), factsOf), query),
+    list: async (query) => selectSessions(Array.from(sessions.values(), getFacts), query),
     delete: async (id) => sessions.delete(id),
     close: async () => undefined,
   };
 }
-const factsOf = ({ facts }: Session) => facts;
+const getFacts = ({ facts }: Session) => facts;
