@@ -178,8 +178,13 @@ export function objectBackend(objects: Objects): SessionBackend {
     if (!isThere || (afterEntryId ?? id) !== id) throw writesLost(head.facts.id);
   };
   /** Returns a head with further lines; a tail that is full becomes a part. */
-  const withLines = async (head: Head, lines: readonly NewLine[], facts = head.facts): Promise<Head> => {
-    let { nextSeq } = head;
+  const withLines = async (
+    head: Head,
+    lines: readonly NewLine[],
+    facts: SessionFacts,
+    gap = 0,
+  ): Promise<Head> => {
+    let nextSeq = head.nextSeq + gap;
     const added = lines.map(({ entry, ...line }): Line => {
       return { ...line, seq: nextSeq++, ...(entry && { entry: { id: entry.id, type: entry.type } }) };
     });
@@ -207,15 +212,16 @@ export function objectBackend(objects: Objects): SessionBackend {
       ({ text }) => !seqs.has(text),
     );
     if (added.length === 0 && !isFresh) return undefined;
-    const { expectedLeafId } = condition;
+    const { expectedLeafId, gap } = condition;
     if (added.length > 0 && expectedLeafId !== undefined && !head.leaf.includes(expectedLeafId)) {
       throw staleLeaf(expectedLeafId, head.leaf[0] ?? null);
     }
-    const next = await withLines(head, added, factsAfter(head.facts, added));
+    const next = await withLines(head, added, factsAfter(head.facts, added), gap);
+    const firstAdded = next.nextSeq - added.length;
     if (added.length > 0 && !(await replace(id, one, next))) return undefined;
-    for (const [i, { text }] of added.entries()) seqs.set(text, head.nextSeq + i);
-    const all = [before, ...behind.map(({ seq }) => seq), ...added.map((_, i) => head.nextSeq + i)];
-    const firstSeq = seqs.get(given[0]?.text ?? "") ?? head.nextSeq;
+    for (const [i, { text }] of added.entries()) seqs.set(text, firstAdded + i);
+    const all = [before, ...behind.map(({ seq }) => seq), ...added.map((_, i) => firstAdded + i)];
+    const firstSeq = seqs.get(given[0]?.text ?? "") ?? firstAdded;
     const precedingSeq = all.filter((seq) => seq < firstSeq).at(-1) ?? before;
     return {
       precedingSeq,

@@ -39,7 +39,7 @@ export interface NewEntryLine extends NewLine {
 
 /** A line that a backend holds. */
 export interface StoredLine {
-  /** Position in the session: a whole number above 0, ascending, with gaps allowed. */
+  /** Position in the session: a safe integer above 0, ascending, with gaps allowed. */
   readonly seq: number;
   readonly text: string;
   readonly encoding?: "base64" | undefined;
@@ -59,7 +59,7 @@ export interface LinePage {
   readonly revision: number;
 }
 
-/** A condition for an append. */
+/** A condition for an append, and the positions of its lines. */
 export interface AppendCondition {
   /**
    * The entry that must be the leaf: it exists, and no entry behind it continues the conversation. Null: no entry does.
@@ -73,6 +73,11 @@ export interface AppendCondition {
   readonly afterSeq?: number;
   /** The id of the entry that line `afterSeq` must hold. Absent: any line. */
   readonly afterEntryId?: string;
+  /**
+   * Number of positions to leave free before the first added line. Default 0. The store draws it at random, so that a line which
+   * is appended again after a failover gets another position: a line where it was means that all lines before it are there.
+   */
+  readonly gap?: number;
 }
 
 /** Positions of appended lines. */

@@ -35,10 +35,10 @@ export async function appendEntries(
   { names, tenant, channel, lockMs }: AppendPlace,
   id: string,
   lines: readonly NewEntryLine[],
-  { expectedLeafId, afterSeq, afterEntryId }: AppendCondition,
+  { expectedLeafId, afterSeq, afterEntryId, gap = 0 }: AppendCondition,
 ): Promise<AppendReceipt> {
   const { distinct, places } = withoutRepeats(lines);
-  const [row] = await run(`select * from ${names.append}($1, $2, $3::json, $4, $5, $6, $7, $8, $9)`, [
+  const [row] = await run(`select * from ${names.append}($1, $2, $3::json, $4, $5, $6, $7, $8, $9, $10)`, [
     tenant ?? null,
     id,
     encodeLinesAsJson(distinct),
@@ -47,6 +47,7 @@ export async function appendEntries(
     channel ?? null,
     afterSeq ?? null,
     afterEntryId === undefined ? null : makeColumnKey(afterEntryId),
+    gap,
     Math.ceil(Math.min(lockMs, MAX_LOCK_MS)),
   ]);
   const status = row && readRequiredText(row, "status");

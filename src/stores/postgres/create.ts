@@ -104,7 +104,7 @@ class Making {
       if (row !== undefined)
         [this.#key, this.#revision] = [readRequiredText(row, "key"), readNumber(row, "revision")];
     }
-    const [added] = await run(`select ${addLines}($1, $2::json) as first`, [
+    const [added] = await run(`select ${addLines}($1, $2::json, 0) as first`, [
       this.#key,
       encodeLinesAsJson(lines),
     ]);

@@ -91,9 +91,9 @@ end`)}`,
   `create trigger set_revision before insert on ${sessions} for each row execute function ${name}()`,
 ];
 
-/** Adds lines to a session whose row the caller has locked, and updates the row's facts. */
+/** Adds lines to a session whose row the caller has locked, after a gap, and updates the row's facts. */
 const addLines = ({ addLines: name, lines, sessions }: Names) => `
-create function ${name}(p_session bigint, p_lines json) returns bigint
+create function ${name}(p_session bigint, p_lines json, p_gap bigint) returns bigint
 language plpgsql set search_path = '' as ${quoteBody(`
 declare
   v_first bigint;
@@ -101,6 +101,7 @@ declare
 begin
   select s.next_seq into strict v_first from ${sessions} s where s.key = p_session for update;
   if v_count = 0 then return v_first; end if;
+  v_first := v_first + p_gap;
   with given as materialized (
     select g.*, v_first - 1 + row_number() over (order by g.n) as seq from json_to_recordset(p_lines) as ${GIVEN}
   ), added as (
@@ -137,7 +138,7 @@ end`)}`;
  */
 const appendLines = (names: Names) => `
 create function ${names.append}(p_tenant text, p_id text, p_lines json, p_has_condition boolean, p_expected text,
-  p_channel text, p_after_seq bigint, p_after_id text, p_lock_ms integer)
+  p_channel text, p_after_seq bigint, p_after_id text, p_gap bigint, p_lock_ms integer)
 returns table (status text, known text, first_seq bigint, preceding_seq bigint, revision bigint, leaf text)
 language plpgsql set search_path = '' as ${quoteBody(`
 declare
@@ -183,7 +184,7 @@ begin
     end if;
     select json_agg(g.e) into v_new from json_array_elements(p_lines) as g(e)
       where v_known[(g.e ->> 'n')::integer + 1] is null;
-    first_seq := ${names.addLines}(v_session.key, v_new);
+    first_seq := ${names.addLines}(v_session.key, v_new, p_gap);
     if p_channel is not null and v_session.watched_until > now() then perform pg_notify(p_channel, v_session.key::text); end if;
   end if;
   preceding_seq := v_session.last_seq;
@@ -303,8 +304,8 @@ export function createTables(names: Names): string[] {
 export function dropTables(names: Names): string[] {
   return [
     `drop function ${names.findLinesSignature}`,
-    `drop function ${names.append}(text, text, json, boolean, text, text, bigint, text, integer)`,
-    `drop function ${names.addLines}(bigint, json)`,
+    `drop function ${names.append}(text, text, json, boolean, text, text, bigint, text, bigint, integer)`,
+    `drop function ${names.addLines}(bigint, json, bigint)`,
     `drop table ${names.lines}`,
     `drop table ${names.sessions}`,
     `drop table ${names.deletedSessions}`,

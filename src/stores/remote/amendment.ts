@@ -24,6 +24,7 @@ const MAX_ATTEMPTS = 5;
  *
  * May be called again if the answer was lost: nothing is done twice.
  *
+ * @returns The revisions before and after; equal if there was nothing to do.
  * @throws {SessionError} The backend's refusal; any other error means that the call may be retried.
  */
 export async function amendLines(
@@ -31,19 +32,20 @@ export async function amendLines(
   id: string,
   change: StoredChange,
   more: () => readonly LogLine[],
-): Promise<void> {
+): Promise<{ readonly before: number; readonly after: number }> {
   const withSearchText = backend.supports.search;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const { lines: stored, revision } = await readAllLines(backend, id);
-    const session = toRemoteLines(stored);
-    const plan = planAmendment(stored, session, change, withSearchText);
-    const { tree } = session.index;
+    const { lines: stored, known, revision } = await readAllLines(backend, id);
+    const plan = planAmendment(stored, known, change, withSearchText);
+    const { tree } = known.index;
     const lines = more();
     const isThere = lines.every(({ head }) => tree.find(head.id) !== NONE);
-    if (isThere && plan.replace.length + plan.remove.length === 0) return;
+    if (isThere && plan.replace.length + plan.remove.length === 0)
+      return { before: revision, after: revision };
     const append = isThere ? [] : lines.map(({ text }) => makeEntryLine(text, withSearchText));
     const amendment = { ...plan, expectedRevision: revision, append };
-    if ((await backend.amend?.(id, amendment)) !== undefined) return;
+    const receipt = await backend.amend?.(id, amendment);
+    if (receipt !== undefined) return { before: revision, after: receipt.revision };
   }
   throw new Error("others changed lines of the session all the time");
 }

@@ -5,8 +5,8 @@ import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
-import type { SessionBackend, StoredLine } from "../contract/session-backend.ts";
-import { type RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts";
+import type { SessionBackend } from "../contract/session-backend.ts";
+import { type RemoteLines, readAllLines, type WholeSession } from "./remote-lines.ts";
 
 /** Tells a call whether an earlier attempt may have succeeded, with its answer lost. */
 export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
@@ -31,8 +31,8 @@ export async function isSameSession(
   header: SessionHeader,
   ids: readonly string[],
 ): Promise<boolean> {
-  const { lines } = await readAllLines(backend, header.id);
-  const { tree, header: there } = toRemoteLines(lines).index;
+  const { known } = await readAllLines(backend, header.id);
+  const { tree, header: there } = known.index;
   if (there === undefined || encodeRecord({ ...there }) !== encodeRecord({ ...header })) return false;
   return ids.every((id) => tree.find(id) !== NONE);
 }
@@ -53,7 +53,7 @@ export async function findUnchangedLines(
   const revision = await readRevision(backend, id, known.seq);
   if (revision === undefined || revision === known.revision) return lines;
   const stored = await readAllLines(backend, id);
-  const { tree } = toRemoteLines(stored.lines).index;
+  const { tree } = stored.known.index;
   const texts = new Set(stored.lines.map(({ text }) => text));
   return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
 }
@@ -80,13 +80,21 @@ function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHea
 const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
+/** Every gap is smaller: with a billion appends to one session, its positions are still safe integers. */
+const MAX_GAP = 2 ** 24;
+
+/** Returns a random number of positions to leave free before appended lines; see `AppendCondition`. */
+export function drawGap(): number {
+  return Math.floor(Math.random() * MAX_GAP);
+}
+
 /** Returns the entries that a process knows and a backend has lost, in order, without those that wait to be stored. */
 export function findLostLines(
   known: RemoteLines,
-  stored: readonly StoredLine[],
+  stored: WholeSession,
   waiting: ReadonlySet<string>,
 ): LogLine[] {
-  const there = toRemoteLines(stored).index.tree;
+  const there = stored.known.index.tree;
   const { tree, spans } = known.index;
   const lost = [...spans.inFileOrder(tree.ordinals())].filter((ordinal) => {
     const head = tree.headAt(ordinal);

@@ -76,15 +76,18 @@ export class MemoryBackend implements SessionBackend {
     lines: readonly NewEntryLine[],
     condition: AppendCondition = {},
   ): Promise<AppendReceipt> {
-    const { expectedLeafId, afterSeq } = condition;
+    const { expectedLeafId, afterSeq, gap = 0 } = condition;
     if (!this.#sessions.has(id) && afterSeq !== undefined && !this.#nextRevisions.has(id))
       throw writesLost(id);
     const session = this.#session(id);
     assertKnown(session, condition);
     const added = findMissing(session, lines);
     if (added.length > 0 && expectedLeafId !== undefined) assertLeaf(session.lines, expectedLeafId);
-    addHeldLines(session, added);
-    if (added.length > 0) notifyListeners(session);
+    if (added.length > 0) {
+      session.nextSeq += gap;
+      addHeldLines(session, added);
+      notifyListeners(session);
+    }
     return makeReceipt(session, lines);
   }
 

@@ -1,3 +1,4 @@
+import { isSessionError } from "../../core/format/errors.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
@@ -7,7 +8,7 @@ import { Blocks } from "../../session/log/blocks.ts";
 import { addLines, encodeLines, getBytes } from "../../session/log/log-lines.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
 import { parseEntryFacts } from "../contract/line-facts.ts";
-import type { SessionBackend, StoredLine } from "../contract/session-backend.ts";
+import type { LinePage, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
 
 /** The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending writes. */
@@ -161,23 +162,53 @@ export class RemoteLines {
 /** Lines requested at a time. */
 export const PAGE_LINES = 1_000;
 
-/** Reads all lines of a session, as they are at one revision. */
+/** All lines of a session, and what they hold. */
+export interface WholeSession {
+  readonly lines: readonly StoredLine[];
+  readonly known: RemoteLines;
+  readonly revision: number;
+}
+
+/**
+ * Reads all lines of a session, as they are at one revision.
+ *
+ * @throws An error that lets the call be retried, if lines were lost meanwhile.
+ */
 export async function readAllLines(
   backend: SessionBackend,
   id: string,
   onAnswer?: () => void,
-): Promise<{ readonly lines: StoredLine[]; readonly revision: number }> {
-  let lines: StoredLine[] = [];
+): Promise<WholeSession> {
+  let [lines, known]: [StoredLine[], RemoteLines] = [[], new RemoteLines()];
   for (let revision: number | undefined; ; ) {
-    const page = await backend.read(id, lines.at(-1)?.seq ?? 0, PAGE_LINES);
+    const page = await readNext(backend, id, lines.at(-1)?.seq ?? 0, known.lastEntryId);
     onAnswer?.();
+    if (page === undefined) throw new Error("the store has lost lines while they were read");
     if (revision !== undefined && page.revision !== revision) {
-      [lines, revision] = [[], undefined];
+      [lines, known, revision] = [[], new RemoteLines(), undefined];
       continue;
     }
     revision = page.revision;
     lines.push(...page.lines);
-    if (page.isEnd) return { lines, revision };
+    known.take(joinLines(page.lines, page.isEnd));
+    if (!page.isEnd) continue;
+    known.end();
+    return { lines, known, revision };
+  }
+}
+
+/** Reads the page after a line; undefined if the line is lost. */
+export async function readNext(
+  backend: SessionBackend,
+  id: string,
+  afterSeq: number,
+  afterEntryId: string | undefined,
+): Promise<LinePage | undefined> {
+  try {
+    return await backend.read(id, afterSeq, PAGE_LINES, afterEntryId);
+  } catch (error) {
+    if (!isSessionError(error, "WRITES_LOST")) throw error;
+    return undefined;
   }
 }
 

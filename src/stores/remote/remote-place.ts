@@ -9,11 +9,11 @@ import type {
   AppendReceipt,
   LinePage,
   SessionBackend,
-  StoredLine,
 } from "../contract/session-backend.ts";
 import { sessionNotFound } from "../contract/store-errors.ts";
 import { amendLines, type StoredChange } from "./amendment.ts";
 import {
+  drawGap,
   findLostLines,
   findUnchangedLines,
   isSameSession,
@@ -22,7 +22,7 @@ import {
   splitBatches,
 } from "./idempotent-retry.ts";
 import { joinLines, makeEntryLine, splitLineBatches } from "./line-codec.ts";
-import { PAGE_LINES, RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts";
+import { RemoteLines, readAllLines, readNext, type WholeSession } from "./remote-lines.ts";
 import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
 
@@ -95,11 +95,11 @@ export class RemotePlace {
   async load(id: string, pace: RetryPace, { signal, onProgress }: LoadOptions): Promise<void> {
     for (let isEnd = false; !isEnd; ) {
       const page = await repeatUntilAnswered(
-        () => this.#backend.read(id, this.#knownSeq, PAGE_LINES),
+        () => readNext(this.#backend, id, this.#knownSeq, this.lines.lastEntryId),
         pace,
         signal,
       );
-      if (page.revision !== this.#revision && this.#knownSeq > 0) {
+      if (page === undefined || (page.revision !== this.#revision && this.#knownSeq > 0)) {
         [this.lines, this.#knownSeq] = [new RemoteLines(), 0];
         continue;
       }
@@ -157,17 +157,19 @@ export class RemotePlace {
     this.lines = lines;
     this.#open = undefined;
     this.#amendments++;
-    let isDone = false;
     this.#queue.push({
       isOptional: false,
       run: async () => {
-        if (!isDone) {
-          await this.#assertKnown(more);
-          await amendLines(this.#backend, this.#id, change, more);
-        }
-        if (!isDone) this.#amendments--;
-        isDone = true;
-        await this.#reload();
+        await this.#assertKnown(more);
+        const { before, after } = await amendLines(this.#backend, this.#id, change, more);
+        const stored = await this.#readAll();
+        if (stored.revision < after) throw makeLostError();
+        if (before === this.#revision) this.#revision = after;
+        // Of several amendments, the last one looks for what was lost: the others' lines are not yet there.
+        const isLast = this.#amendments === 1 && stored.revision === this.#revision;
+        if (isLast && this.#lostLines(stored, more()).length > 0) throw makeLostError();
+        this.#amendments--;
+        this.#takeAll(stored);
       },
     });
   }
@@ -207,13 +209,17 @@ export class RemotePlace {
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     const encoded = makeEntryLine(line.text, this.#withSearchText);
     this.#open = undefined;
+    // What was accepted, and then lost, is appended again as a known line is.
+    let isAccepted = false;
     const job: Job = {
       isOptional: true,
       run: makeRepeatable(async (isRepeated) => {
         try {
           await this.#afterKnown(async (condition, isAgain) => {
             const isSent = (isRepeated || isAgain) && (await this.#unsent([line])).length === 0;
-            if (!isSent) await this.#backend.append(this.#id, [encoded], { ...condition, expectedLeafId });
+            const given = isAccepted ? condition : { ...condition, expectedLeafId };
+            if (!isSent) await this.#backend.append(this.#id, [encoded], given);
+            isAccepted = true;
           });
         } catch (error) {
           if (isSessionError(error, "STALE_LEAF")) await retryOn("SESSION_NOT_FOUND", this.#catchUp());
@@ -279,8 +285,10 @@ export class RemotePlace {
 
   /** What the backend must still have; nothing while lines are being changed, since their places are unknown then. */
   get #condition(): AppendCondition {
-    if (this.#amendments > 0 || this.#knownSeq === 0) return {};
+    const gap = drawGap();
+    if (this.#amendments > 0 || this.#knownSeq === 0) return { gap };
     return {
+      gap,
       afterSeq: this.#knownSeq,
       ...(this.#knownId !== undefined && { afterEntryId: this.#knownId }),
     };
@@ -316,34 +324,54 @@ export class RemotePlace {
    */
   async #restore(unsent: readonly LogLine[]): Promise<void> {
     const stored = await this.#readStored();
-    if (stored === undefined) return this.#createAgain();
-    const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
-    const lost = findLostLines(this.lines, stored.lines, waiting);
-    if (lost.length > 0 && (this.#isReadOnly || stored.revision !== this.#revision)) {
+    return stored === undefined ? this.#createAgain() : this.#restoreTo(stored, unsent);
+  }
+
+  async #restoreTo(stored: WholeSession, unsent: readonly LogLine[]): Promise<void> {
+    const lost = this.#lostLines(stored, unsent);
+    if (lost.length === 0) return this.#takeAll(stored);
+    if (this.#isReadOnly || stored.revision !== this.#revision) {
       const error = notRestored(this.#id, lost.length);
-      if (!this.#isReadOnly) {
-        this.#report(error.message);
-        throw error;
-      }
-      await this.#reload();
+      if (this.#isReadOnly) this.#takeAll(stored);
       this.#report(error.message);
-      return;
+      if (this.#isReadOnly) return;
+      throw error;
     }
     let afterSeq = stored.lines.at(-1)?.seq ?? 0;
     for (const batch of splitBatches(lost)) {
       const encoded = batch.map(({ text }) => makeEntryLine(text, this.#withSearchText));
-      const answer = this.#backend.append(this.#id, encoded, { afterSeq });
+      const answer = this.#backend.append(this.#id, encoded, { afterSeq, gap: drawGap() });
       afterSeq = (await retryOn("WRITES_LOST", answer)).lastSeq;
       this.#queue.noteAnswer();
     }
-    await retryOn("SESSION_NOT_FOUND", this.#reload());
-    if (lost.length > 0) this.#listener.onRestored(lost.map(({ head }) => head.id));
+    await this.#takeRestored(
+      lost.map(({ head }) => head.id),
+      unsent,
+    );
+  }
+
+  /** Reads everything after lost entries were appended again, unless some were lost once more. */
+  async #takeRestored(ids: readonly string[], unsent: readonly LogLine[]): Promise<void> {
+    const stored = await retryOn("SESSION_NOT_FOUND", this.#readAll());
+    if (this.#lostLines(stored, unsent).length > 0) throw makeLostError();
+    this.#takeAll(stored);
+    this.#listener.onRestored(ids);
+  }
+
+  /** Returns the entries that are known to have been stored, and are not. */
+  #lostLines(stored: WholeSession, unsent: readonly LogLine[]): LogLine[] {
+    const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
+    return findLostLines(this.lines, stored, waiting);
+  }
+
+  #readAll(): Promise<WholeSession> {
+    return readAllLines(this.#backend, this.#id, () => this.#queue.noteAnswer());
   }
 
   /** Reads all stored lines; undefined if the session is gone. */
-  async #readStored(): Promise<{ readonly lines: StoredLine[]; readonly revision: number } | undefined> {
+  async #readStored(): Promise<WholeSession | undefined> {
     try {
-      return await readAllLines(this.#backend, this.#id, () => this.#queue.noteAnswer());
+      return await this.#readAll();
     } catch (error) {
       // While lines are being changed, these cannot make it again.
       if (!isSessionError(error, "SESSION_NOT_FOUND") || this.#amendments > 0) throw error;
@@ -359,8 +387,10 @@ export class RemotePlace {
     if (this.#isReadOnly) throw sessionNotFound(this.#id);
     // Another process may have made it first: the next attempt finds what that one lacks.
     await retryOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
-    await retryOn("SESSION_NOT_FOUND", this.#reload());
-    this.#listener.onRestored(ids.filter((id) => !waiting.has(id)));
+    await this.#takeRestored(
+      ids.filter((id) => !waiting.has(id)),
+      [],
+    );
   }
 
   #report(message: string): void {
@@ -405,22 +435,25 @@ export class RemotePlace {
 
   /** Reads the lines behind the last known one; undefined if that one was lost, and all lines were read anew instead. */
   async #readBehind(): Promise<LinePage | undefined> {
-    try {
-      return await this.#backend.read(this.#id, this.#knownSeq, PAGE_LINES, this.#knownId);
-    } catch (error) {
-      if (!isSessionError(error, "WRITES_LOST")) throw error;
-      await this.#restore([]);
-      return undefined;
-    }
+    const page = await readNext(this.#backend, this.#id, this.#knownSeq, this.#knownId);
+    if (page === undefined) await this.#restore([]);
+    return page;
   }
 
-  /** Reads everything anew, since lines were changed. */
+  /** Reads everything again, since lines may have been changed. */
   async #reload(): Promise<void> {
-    const noteAnswer = () => this.#queue.noteAnswer();
-    const { lines, revision } = await readAllLines(this.#backend, this.#id, noteAnswer);
+    const stored = await this.#readAll();
+    if (this.#amendments > 0) return;
+    // A change may have removed entries, and nothing else may.
+    if (stored.revision > this.#revision) this.#takeAll(stored);
+    else await this.#restoreTo(stored, []);
+  }
+
+  /** Makes the stored lines the known ones, unless lines are being changed. */
+  #takeAll({ lines, known, revision }: WholeSession): void {
     if (this.#amendments > 0) return;
     const before = this.lines.index;
-    this.lines = toRemoteLines(lines);
+    this.lines = known;
     this.lines.adopt(this.#waiting);
     this.#knownSeq = lines.at(-1)?.seq ?? 0;
     this.#knownId = this.lines.lastEntryId;

@@ -29,6 +29,7 @@ import type {
 import { sessionNotFound, storeClosed } from "../contract/store-errors.ts";
 import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/store-options.ts";
 import type { UsageLister } from "../contract/store-usage.ts";
+import { drawGap } from "./idempotent-retry.ts";
 import { joinLines, makeEntryLine, splitLineBatches } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { PAGE_LINES } from "./remote-lines.ts";
@@ -212,7 +213,7 @@ class RemoteStore implements SessionStore {
     for (let from = 0; from < entries.length; from += PAGE) {
       const page = entries.slice(from, from + PAGE);
       const lines = page.map((entry) => makeEntryLine(encodeRecord(entry), search));
-      await this.#ask(() => this.#backend.append(id, lines));
+      await this.#ask(() => this.#backend.append(id, lines, { gap: drawGap() }));
     }
   }
 

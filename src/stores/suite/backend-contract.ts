@@ -342,6 +342,29 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     const [behind] = (await backend.read("one", lastSeq, 10, "000000a1")).lines;
     assert.equal(behind?.text, next.text);
   }),
+  test("leaves positions free before added lines as the caller asks, and takes none of them for a line", async ({
+    backend,
+  }) => {
+    const { lastSeq } = await make(backend, "one", line("000000a1"));
+    const batch = [line("000000a2", "000000a1"), line("000000a3", "000000a2")];
+    const receipt = await backend.append("one", batch, { afterSeq: lastSeq, gap: 1_000 });
+    assert.equal(receipt.precedingSeq, lastSeq, "precedingSeq is the line before the gap");
+    const [, , second, third] = await readLines(backend, "one");
+    assert.ok((second?.seq ?? 0) > lastSeq + 1_000, "the gap is before the first added line");
+    assert.equal(receipt.lastSeq, third?.seq);
+    assert.deepEqual(
+      await backend.append("one", batch, { gap: 7 }),
+      receipt,
+      "what is sent again is there once",
+    );
+    const inGap = { afterSeq: lastSeq + 500 };
+    await expectError("WRITES_LOST", () => backend.append("one", [line("000000a4")], inGap));
+    assert.deepEqual((await backend.read("one", inGap.afterSeq, 1)).lines, [second]);
+    const next = await backend.append("one", [line("000000a4")], { afterSeq: receipt.lastSeq, gap: 2 ** 24 });
+    assert.equal(next.precedingSeq, receipt.lastSeq);
+    assert.ok(next.lastSeq > receipt.lastSeq + 2 ** 24);
+    assert.equal((await readTexts(backend, "one")).length, 4);
+  }),
   test("begins a session with a greater revision under the id of a deleted one, and knows it as deleted", async ({
     backend,
   }) => {

@@ -1,6 +1,8 @@
 import type { SessionManager } from "sessiontree";
 import { remoteStore, type SessionBackend } from "sessiontree/stores";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { parseEntryFacts } from "../../../src/stores/contract/line-facts.ts";
+import { makeEntryLine } from "../../../src/stores/remote/line-codec.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { all, assertWhole, exportText } from "../../../src/stores/suite/kit.ts";
 import fc from "../../support/fast-check.ts";
@@ -48,9 +50,24 @@ function failover(): {
   };
 }
 
-/** Copies a session to a backend, as replication does. */
+async function* once(bytes: string): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(bytes);
+}
+
+/** Copies a session to a backend, with the positions of its lines, as replication does. */
 async function replicate(from: MemoryBackend, id: string, to: MemoryBackend): Promise<void> {
-  await remoteStore(to).importBytes(remoteStore(from).exportBytes(id));
+  const { lines } = await from.read(id, 0, 10_000);
+  const first = Math.max(
+    1,
+    lines.findIndex(({ text }) => parseEntryFacts(text, false) !== undefined),
+  );
+  const begin = lines.slice(0, first).map(({ text }) => `${text}\n`);
+  await remoteStore(to).importBytes(once(begin.join("")));
+  let end = first;
+  for (const { seq, text } of lines.slice(first)) {
+    await to.append(id, [makeEntryLine(text, true)], { gap: seq - end - 1 });
+    end = seq;
+  }
 }
 
 test("a session that was lost whole is made again with the same bytes, by whoever appends first", async () => {
@@ -61,11 +78,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
     '{"type":"message","id":"000000a1","parentId":null,"timestamp":"2026-03-01T12:00:00.000Z","message":{"role":"user","content":"a"}}',
     "",
   ].join("\n");
-  await remoteStore(backend).importBytes(
-    (async function* () {
-      yield Buffer.from(bytes);
-    })(),
-  );
+  await remoteStore(backend).importBytes(once(bytes));
   const [mine, theirs] = [
     await remoteStore(backend, QUICK).open("one"),
     await remoteStore(backend, QUICK).open("one"),
@@ -220,6 +233,260 @@ test("what is lost right after it was taken, before others' lines were read, is 
   expect(fresh.getEntryCount()).toBe(2);
 });
 
+test("an entry that was taken on a condition, and then lost, is sent again without it", async () => {
+  const { backend, primary, to } = failover();
+  const standby = new MemoryBackend();
+  let isTaken = false;
+  const losing = overBackend(backend, {
+    append: async (...given) => {
+      const receipt = await backend.append(...given);
+      if (isTaken) to(standby);
+      isTaken = false;
+      return receipt;
+    },
+  });
+  const session = remoteStore(losing, QUICK).create({ cwd: "/p" });
+  say(session, "one");
+  await session.flush();
+  const id = session.getSessionId();
+  await replicate(primary, id, standby);
+  const other = await remoteStore(standby).open(id);
+  say(other, "of another");
+  await other.flush();
+  isTaken = true;
+  await session.appendIfLeaf({ type: "custom", customType: "x", data: 1 });
+  const fresh = await remoteStore(standby).open(id);
+  expect(fresh.getEntries().map(({ type }) => type)).toEqual(["message", "message", "custom"]);
+  expect(idsOf(session)).toEqual(idsOf(fresh));
+});
+
+/** Returns a backend that answers in pages of one line, and calls `between` after the first page that ends with an entry. */
+function pageByPage(backend: SessionBackend, between: () => void): SessionBackend {
+  let isCalled = false;
+  return overBackend(backend, {
+    read: async (id, afterSeq, _limit, entryId) => {
+      const page = await backend.read(id, afterSeq, 1, entryId);
+      const { text = "" } = page.lines[0] ?? {};
+      if (!isCalled && text.includes("lost")) {
+        isCalled = true;
+        between();
+      }
+      return page;
+    },
+  });
+}
+
+test("a session that is opened while a failover takes lines of its first pages has none of them", async () => {
+  const { backend, primary, to } = failover();
+  const session = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
+  say(session, "root");
+  await session.flush();
+  const standby = new MemoryBackend();
+  await replicate(primary, "one", standby);
+  say(session, "lost");
+  await session.flush();
+  say(session, "lost, too");
+  await session.flush();
+  const other = await remoteStore(standby).open("one");
+  say(other, "instead");
+  await other.flush();
+  const opened = await remoteStore(
+    pageByPage(backend, () => to(standby)),
+    QUICK,
+  ).open("one");
+  expect(idsOf(opened)).toEqual(idsOf(other));
+});
+
+test("a session that is read again while a failover takes lines of its first pages has none of them", async () => {
+  const { backend, primary, to } = failover();
+  const session = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
+  say(session, "root");
+  await session.flush();
+  const standbys = [new MemoryBackend(), new MemoryBackend()] as const;
+  for (const standby of standbys) await replicate(primary, "one", standby);
+  say(session, "kept");
+  await session.flush();
+  const [kept] = (await primary.read("one", 2, 1)).lines.map(({ text }) => makeEntryLine(text, true));
+  if (kept === undefined) throw new Error("nothing was kept");
+  say(await remoteStore(standbys[0]).open("one"), "lost");
+  await expect.poll(async () => (await standbys[0].read("one", 2, 1)).lines.length).toBe(1);
+  for (const standby of standbys) await standby.append("one", [kept], { gap: 2 ** 25 });
+  const reader = await remoteStore(
+    pageByPage(backend, () => to(standbys[1])),
+    QUICK,
+  ).open("one");
+  to(standbys[0]);
+  await reader.pull();
+  expect(idsOf(reader)).toEqual(idsOf(await remoteStore(standbys[1]).open("one")));
+});
+
+describe("what is lost between a check and the read after it is restored", () => {
+  /** Returns a process that holds an entry that `lose` loses, with a hook into its calls. */
+  async function holderOfLost() {
+    const { backend, primary, to } = failover();
+    const standby = new MemoryBackend();
+    const on: { append?: () => void; amend?: () => void; amended?: () => void } = {};
+    const hooked = overBackend(backend, {
+      append: async (...given) => {
+        const receipt = await backend.append(...given);
+        on.append?.();
+        return receipt;
+      },
+      amend: async (...given) => {
+        on.amend?.();
+        const receipt = await backend.amend?.(...given);
+        on.amended?.();
+        return receipt;
+      },
+    });
+    const session = remoteStore(hooked, QUICK).create({ cwd: "/p" });
+    const root = say(session, "the secret");
+    await session.flush();
+    const id = session.getSessionId();
+    await replicate(primary, id, standby);
+    const lost = say(session, "lost");
+    await session.flush();
+    const lose = () => {
+      to(standby);
+      for (const name of ["append", "amend", "amended"] as const) delete on[name];
+    };
+    const assertThere = async (text: RegExp) => {
+      const fresh = await remoteStore(standby).open(id);
+      expect(idsOf(fresh)).toContain(lost);
+      expect(idsOf(session)).toEqual(idsOf(fresh));
+      expect(await exportText(remoteStore(standby), id)).toMatch(text);
+    };
+    return { primary, session, root, id, on, lose, assertThere };
+  }
+
+  test("after an append to a session that another process has redacted", async () => {
+    const { primary, session, root, id, on, lose, assertThere } = await holderOfLost();
+    const other = await remoteStore(primary).open(id);
+    other.redact(root);
+    await other.flush();
+    on.append = lose;
+    say(session, "next");
+    await session.flush();
+    await assertThere(/next/);
+  });
+
+  test.each(["amend", "amended"] as const)("in a redaction, when its call is at %s", async (moment) => {
+    const { session, root, on, lose, assertThere } = await holderOfLost();
+    on[moment] = lose;
+    session.redact(root);
+    await session.flush();
+    await assertThere(/^((?!the secret).)*$/s);
+  });
+});
+
+/** Entries that a process alone holds, at places that others' entries got after a failover. */
+describe("what a process holds is restored although the last line that it knows is where it was", () => {
+  /**
+   * Returns a process that knows the entries root, lost, and kept, and two that know of these only what they wrote: one wrote root,
+   * the other one kept, and did not yet read what is before it.
+   */
+  async function threeProcesses({ isWriterGone = false } = {}) {
+    const { backend, primary, to } = failover();
+    const other = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
+    say(other, "root");
+    await other.flush();
+    const standbys = [new MemoryBackend(), new MemoryBackend()] as const;
+    for (const standby of standbys) await replicate(primary, "one", standby);
+    const holder = await remoteStore(backend, QUICK).open("one");
+    let canRead = true;
+    const read: SessionBackend["read"] = async (...given) => {
+      if (!canRead) throw new Error("the connection was lost");
+      return backend.read(...given);
+    };
+    const late = await remoteStore(overBackend(backend, { read }), QUICK).open("one");
+    const writer = isWriterGone ? await remoteStore(backend, QUICK).open("one") : holder;
+    const lost = say(writer, "lost");
+    await writer.flush();
+    if (isWriterGone) await writer.close();
+    canRead = false;
+    const kept = say(late, "kept");
+    await expect.poll(async () => (await primary.read("one", 0, 10)).lines.length).toBe(4);
+    await holder.pull();
+    expect(idsOf(holder)).toContain(kept);
+    /** Lets another entry take the place of the lost one, and the kept one follow it. */
+    const replaceLost = async () => {
+      say(other, "instead");
+      await other.flush();
+      canRead = true;
+      await late.flush();
+    };
+    const assertAllThere = async () => {
+      for (const session of [holder, other, late]) await session.pull();
+      const fresh = await remoteStore(backend).open("one");
+      expect(idsOf(fresh)).toContain(lost);
+      assertWhole(fresh);
+      for (const session of [holder, other, late]) expect(idsOf(session)).toEqual(idsOf(fresh));
+    };
+    return { to, standbys, holder, other, late, replaceLost, assertAllThere };
+  }
+
+  test.each(["itself", "a process that is gone"])("it was written by %s", async (writer) => {
+    const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses({
+      isWriterGone: writer !== "itself",
+    });
+    to(standbys[0]);
+    await replaceLost();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("the whole session was made again", async () => {
+    const { to, holder, replaceLost, assertAllThere } = await threeProcesses();
+    to(new MemoryBackend());
+    await replaceLost();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("more was appended after it", async () => {
+    const { to, standbys, holder, other, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    say(other, "more");
+    await other.flush();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("it only pulls", async () => {
+    const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    await holder.pull();
+    await assertAllThere();
+  });
+
+  test("it redacts", async () => {
+    const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    holder.redact(idsOf(holder)[0] ?? "");
+    await holder.flush();
+    await assertAllThere();
+  });
+
+  test("another process restored it there", async () => {
+    const { to, standbys, holder, late, replaceLost, assertAllThere } = await threeProcesses();
+    to(standbys[0]);
+    await replaceLost();
+    to(standbys[1]);
+    await late.pull();
+    say(holder, "next");
+    await holder.flush();
+    await assertAllThere();
+  });
+});
+
+const nextTask = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 const step = fc.record({
   writer: fc.nat(2),
   what: fc.constantFrom(
@@ -230,6 +497,8 @@ const step = fc.record({
       "many",
       "flush",
       "flush",
+      "wait",
+      "wait",
       "condition",
       "branch",
       "pull",
@@ -245,12 +514,15 @@ test("failovers at any moment: what a live process holds is there in the end, on
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
       const { backend, primary, to } = failover();
       let isSlow = false;
+      const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
+        const answer = await call();
+        if (isSlow) await nextTask();
+        return answer;
+      };
       const slow = overBackend(backend, {
-        append: async (...given) => {
-          const receipt = await backend.append(...given);
-          if (isSlow) await new Promise((resolve) => setImmediate(resolve));
-          return receipt;
-        },
+        create: (...given) => slowly(() => backend.create(...given)),
+        read: (...given) => slowly(() => backend.read(...given)),
+        append: (...given) => slowly(() => backend.append(...given)),
       });
       const first = remoteStore(slow, QUICK).create({ cwd: "/p" });
       say(first, "root");
@@ -270,6 +542,7 @@ test("failovers at any moment: what a live process holds is there in the end, on
         if (what === "many") for (let i = 0; i < 5; i++) say(session, `many ${i}`);
         if (what === "branch") session.branch(known[at % known.length] ?? "");
         if (what === "flush") await session.flush();
+        if (what === "wait") await nextTask();
         // What is gone whole is made again by an append, not by a look.
         const gone = (error: unknown) => expect(error).toMatchObject({ code: "SESSION_NOT_FOUND" });
         if (what === "pull") calls.push(session.pull().catch(gone));

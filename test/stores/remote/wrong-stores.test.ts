@@ -192,6 +192,9 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "looks at the place of the line that must be there, and not at its entry": (memory) => ({
     append: (id, lines, { afterEntryId: _, ...condition } = {}) => memory.append(id, lines, condition),
   }),
+  "leaves no positions free": (memory) => ({
+    append: (id, lines, { gap: _, ...condition } = {}) => memory.append(id, lines, condition),
+  }),
   "reads behind a line that it does not have": (memory) => ({
     read: (id, afterSeq, limit) => memory.read(id, afterSeq, limit),
   }),
@@ -509,6 +512,8 @@ const REASONS: Readonly<Record<string, string>> = {
     "appends again what the store took and lost, once, says so, and nothing else",
   "looks at the place of the line that must be there, and not at its entry":
     "does not bring back what was lost once lines were redacted, and says what is gone",
+  "leaves no positions free":
+    "leaves positions free before added lines as the caller asks, and takes none of them for a line",
   "reads behind a line that it does not have":
     "restores what it lost beside what others have appended since, whoever notices first",
   "adds lines before it looks at the line that must be there":

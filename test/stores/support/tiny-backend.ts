@@ -6,15 +6,16 @@ type Session = { facts: SessionFacts; lines: (NewLine & { seq: number })[]; revi
 export function tinyBackend(): SessionBackend {
   const sessions = new Map<string, Session>();
   let created = 0;
-  const put = (session: Session, lines: readonly NewLine[]) => {
-    for (const line of lines) session.lines.push({ ...line, seq: session.lines.length + 1 });
+  const put = (session: Session, lines: readonly NewLine[], gap = 0) => {
+    let seq = (session.lines.at(-1)?.seq ?? 0) + gap;
+    for (const line of lines) session.lines.push({ ...line, seq: ++seq });
     session.facts = factsAfter(session.facts, lines);
   };
-  const find = (id: string, knownSeq = 0, knownId?: string) => {
+  const find = (id: string, afterSeq = 0, entryId?: string) => {
     const session = sessions.get(id);
     if (session === undefined) throw sessionNotFound(id);
-    const entry = session.lines[knownSeq - 1]?.entry;
-    if (knownSeq > session.lines.length || (knownId ?? entry?.id) !== entry?.id) throw writesLost(id);
+    const known = session.lines.find(({ seq }) => seq === afterSeq);
+    if (afterSeq > 0 && (!known || (entryId ?? known.entry?.id) !== known.entry?.id)) throw writesLost(id);
     return session;
   };
   return {
@@ -28,16 +29,18 @@ export function tinyBackend(): SessionBackend {
     },
     async read(id, afterSeq, limit, afterEntryId) {
       const session = find(id, afterEntryId === undefined ? 0 : afterSeq, afterEntryId);
-      const rest = session.lines.slice(afterSeq);
+      const rest = session.lines.filter(({ seq }) => seq > afterSeq);
       return { lines: rest.slice(0, limit), isEnd: rest.length <= limit, revision: session.revision };
     },
-    async append(id, given, { afterSeq, afterEntryId } = {}) {
+    async append(id, given, { afterSeq, afterEntryId, gap } = {}) {
       const session = find(id, afterSeq, afterEntryId);
-      const getSeq = ({ text }: NewLine) => session.lines.findIndex((line) => line.text === text) + 1;
-      const added = given.filter((line) => getSeq(line) === 0);
-      put(session, added);
-      const seqs = given.map(getSeq);
-      return { precedingSeq: Math.min(...seqs) - 1, lastSeq: Math.max(...seqs), revision: session.revision };
+      const indexOf = ({ text }: NewLine) => session.lines.findIndex((line) => line.text === text);
+      const added = given.filter((line) => indexOf(line) === -1);
+      put(session, added, gap);
+      const indexes = given.map(indexOf);
+      const seqAt = (index: number) => session.lines[index]?.seq ?? 0;
+      const precedingSeq = seqAt(Math.min(...indexes) - 1);
+      return { precedingSeq, lastSeq: seqAt(Math.max(...indexes)), revision: session.revision };
     },
     list: async (query) => selectSessions(Array.from(sessions.values(), getFacts), query),
     delete: async (id) => sessions.delete(id),

@@ -42,8 +42,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .tuple(sessionId, lines)
-      .map(([id, more]) => describeStep((backend) => backend.append(id, more))),
+      .tuple(sessionId, lines, fc.nat(3))
+      .map(([id, more, gap]) => describeStep((backend) => backend.append(id, more, { gap }))),
   },
   {
     weight: 4,
