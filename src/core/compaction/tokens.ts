@@ -2,6 +2,7 @@ import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { jsonOf, partsOf, textOf } from "../context/message-parts.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { isUnfinished } from "../context/unfinished-answer.ts";
 import { calculateContextTokens, isUsage } from "../context/usage.ts";
 import type { Usage } from "../format/content.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
@@ -104,7 +105,7 @@ function instructionTexts(system: JsonRecord): string[] {
 }
 
 /**
- * Finds the usage of the last assistant message that was neither aborted nor failed and whose usage is not zero.
+ * Finds the usage of the last finished assistant message whose usage is not zero.
  *
  * @param entries - Entries of a branch, root first.
  * @returns The usage as stored, or undefined if there is none.
@@ -120,8 +121,8 @@ export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usag
 
 /** Returns the usage of a message if it tells the size of its context. */
 function countedUsage(message: unknown): Usage | undefined {
-  const { role, stopReason, usage } = fieldsOf(message);
-  if (role !== "assistant" || stopReason === "aborted" || stopReason === "error") return undefined;
+  const { role, usage } = fieldsOf(message);
+  if (role !== "assistant" || isUnfinished(message)) return undefined;
   return isUsage(usage) && calculateContextTokens(usage) > 0 ? usage : undefined;
 }
 

@@ -10,8 +10,8 @@ export interface ToolPairRepair {
    * What a repair did.
    *
    * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
-   * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message failed.
-   * `callDropped`: another call of its message has the same id, it has none, or its message failed or was aborted.
+   * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message is unfinished.
+   * `callDropped`: another call of its message has the same id, it has none, or its message is unfinished.
    * `callRenamed`: an earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but
    * dropped calls.
    */
@@ -59,8 +59,8 @@ type Block = AssistantMessage["content"][number];
  * calls, one for each. There are no other results, and no id is used twice.
  *
  * A result belongs to the latest earlier message with its call, and is moved there if the user spoke while the tool ran; a
- * further result is dropped. A call without a result gets one that says it was interrupted. A message that failed or was
- * aborted loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
+ * further result is dropped. A call without a result gets one that says it was interrupted. An unfinished
+ * message loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
  * reuses an id, it is renamed there, because some providers number the calls of each message anew.
  *
  * @param messages - Any list; not changed, nor are its messages.

@@ -136,11 +136,13 @@ describe("calculateContextTokens", () => {
 });
 
 describe("getLastAssistantUsage", () => {
-  it("passes over aborted, failed and empty usages", () => {
+  it("passes over empty usages and those of unfinished answers", () => {
     const path = pathOf(
       assistant("a", [], 100),
       { ...assistant("b", [], 200), stopReason: "aborted" },
       { ...assistant("c", [], 300), stopReason: "error" },
+      { ...assistant("c", [], 400), stopReason: "pending" },
+      { ...assistant("c", [], 500), stopReason: "deferred" },
       assistant("d"),
       user("e"),
       { type: "label", targetId: "e0", label: "x" },

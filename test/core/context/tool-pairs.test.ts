@@ -78,11 +78,14 @@ describe("a call without a result", () => {
     expect(repair([user("a"), calls("1")]).messages).toHaveLength(3);
   });
 
-  it.each(["error", "aborted", "deferred"] as const)("goes where the message ended with %s", (stopReason) => {
-    const { messages, repairs } = repair([assistant([text("I will"), call("1")], { stopReason })]);
-    expect(messages).toEqual([assistant([text("I will")], { stopReason })]);
-    expect(repairs).toEqual([{ kind: "callDropped", index: 0, toolCallId: "1" }]);
-  });
+  it.each(["error", "aborted", "deferred", "pending"] as const)(
+    "goes where the message ended with %s",
+    (stopReason) => {
+      const { messages, repairs } = repair([assistant([text("I will"), call("1")], { stopReason })]);
+      expect(messages).toEqual([assistant([text("I will")], { stopReason })]);
+      expect(repairs).toEqual([{ kind: "callDropped", index: 0, toolCallId: "1" }]);
+    },
+  );
 
   it("takes an aborted message with it of which nothing is left but thinking", () => {
     const { messages, repairs } = repair([
@@ -103,7 +106,7 @@ describe("a call without a result", () => {
 });
 
 describe("a message that failed or was aborted", () => {
-  it.each(["error", "aborted", "deferred"] as const)(
+  it.each(["error", "aborted", "deferred", "pending"] as const)(
     "loses its calls together with their results (%s)",
     (stopReason) => {
       const { messages, repairs } = repair([
