@@ -65,7 +65,27 @@ function tokensOf({ texts, images }: Weight, counter: TokenCounter | undefined):
     return Math.ceil(characters / CHARACTERS_PER_TOKEN);
   }
   const imageTokens = imageCharacters / CHARACTERS_PER_TOKEN;
-  return texts.reduce((sum, text) => sum + (text === "" ? 0 : count(text, counter)), imageTokens);
+  return Math.ceil(texts.reduce((sum, text) => sum + (text === "" ? 0 : count(text, counter)), imageTokens));
+}
+
+/** First UTF-16 units of other alphabets than the Latin one, and of scripts with more signs. */
+const OTHER_ALPHABETS = 0x370;
+const MANY_SIGNS = 0x800;
+
+/**
+ * Counts a token for four characters of Latin text, two of another alphabet (Greek, Cyrillic, Hebrew, Arabic), and one of
+ * any other script, such as Chinese.
+ *
+ * Does not undercount: tokenizers take 0.5 to 1.0 tokens for a Chinese, Japanese, or Korean character.
+ */
+export function countByScript(text: string): number {
+  if (!/[\u0370-\uffff]/.test(text)) return text.length / CHARACTERS_PER_TOKEN;
+  let quarters = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    quarters += unit < OTHER_ALPHABETS ? 1 : unit < MANY_SIGNS ? 2 : 4;
+  }
+  return quarters / CHARACTERS_PER_TOKEN;
 }
 
 function count(text: string, counter: TokenCounter): number {
