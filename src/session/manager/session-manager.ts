@@ -37,6 +37,7 @@ import {
 import { endable } from "./endable.ts";
 import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionRecord } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
+import { instructionCost, instructionDrafts } from "./instructions.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
@@ -512,6 +513,26 @@ export class SessionManager {
   appendMessage(message: AppendableMessage): string {
     assertMessage(message);
     return this.#state.appendMessage(message).id;
+  }
+
+  /**
+   * Replaces the instructions (the system prompt) of the context. The last ones on the branch count; the old ones stay in
+   * the tree. Sections and tools of system messages stay in force.
+   *
+   * A change restarts a request from its first token. Costs nothing if these instructions are in force already.
+   *
+   * @param text - Empty for none.
+   * @returns `entryId` of the instructions, if they changed; `voidThinkingIds` of the answers whose thinking Claude 5.1 and
+   *   later no longer accept; `uncachedTokens`, the prompt that a provider's cache may have held.
+   * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction of another program that retains messages.
+   * @remarks Cost: O(context). Source: docs/guide.md#instructions
+   */
+  setInstructions(text: string): { entryId?: string; voidThinkingIds: string[]; uncachedTokens: number } {
+    const projection = this.buildSessionProjection();
+    const drafts = instructionDrafts(projection, this.getPathIds(), text);
+    const entryId = this.appendAll(drafts).at(-1);
+    if (entryId === undefined) return { voidThinkingIds: [], uncachedTokens: 0 };
+    return { entryId, ...instructionCost(projection) };
   }
 
   /** Appends the thinking level for what follows. */

@@ -1,0 +1,79 @@
+import { fieldsOf, listOf, numberOf } from "../../core/context/entry-fields.ts";
+import type { SessionProjection } from "../../core/context/session-context.ts";
+import { foldSystemMessages } from "../../core/context/system-message.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { AgentMessage } from "../../core/format/message.ts";
+import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
+
+/**
+ * Returns the entries that replace the instructions of a context; none if they are in force.
+ *
+ * Edits the system messages out of the context, repeats a compaction without the one that it replays, and adds one that
+ * holds their sections and tools. Any reader of the format gets the same.
+ *
+ * @param pathIds - Ids of the entries root → leaf.
+ * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction of another program that retains messages.
+ */
+export function instructionDrafts(
+  { entries, messages }: Pick<SessionProjection, "entries" | "messages">,
+  pathIds: readonly string[],
+  text: string,
+): (EntryDraft | DraftMaker)[] {
+  if (typeof text !== "string") throw new TypeError("Instructions are a text; pass an empty one for none.");
+  const folded = foldSystemMessages(messages, 0);
+  if ((folded?.content ?? "") === text) return [];
+  const replaced = entries.filter((entry) => entry.messages.some(isSystem));
+  const drafts = replaced.map(({ sourceEntry }): EntryDraft | DraftMaker =>
+    sourceEntry.type === "compaction"
+      ? withoutReplay(sourceEntry, pathIds)
+      : { type: "context_edit", targetId: sourceEntry.id, replacement: null },
+  );
+  // A message with sections goes to the front of a request, wherever it is.
+  const message = { role: "system", sections: {}, ...folded, content: text };
+  return [...drafts, (_, timestamp) => ({ type: "message", message: { ...message, timestamp } })];
+}
+
+/** Returns a compaction that selects the same messages, but replays no system message. */
+function withoutReplay(compaction: AnySessionEntry, pathIds: readonly string[]): DraftMaker {
+  const { id: oldId, parentId, timestamp, usage, systemMessage, ...fields } = fieldsOf(compaction);
+  const { firstKeptEntryId, retainedTail } = fields;
+  if (listOf(retainedTail).length > 0) {
+    throw new SessionError(
+      "ENTRY_INVALID",
+      `Compaction ${compaction.id} retains messages of its own, so that its instructions cannot be replaced. Compact the session first.`,
+      { details: { entryId: compaction.id } },
+    );
+  }
+  const at = pathIds.indexOf(compaction.id);
+  const keptAt = typeof firstKeptEntryId === "string" ? pathIds.indexOf(firstKeptEntryId) : -1;
+  const firstKept = keptAt !== -1 && keptAt < at ? firstKeptEntryId : pathIds[at + 1];
+  return (id) => ({ ...fields, type: "compaction", firstKeptEntryId: firstKept ?? id });
+}
+
+/** Returns what other instructions cost: thinking that is bound to the old ones, and the prompt that a cache may hold. */
+export function instructionCost({ entries }: Pick<SessionProjection, "entries">): {
+  voidThinkingIds: string[];
+  uncachedTokens: number;
+} {
+  const voidThinkingIds: string[] = [];
+  let uncachedTokens = 0;
+  for (const { sourceEntry, messages } of entries) {
+    for (const message of messages) {
+      if (message.role !== "assistant") continue;
+      if (listOf(message.content).some(isThinking)) voidThinkingIds.push(sourceEntry.id);
+      const { cacheRead, cacheWrite, input } = fieldsOf(message.usage);
+      const prompt = numberOf(cacheRead) + numberOf(cacheWrite) + numberOf(input);
+      if (prompt > 0) uncachedTokens = prompt;
+    }
+  }
+  return { voidThinkingIds, uncachedTokens };
+}
+
+function isSystem({ role }: AgentMessage): boolean {
+  return role === "system";
+}
+
+function isThinking(block: unknown): boolean {
+  return fieldsOf(block)["type"] === "thinking";
+}
