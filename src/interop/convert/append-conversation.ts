@@ -2,7 +2,7 @@ import { convertToLlm } from "../../core/context/convert-to-llm.ts";
 import { blocksOf, fieldsOf } from "../../core/context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../../core/context/project-entry.ts";
 import type { SessionProjection } from "../../core/context/session-context.ts";
-import { foldSystemMessages, systemText } from "../../core/context/system-message.ts";
+import { foldSystemMessages, INSTRUCTIONS_SECTION, systemText } from "../../core/context/system-message.ts";
 import { isMadeResult } from "../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
@@ -35,9 +35,6 @@ export interface AppendedConversation {
   /** Whether the leaf moved, as when an older message was changed. */
   readonly hasBranched: boolean;
 }
-
-/** Section of the system prompt that holds an array's instructions; the latest one applies. */
-const INSTRUCTIONS = "instructions";
 
 /** An entry and its messages for a model. */
 interface Step {
@@ -124,11 +121,11 @@ function appendInstructions(session: ConversationSession, input: readonly System
   const text = systemText(input);
   if (text === "") return [];
   const inForce = session.buildSessionProjection().messages.filter(isSystem);
-  const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS];
+  const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS_SECTION];
   if (section === text || systemText(inForce) === text) return [];
   const timestamp = input.at(-1)?.timestamp ?? 0;
   const details = input.findLast((message) => message.details !== undefined)?.details;
-  const sections = { [INSTRUCTIONS]: text };
+  const sections = { [INSTRUCTIONS_SECTION]: text };
   return [
     session.appendMessage({
       role: "system",

@@ -1,6 +1,6 @@
 import { fieldsOf, listOf, numberOf } from "../../core/context/entry-fields.ts";
 import type { SessionProjection } from "../../core/context/session-context.ts";
-import { foldSystemMessages } from "../../core/context/system-message.ts";
+import { foldSystemMessages, INSTRUCTIONS_SECTION } from "../../core/context/system-message.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
@@ -9,8 +9,8 @@ import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 /**
  * Returns the entries that replace the instructions of a context; none if they are in force.
  *
- * Edits the system messages out of the context, repeats a compaction without the one that it replays, and adds one that
- * holds their sections and tools. Any reader of the format gets the same.
+ * Instructions are a section of a system message, so that later ones replace them. Those that are its content leave the
+ * context: an edit removes the message, and a compaction that replays them is repeated without. Sections and tools stay.
  *
  * @param pathIds - Ids of the entries root → leaf.
  * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction of another program that retains messages.
@@ -21,16 +21,19 @@ export function instructionDrafts(
   text: string,
 ): (EntryDraft | DraftMaker)[] {
   if (typeof text !== "string") throw new TypeError("Instructions are a text; pass an empty one for none.");
-  const folded = foldSystemMessages(messages, 0);
-  if ((folded?.content ?? "") === text) return [];
-  const replaced = entries.filter((entry) => entry.messages.some(isSystem));
+  const { content, sections = {}, toolsAdded } = foldSystemMessages(messages, 0) ?? { content: "" };
+  const inForce = sections[INSTRUCTIONS_SECTION] ?? "";
+  if (content === "" ? inForce === text : content === text && inForce === "") return [];
+  const instructions = { [INSTRUCTIONS_SECTION]: text === "" ? null : text };
+  const message = { role: "system", content: "", sections: instructions };
+  const replaced = content === "" ? [] : entries.filter((entry) => entry.messages.some(isSystem));
+  if (replaced.length > 0)
+    Object.assign(message, { sections: { ...sections, ...instructions } }, toolsAdded && { toolsAdded });
   const drafts = replaced.map(({ sourceEntry }): EntryDraft | DraftMaker =>
     sourceEntry.type === "compaction"
       ? withoutReplay(sourceEntry, pathIds)
       : { type: "context_edit", targetId: sourceEntry.id, replacement: null },
   );
-  // A message with sections goes to the front of a request, wherever it is.
-  const message = { role: "system", sections: {}, ...folded, content: text };
   return [...drafts, (_, timestamp) => ({ type: "message", message: { ...message, timestamp } })];
 }
 

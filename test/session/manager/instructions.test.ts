@@ -1,5 +1,12 @@
-import { type AgentMessage, foldSystemMessages, SessionManager } from "sessiontree";
-import { toAnthropic, toGemini, toModelMessages, toOpenAIChat, toOpenAIResponses } from "sessiontree/convert";
+import { foldSystemMessages, SessionManager } from "sessiontree";
+import {
+  appendConversation,
+  toAnthropic,
+  toGemini,
+  toModelMessages,
+  toOpenAIChat,
+  toOpenAIResponses,
+} from "sessiontree/convert";
 import { describe, expect, test } from "vitest";
 import { systemText } from "../../../src/core/context/system-message.ts";
 import { assistant, usage, user } from "../../support/messages.ts";
@@ -8,8 +15,10 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const system = (content: string, more: object = {}) =>
   ({ role: "system", content, timestamp: 1, ...more }) as const;
 
-function systems(session: SessionManager): AgentMessage[] {
-  return session.buildSessionContext().messages.filter(({ role }) => role === "system");
+/** The instructions in force. */
+function instructions(session: SessionManager): string {
+  const { messages } = session.buildSessionContext();
+  return systemText(messages.flatMap((one) => (one.role === "system" ? one : [])));
 }
 
 /** The instructions that each converter puts in front of the request. */
@@ -29,7 +38,7 @@ describe("setInstructions", () => {
     const session = SessionManager.inMemory();
     const { entryId } = session.setInstructions("Be brief.");
     expect(session.getLeafId()).toBe(entryId);
-    expect(systems(session)).toMatchObject([{ content: "Be brief." }]);
+    expect(instructions(session)).toBe("Be brief.");
   });
 
   test("replaces them without a branch; the old ones stay in the tree", () => {
@@ -51,7 +60,7 @@ describe("setInstructions", () => {
     const count = session.getEntryCount();
     expect(session.setInstructions("C")).toEqual({ voidThinkingIds: [], uncachedTokens: 0 });
     expect(session.getEntryCount()).toBe(count);
-    expect(systems(session)).toMatchObject([{ content: "C" }]);
+    expect(instructions(session)).toBe("C");
   });
 
   test("keeps tools and named sections", () => {
@@ -62,8 +71,8 @@ describe("setInstructions", () => {
     session.setInstructions("B");
     const { messages } = session.buildSessionContext();
     expect(foldSystemMessages(messages, 0)).toMatchObject({
-      content: "B",
-      sections: { memory: "The user is Ada.", date: "Monday" },
+      content: "",
+      sections: { memory: "The user is Ada.", date: "Monday", instructions: "B" },
       toolsAdded: [tool],
     });
   });
@@ -81,15 +90,46 @@ describe("setInstructions", () => {
     expect(after.filter(({ role }) => role !== "system")).toMatchObject(
       before.map(({ timestamp: _, ...rest }) => rest),
     );
-    expect(systems(session)).toMatchObject([{ content: "B" }]);
+    expect(instructions(session)).toBe("B");
     session.appendMessage(user("Four"));
     session.appendCompaction("More was said.", null, 10);
     session.setInstructions("C");
-    expect(systems(session)).toMatchObject([{ content: "C" }]);
+    expect(instructions(session)).toBe("C");
     expect(session.buildSessionContext().messages).toMatchObject([
+      { role: "system" },
       { role: "compactionSummary", summary: "More was said." },
       { role: "system" },
     ]);
+  });
+
+  test.each(["A", "B"])(
+    "knows those that a conversation was appended with, and the other way round (%s)",
+    (first) => {
+      const session = SessionManager.inMemory();
+      const conversation = (text: string) => [system(text), user("Hi")];
+      appendConversation(session, conversation(first));
+      session.setInstructions("B");
+      expect(instructions(session)).toBe("B");
+      expect(session.getEntryCount()).toBe(first === "A" ? 3 : 2);
+      appendConversation(session, conversation("C"));
+      expect(instructions(session)).toBe("C");
+      expect(session.getLeaves()).toHaveLength(1);
+    },
+  );
+
+  test("leaves those alone that an earlier version stored as content", () => {
+    const session = SessionManager.inMemory();
+    session.appendMessage(system("A"));
+    expect(session.setInstructions("A").entryId).toBeUndefined();
+    session.setInstructions("B");
+    session.setInstructions("C");
+    expect(session.getEntries().map(({ type }) => type)).toEqual([
+      "message",
+      "context_edit",
+      "message",
+      "message",
+    ]);
+    expect(instructions(session)).toBe("C");
   });
 
   test("holds on its branch only", () => {
@@ -98,7 +138,7 @@ describe("setInstructions", () => {
     const question = session.appendMessage(user("Hi"));
     session.setInstructions("B");
     session.branch(question);
-    expect(systems(session)).toMatchObject([{ content: "A" }]);
+    expect(instructions(session)).toBe("A");
   });
 
   test("is empty for no instructions", () => {
@@ -129,7 +169,7 @@ describe("setInstructions", () => {
     session.setInstructions("B");
     const read = SessionManager.open(session.getSessionFile() ?? "");
     expect(read.buildSessionContext()).toEqual(session.buildSessionContext());
-    expect(systemText(systems(read).flatMap((one) => (one.role === "system" ? one : [])))).toBe("B");
+    expect(instructions(read)).toBe("B");
   });
 
   test("refuses what is no text", () => {
