@@ -3,7 +3,7 @@ import { blocksOf, fieldsOf } from "../../core/context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../../core/context/project-entry.ts";
 import type { SessionProjection } from "../../core/context/session-context.ts";
 import { foldSystemMessages, INSTRUCTIONS_SECTION, systemText } from "../../core/context/system-message.ts";
-import { isMadeResult } from "../../core/context/tool-pairs.ts";
+import { isMadeResult, quoteLateResult } from "../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
@@ -293,6 +293,9 @@ export function isSameMessage(storedMessage: Message, inputMessage: Message): bo
   const input = wellFormedMessage(inputMessage);
   if (stored.role === "system" && input.role === "system")
     return systemText([stored]) === systemText([input]);
+  // A request has a late result as text of the user.
+  if (stored.role === "toolResult" && input.role === "user")
+    return isSameMessage(quoteLateResult(stored), input);
   if (stored.role !== input.role) return false;
   if (stored.role === "toolResult" && input.role === "toolResult") {
     if (!isSameCallId(stored.toolCallId, input.toolCallId)) return false;
