@@ -1,8 +1,13 @@
 import { dirname } from "node:path";
-import type { SessionContext, SessionProjection } from "../../core/context/session-context.ts";
+import { findOpenToolCalls } from "../../core/context/open-tool-calls.ts";
+import {
+  buildSessionProjection,
+  type SessionContext,
+  type SessionProjection,
+} from "../../core/context/session-context.ts";
 import { foldSystemMessages } from "../../core/context/system-message.ts";
 import { onAbort } from "../../core/format/abort.ts";
-import type { ImageContent, TextContent, Usage } from "../../core/format/content.ts";
+import type { ImageContent, TextContent, ToolCall, Usage } from "../../core/format/content.ts";
 import {
   type AnySessionEntry,
   asSessionEntries,
@@ -33,6 +38,8 @@ import {
   assertMessage,
   assertReplacement,
   editableContent,
+  hasOnlyResultsSince,
+  isToolResult,
 } from "./append-checks.ts";
 import { endable } from "./endable.ts";
 import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionRecord } from "./entry-draft.ts";
@@ -61,8 +68,13 @@ import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.t
 export interface AppendOptions {
   /** The parent; null for a new root. Default: the leaf. */
   readonly parentId?: string | null;
-  /** The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. */
+  /**
+   * The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. A
+   * tool result may follow other results, labels, names and usage that were appended since.
+   */
   readonly expectedLeafId?: string | null;
+  /** Whether the leaf of this object stays where it is, as for a result on a branch that the user has left. Default: false. */
+  readonly keepLeaf?: boolean;
   /** Whether a file that was removed stays removed, so that the append throws `SESSION_NOT_FOUND`. Default: that of the open. */
   readonly mustExist?: boolean;
 }
@@ -383,6 +395,18 @@ export class SessionManager {
     return buildTree(tree, this.#entriesAt(fileOrder), labelsAndName.labels(), fileOrder);
   }
 
+  /**
+   * Lists the tool calls in the context that have no result, in order, such as those that a crash interrupted.
+   *
+   * @param leafId - Default: the leaf.
+   * @remarks Cost: O(context). Source: docs/guide.md#after-a-crash
+   */
+  getOpenToolCalls(leafId?: string): { readonly entryId: string; readonly call: ToolCall }[] {
+    const { entries } =
+      leafId === undefined ? this.buildSessionProjection() : buildSessionProjection(this.getBranch(leafId));
+    return findOpenToolCalls(entries);
+  }
+
   /** Returns the entries that have no children, in file order. */
   getLeaves(): SessionEntry[] {
     return this.#entriesAt(this.#state.fileOrder(this.#state.tree.leaves()));
@@ -637,7 +661,7 @@ export class SessionManager {
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
     assertDraft(draft);
-    return this.#state.append(draft, this.#parentFor(options), options.mustExist).id;
+    return this.#state.append(draft, this.#parentFor(options, [draft]), options).id;
   }
 
   /**
@@ -650,16 +674,19 @@ export class SessionManager {
    */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
     for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
-    const parent = this.#parentFor(options);
+    const parent = this.#parentFor(options, drafts);
     if (drafts.length === 0) return [];
-    return this.#state.appendAll(drafts, parent, options.mustExist).map(({ id }) => id);
+    return this.#state.appendAll(drafts, parent, options).map(({ id }) => id);
   }
 
   /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
-  #parentFor({ expectedLeafId, parentId }: AppendOptions): number {
-    if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
+  #parentFor(
+    { expectedLeafId, parentId }: AppendOptions,
+    drafts: readonly (EntryDraft | DraftMaker)[],
+  ): number {
+    const isStale = expectedLeafId !== undefined && expectedLeafId !== this.getLeafId();
+    if (isStale && !(drafts.every(isToolResult) && hasOnlyResultsSince(this.walkUp(), expectedLeafId)))
       throw staleLeaf(expectedLeafId, this.getLeafId());
-    }
     if (parentId === undefined) return this.#state.leaf;
     return parentId === null ? NONE : this.#state.require(parentId);
   }
