@@ -27,10 +27,21 @@ const abandoned = new Set<string>();
  * @param folder - The folder of the final file.
  */
 export function temporaryPath(folder: string): string {
-  ownStart ??= startOf(process.pid) ?? "";
   // Short, because the final name may be as long as the system allows.
   const unique = nodeCrypto().randomBytes(8).toString("hex");
-  return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
+  return join(folder, `.${ownerName()}-${unique}.tmp`);
+}
+
+/** Returns what identifies this process in names of files: machine, process, and start time. */
+export function ownerName(): string {
+  ownStart ??= startOf(process.pid) ?? "";
+  return `${machine()}-${process.pid}-${ownStart}`;
+}
+
+/** Tells whether the process that a file's name identifies is this one, or gone. */
+export function isOwnOrLeft(fs: FileSystem, path: string, owner: string): boolean {
+  const [host = "", pid, startedAt = ""] = owner.split("-");
+  return owner === ownerName() || isLeft(fs, path, host, Number(pid), startedAt);
 }
 
 /** Returns whether a name is that of a temporary file, or of one next to a temporary database. */

@@ -20,6 +20,7 @@ import {
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import type { AssistantMessage } from "../../core/format/message.ts";
 import { assertOptions } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -46,6 +47,7 @@ import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionReco
 import { exportCopy } from "./fork.ts";
 import { instructionCost, instructionDrafts } from "./instructions.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
+import type { PartialAnswers } from "./partial-answers.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
@@ -909,6 +911,48 @@ export class SessionManager {
     // Loaded only now: opening and appending need none of it.
     const { redactTextOfSession } = await import("./text-redaction.ts");
     return redactTextOfSession(this.#state, matching, options);
+  }
+
+  /**
+   * Saves what has arrived of an answer, in a file next to the session's, so that it survives a kill. Call it for every piece.
+   *
+   * The answer belongs to this object and to the leaf at which its first piece arrived. It is removed once this object appends
+   * an answer. A session in memory or in a store keeps it in memory.
+   *
+   * @param options - `everyMs`: saves at most as often; the latest state at the end of an interval. Default: 1,000.
+   * @throws {TypeError} If it is not an answer.
+   * @throws {SessionError} `WRITE_FAILED`, also for an earlier piece; `READ_ONLY` and the like.
+   * @remarks Source: docs/guide.md#interrupted-answers
+   */
+  async savePartialAnswer(
+    message: AssistantMessage,
+    options: { readonly everyMs?: number } = {},
+  ): Promise<void> {
+    const { leafId } = this.#state;
+    (await this.#partialAnswers()).save(message, leafId, options);
+  }
+
+  /**
+   * Returns what had arrived of an answer when a process was killed, as an aborted answer to append or discard.
+   *
+   * Reports a damaged one as an issue, and one for another leaf if there is none for this one. Ignores those of processes
+   * that still run.
+   *
+   * @param leafId - The entry that it answers. Default: the leaf.
+   * @returns Undefined if there is none; of several, the latest.
+   */
+  async recoverPartialAnswer(leafId?: string): Promise<AssistantMessage | undefined> {
+    return (await this.#partialAnswers()).recover(leafId);
+  }
+
+  /** Removes what `recoverPartialAnswer` returns for a leaf, what was saved by this object, and what is damaged. */
+  async discardPartialAnswer(leafId?: string): Promise<void> {
+    (await this.#partialAnswers()).discard(leafId);
+  }
+
+  async #partialAnswers(): Promise<PartialAnswers> {
+    const { partialAnswersOf } = await import("./partial-answers.ts");
+    return partialAnswersOf(this.#state, (issue) => this.reportIssue(issue));
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */
