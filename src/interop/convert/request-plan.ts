@@ -102,6 +102,11 @@ const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">
   callRenamed: "reuses an id; it got a new one",
 };
 
+/** Tells whether the model of an answer refuses its thinking if what was before it changes. */
+export function isBoundAnswer({ model, responseModel = model }: AssistantMessage): boolean {
+  return bindsThinking(responseModel);
+}
+
 interface Indexed<M = Message> {
   readonly message: M;
   readonly index: number;
@@ -207,7 +212,8 @@ class Planner {
   #pair(input: readonly Indexed[]): Indexed[] {
     const { messages, repairs } = repairToolPairs(
       input.map(({ message }) => message),
-      { bindsThinking: ({ model, responseModel = model }) => bindsThinking(responseModel) },
+      // People see each result with its call.
+      this.#dialect.isForDisplay ? {} : { bindsThinking: isBoundAnswer },
     );
     const dropped = new Set<number>();
     const quoted = new Set<number>();

@@ -4,6 +4,7 @@ import { messageFieldsOf } from "../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
 import { assertOptions, numberFrom } from "../../core/format/options.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
 import {
   encodePartialAnswer,
   isAnswer,
@@ -15,6 +16,7 @@ import {
 } from "../files/partial-answer-files.ts";
 import { makeFolder, realFileSystem, whileHeld } from "../fs/file-system.ts";
 import { ownerName, removeFile } from "../fs/temporary-files.ts";
+import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 import { fileError } from "../log/file-errors.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { isPartialAnswerOf, partialAnswerPath } from "../log/written-names.ts";
@@ -22,6 +24,14 @@ import { prepared } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 
 const EVERY_MS = 1000;
+
+/** Types of entries that are no part of a conversation. */
+const PASSIVE_TYPES: ReadonlySet<string> = new Set([
+  ...COMMUTING_TYPES,
+  "custom",
+  "model_change",
+  "thinking_level_change",
+]);
 
 /** The answer that is being saved. */
 interface Running {
@@ -98,9 +108,9 @@ export class PartialAnswers {
   /** Returns the latest answer for a leaf as an aborted one. */
   recover(leafId?: string): AssistantMessage | undefined {
     this.#follow();
-    const wanted = leafId ?? this.#state.leafId;
+    const wanted = this.#placesOf(leafId);
     const found = this.#find();
-    const fitting = found.filter(({ answer }) => answer?.leafId === wanted);
+    const fitting = found.filter(({ answer }) => answer !== undefined && wanted.has(answer.leafId));
     const others = found.filter(({ answer }) => answer === undefined || (leafId ?? fitting[0]) === undefined);
     for (const file of others) if (!fitting.includes(file)) this.#reportLeft(file);
     const { path } = this.#log;
@@ -113,11 +123,24 @@ export class PartialAnswers {
 
   discard(leafId?: string): void {
     this.#follow();
-    const wanted = leafId ?? this.#state.leafId;
+    const wanted = this.#placesOf(leafId);
     this.#state.assertWritable();
     for (const { path, answer } of this.#find())
-      if (path !== "" && (answer === undefined || answer.leafId === wanted)) removeFile(realFileSystem, path);
+      if (path !== "" && (answer === undefined || wanted.has(answer.leafId)))
+        removeFile(realFileSystem, path);
     this.#end();
+  }
+
+  /** Returns the entries whose answer comes next at the leaf: behind them are only entries that are no part of a conversation. */
+  #placesOf(leafId: string | undefined): ReadonlySet<string | null> {
+    if (leafId !== undefined) return new Set([leafId]);
+    const { tree, leaf } = this.#state;
+    const places = new Set([this.#state.leafId]);
+    for (let at = leaf; at !== NONE && PASSIVE_TYPES.has(tree.typeAt(at)); ) {
+      at = tree.parentAt(at);
+      places.add(this.#state.idOf(at));
+    }
+    return places;
   }
 
   /** Forgets what belongs to a session that this object has left; its file stays. */

@@ -6,6 +6,7 @@ import {
   toBedrock,
   toModelMessages,
   toOpenAIChat,
+  toUIMessages,
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../../../src/core/format/message.ts";
@@ -69,6 +70,15 @@ describe("a result that comes after the model has answered without it", () => {
       expect(JSON.stringify(request.messages)).toMatch(
         /Tool call toolu_1 \(bash\) has ended.*All green\..*And now/,
       );
+  });
+
+  it("is shown with its call to people", () => {
+    const shown = toUIMessages([...whileToolRuns(BOUND), ...rest]).messages;
+    const parts = shown.flatMap((message) => message.parts);
+    expect(parts).toContainEqual(
+      expect.objectContaining({ toolCallId: "toolu_1", state: "output-available" }),
+    );
+    expect(JSON.stringify(shown)).not.toContain("after all");
   });
 
   it("is found again in an array made of the request", () => {

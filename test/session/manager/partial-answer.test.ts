@@ -109,6 +109,15 @@ describe("a partial answer", () => {
     expect(await opened.recoverPartialAnswer(question)).toMatchObject({ stopReason: "aborted" });
   });
 
+  test("is for the leaf as well after a label, a name, or a marker of the leaf", async () => {
+    const { session, question, again } = begin();
+    await session.savePartialAnswer(half("The lock"));
+    session.appendLabelChange(question, "red");
+    session.appendSessionInfo("Build");
+    session.persistLeaf();
+    expect(await again().recoverPartialAnswer()).toMatchObject({ stopReason: "aborted" });
+  });
+
   test("belongs to its writer: each saves its own, and that of a running process is left alone", async () => {
     const { folder, session, again } = begin();
     const other = again();
