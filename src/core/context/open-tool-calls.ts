@@ -1,5 +1,5 @@
 import type { ToolCall } from "../format/content.ts";
-import { fieldsOf, listOf } from "./entry-fields.ts";
+import { toArray, toRecord } from "./entry-fields.ts";
 import type { ProjectedSessionEntry } from "./session-context.ts";
 import { isUnfinished } from "./unfinished-answer.ts";
 
@@ -15,12 +15,12 @@ export function findOpenToolCalls(entries: readonly ProjectedSessionEntry[]): Op
   const open: OpenToolCall[] = [];
   for (const { sourceEntry, messages } of entries) {
     for (const message of messages) {
-      const { role, toolCallId } = fieldsOf(message);
+      const { role, toolCallId } = toRecord(message);
       if (role === "toolResult") {
         const at = open.findLastIndex(({ call }) => call.id === toolCallId);
         if (at !== -1) open.splice(at, 1);
       } else if (message.role === "assistant" && !isUnfinished(message)) {
-        for (const block of listOf(message.content))
+        for (const block of toArray(message.content))
           if (isToolCall(block)) open.push({ entryId: sourceEntry.id, call: block });
       }
     }
@@ -29,6 +29,6 @@ export function findOpenToolCalls(entries: readonly ProjectedSessionEntry[]): Op
 }
 
 function isToolCall(block: unknown): block is ToolCall {
-  const { type, id } = fieldsOf(block);
+  const { type, id } = toRecord(block);
   return type === "toolCall" && typeof id === "string";
 }

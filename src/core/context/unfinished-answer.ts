@@ -1,4 +1,4 @@
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 
 const UNFINISHED: ReadonlySet<unknown> = new Set(["pending", "error", "aborted", "deferred"]);
 
@@ -7,6 +7,6 @@ const UNFINISHED: ReadonlySet<unknown> = new Set(["pending", "error", "aborted",
  * request.
  */
 export function isUnfinished(message: unknown): boolean {
-  const { role, stopReason } = fieldsOf(message);
+  const { role, stopReason } = toRecord(message);
   return role === "assistant" && UNFINISHED.has(stopReason);
 }

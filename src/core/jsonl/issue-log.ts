@@ -81,7 +81,7 @@ export class IssueLog {
 
   /** Adds an issue unless it is known, as when a damaged body is read twice. */
   add(issue: SessionIssue): void {
-    const key = keyOf(issue);
+    const key = makeIssueKey(issue);
     if (this.#issues.has(key)) return;
     if (this.#issues.size < this.#maxIssues) this.#issues.set(key, issue);
     else if (this.#omitted === undefined) this.#omitted = { first: issue, count: 1 };
@@ -95,7 +95,7 @@ export class IssueLog {
   /** Adds or removes the issue about an entry's parent. */
   putLink({ kind, isOver, parentId }: LinkFinding, place: LineSpan, entryId: string): void {
     const issue = makeIssue(LINK_CODES[kind], place, entryId, parentId);
-    if (isOver) this.#issues.delete(keyOf(issue));
+    if (isOver) this.#issues.delete(makeIssueKey(issue));
     else this.add(issue);
   }
 
@@ -110,6 +110,6 @@ export class IssueLog {
   }
 }
 
-function keyOf({ code, offset, message }: SessionIssue): string {
+function makeIssueKey({ code, offset, message }: SessionIssue): string {
   return `${code} ${offset} ${message}`;
 }

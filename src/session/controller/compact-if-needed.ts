@@ -1,5 +1,5 @@
 import type { CompactionSkipReason } from "../../core/compaction/plan.ts";
-import { settingsForModel, settingsForWindow } from "../../core/compaction/settings.ts";
+import { fitSettingsToWindow, settingsForModel } from "../../core/compaction/settings.ts";
 import {
   type ContextUsageEstimate,
   countByScript,
@@ -9,7 +9,13 @@ import {
 } from "../../core/compaction/tokens.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, type SessionError } from "../../core/format/errors.ts";
-import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../../core/format/options.ts";
+import {
+  assertOptions,
+  makeChoiceRule,
+  makeNumberRule,
+  type OptionRules,
+  SIGNAL,
+} from "../../core/format/options.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
 import { explainCannotFit, leavesRoom, shortenResults } from "./context-room.ts";
@@ -66,10 +72,10 @@ export type CompactIfNeededResult =
     };
 
 const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
-  contextWindow: numberFrom(0, "tokens"),
-  reason: choice("threshold", "overflow"),
-  overheadTokens: numberFrom(0, "tokens"),
-  onSummaryFailure: choice("extract", "throw"),
+  contextWindow: makeNumberRule(0, "tokens"),
+  reason: makeChoiceRule("threshold", "overflow"),
+  overheadTokens: makeNumberRule(0, "tokens"),
+  onSummaryFailure: makeChoiceRule("extract", "throw"),
   signal: SIGNAL,
 };
 
@@ -131,7 +137,7 @@ async function attemptCompaction(
 
 /** Returns the size of the next request. A provider that counted the context counted the rest as well. */
 function requestTokens({ current, counter }: ControllerHost, overheadTokens: number): number {
-  const { tokens, lastUsageIndex } = contextUsage(current.session, counter);
+  const { tokens, lastUsageIndex } = estimateContextUsage(current.session, counter);
   return tokens + (lastUsageIndex === null ? overheadTokens : 0);
 }
 
@@ -143,7 +149,7 @@ function decide(
   { contextWindow, reason = "threshold" }: CompactIfNeededOptions,
 ): "disabled" | "belowThreshold" | "notShrinking" | { readonly fits: boolean } {
   const { model } = current.session.buildSessionContext();
-  const limits = settingsForModel(settingsForWindow(settings, contextWindow), model);
+  const limits = settingsForModel(fitSettingsToWindow(settings, contextWindow), model);
   if (!limits.enabled) return "disabled";
   if (reason === "threshold" && !shouldCompact(contextTokens, contextWindow, limits)) return "belowThreshold";
   if (compactor.fruitless >= MAX_FRUITLESS) return "notShrinking";
@@ -155,7 +161,7 @@ function decide(
  *
  * @remarks Cost: the messages that no usage covers, and the entries since the last compaction or edit.
  */
-export function contextUsage(
+export function estimateContextUsage(
   session: SessionManager,
   counter: TokenCounter = countByScript,
 ): ContextUsageEstimate {

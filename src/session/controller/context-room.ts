@@ -1,8 +1,8 @@
 import { planCompaction } from "../../core/compaction/plan.ts";
 import {
   type CompactionLimits,
+  fitSettingsToWindow,
   settingsForModel,
-  settingsForWindow,
 } from "../../core/compaction/settings.ts";
 import { estimateAll, estimateTokens, type TokenCounter } from "../../core/compaction/tokens.ts";
 import { fitTokens } from "../../core/compaction/transcript.ts";
@@ -50,7 +50,7 @@ export function shortenResults(
   const { session } = host.current;
   const { kept, tokens } = minimalContext(host, contextWindow);
   const { model } = session.buildSessionContext();
-  const settings = settingsForModel(settingsForWindow(host.settings, contextWindow), model);
+  const settings = settingsForModel(fitSettingsToWindow(host.settings, contextWindow), model);
   const results = kept.flatMap(({ id, message }) => {
     if (message.role !== "toolResult") return [];
     return [{ id, message, tokens: estimateTokens(message, counter) }];
@@ -113,7 +113,7 @@ function minimalContext(
 ): { kept: KeptMessage[]; systemTokens: number; tokens: number } {
   const { session } = current;
   const { entries, messages, model } = session.buildSessionProjection();
-  const least = { ...settingsForWindow(settings, contextWindow), keepRecentTokens: 0, models: {} };
+  const least = { ...fitSettingsToWindow(settings, contextWindow), keepRecentTokens: 0, models: {} };
   const plan = planCompaction(session.getBranch(), least, { counter, model });
   const firstKept = plan.kind === "compact" ? plan.preparation.firstKeptEntryId : undefined;
   const from = entries.findIndex(({ sourceEntry }) => sourceEntry.id === firstKept);

@@ -1,13 +1,13 @@
 import { readdirSync, realpathSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { messageOf } from "../../core/format/errors.ts";
-import { ifPresent } from "../fs/file-system.ts";
-import { absolutePath } from "../log/session-paths.ts";
+import { getErrorMessage } from "../../core/format/errors.ts";
+import { callIfPresent } from "../fs/file-system.ts";
+import { toAbsolutePath } from "../log/session-paths.ts";
 import { isPartialAnswerOf } from "../log/written-names.ts";
 import { purgeCache } from "./cache-files.ts";
 import { isKeptAt } from "./file-mark.ts";
 import { removePages } from "./page-files.ts";
-import { defaultCacheFolder } from "./user-folders.ts";
+import { getCacheFolder } from "./user-folders.ts";
 
 /** Cache folders that this process has used, apart from the default one. */
 const used = new Set<string>();
@@ -26,11 +26,11 @@ export function noteCacheFolder(folder: string): void {
  * @param path - Absolute; the file may be gone.
  */
 export function forgetSession(path: string): void {
-  const [folder, name] = [realPath(dirname(path)), basename(path)];
-  purgeCaches((row) => row.name !== name || realPath(row.folder) !== folder, path);
+  const [folder, name] = [getRealPath(dirname(path)), basename(path)];
+  purgeCaches((row) => row.name !== name || getRealPath(row.folder) !== folder, path);
   tryTo("The folder for temporary files may still have a page", path, () => removePages(name));
   tryTo("The folder of the session may still have a partial answer", path, () => {
-    for (const partial of partialAnswersNextTo(path)) ifPresent(() => unlinkSync(partial));
+    for (const partial of partialAnswersNextTo(path)) callIfPresent(() => unlinkSync(partial));
   });
 }
 
@@ -43,7 +43,7 @@ export function partialAnswersNextTo(path: string): string[] {
 
 /** Returns the names in the folder of a file; none if it is gone. */
 export function namesNextTo(path: string): string[] {
-  return ifPresent(() => readdirSync(dirname(path))) ?? [];
+  return callIfPresent(() => readdirSync(dirname(path))) ?? [];
 }
 
 /**
@@ -66,17 +66,17 @@ function tryTo(fault: string, what: string, remove: () => void): void {
   try {
     remove();
   } catch (error) {
-    const warning = `${fault} of ${what}: ${messageOf(error)}. Delete it.`;
+    const warning = `${fault} of ${what}: ${getErrorMessage(error)}. Delete it.`;
     process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
   }
 }
 
 /** Returns the default cache folder and those that this process has used. */
 export function cacheFolders(): ReadonlySet<string> {
-  return new Set([absolutePath(defaultCacheFolder()), ...used]);
+  return new Set([toAbsolutePath(getCacheFolder()), ...used]);
 }
 
 /** The real path of a folder; the given path if it is gone. */
-function realPath(folder: string): string {
-  return ifPresent(() => realpathSync(folder)) ?? folder;
+function getRealPath(folder: string): string {
+  return callIfPresent(() => realpathSync(folder)) ?? folder;
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../core/format/errors.ts";
+import { getErrorMessage } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
-import { messageProblems } from "../../core/format/message-check.ts";
+import { findMessageProblems } from "../../core/format/message-check.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import {
@@ -12,10 +12,10 @@ import {
   NotAPlainFileError,
   openForReading,
   realFileSystem,
-  whileHeld,
+  retryWhileHeld,
   writeFully,
 } from "../fs/file-system.ts";
-import { isOwnOrLeft, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { isOwnOrLeft, makeTemporaryPath, removeTemporary } from "../fs/temporary-files.ts";
 import { isPartialAnswerOf, parseWrittenName } from "../log/written-names.ts";
 import { namesNextTo } from "./forget-session.ts";
 import { isSystemError } from "./skipped-files.ts";
@@ -43,7 +43,7 @@ export interface PartialAnswerFile {
 /** Writes a partial answer in place of the one before: a reader sees either. Survives the process, but not a power cut. */
 export function writePartialAnswer(path: string, answer: PartialAnswer): void {
   const fs = realFileSystem;
-  const temporary = temporaryPath(dirname(path));
+  const temporary = makeTemporaryPath(dirname(path));
   const fd = createFile(fs, temporary);
   try {
     try {
@@ -51,7 +51,7 @@ export function writePartialAnswer(path: string, answer: PartialAnswer): void {
     } finally {
       closeQuietly(fs, fd);
     }
-    whileHeld(fs, () => fs.renameSync(temporary, path));
+    retryWhileHeld(fs, () => fs.renameSync(temporary, path));
   } catch (error) {
     removeTemporary(fs, temporary);
     throw error;
@@ -76,7 +76,9 @@ export function parsePartialAnswer(text: string): PartialAnswer | string {
 
 /** Tells whether a value is an answer that can be stored. */
 export function isAnswer(message: unknown): message is AssistantMessage {
-  return isJsonRecord(message) && message["role"] === "assistant" && messageProblems(message).length === 0;
+  return (
+    isJsonRecord(message) && message["role"] === "assistant" && findMessageProblems(message).length === 0
+  );
 }
 
 /**
@@ -114,6 +116,6 @@ function readPartialAnswer(path: string): PartialAnswer | string {
     }
   } catch (error) {
     if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;
-    return messageOf(error);
+    return getErrorMessage(error);
   }
 }

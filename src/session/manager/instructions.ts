@@ -1,4 +1,4 @@
-import { fieldsOf, listOf, numberOf } from "../../core/context/entry-fields.ts";
+import { toArray, toNumber, toRecord } from "../../core/context/entry-fields.ts";
 import type { SessionProjection } from "../../core/context/session-context.ts";
 import { foldSystemMessages, INSTRUCTIONS_SECTION } from "../../core/context/system-message.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
@@ -39,9 +39,9 @@ export function instructionDrafts(
 
 /** Returns a compaction that selects the same messages, but replays no system message. */
 function withoutReplay(compaction: AnySessionEntry, pathIds: readonly string[]): DraftMaker {
-  const { id: oldId, parentId, timestamp, usage, systemMessage, ...fields } = fieldsOf(compaction);
+  const { id: oldId, parentId, timestamp, usage, systemMessage, ...fields } = toRecord(compaction);
   const { firstKeptEntryId, retainedTail } = fields;
-  if (listOf(retainedTail).length > 0) {
+  if (toArray(retainedTail).length > 0) {
     throw new SessionError(
       "ENTRY_INVALID",
       `Compaction ${compaction.id} retains messages of its own, so that its instructions cannot be replaced. Compact the session first.`,
@@ -64,9 +64,9 @@ export function instructionCost({ entries }: Pick<SessionProjection, "entries">)
   for (const { sourceEntry, messages } of entries) {
     for (const message of messages) {
       if (message.role !== "assistant") continue;
-      if (listOf(message.content).some(isThinking)) voidThinkingIds.push(sourceEntry.id);
-      const { cacheRead, cacheWrite, input } = fieldsOf(message.usage);
-      const prompt = numberOf(cacheRead) + numberOf(cacheWrite) + numberOf(input);
+      if (toArray(message.content).some(isThinking)) voidThinkingIds.push(sourceEntry.id);
+      const { cacheRead, cacheWrite, input } = toRecord(message.usage);
+      const prompt = toNumber(cacheRead) + toNumber(cacheWrite) + toNumber(input);
       if (prompt > 0) uncachedTokens = prompt;
     }
   }
@@ -78,5 +78,5 @@ function isSystem({ role }: AgentMessage): boolean {
 }
 
 function isThinking(block: unknown): boolean {
-  return fieldsOf(block)["type"] === "thinking";
+  return toRecord(block)["type"] === "thinking";
 }

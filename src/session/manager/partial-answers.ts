@@ -1,9 +1,9 @@
 import { basename, dirname } from "node:path";
 import { performance } from "node:perf_hooks";
-import { messageFieldsOf } from "../../core/context/entry-fields.ts";
+import { getMessageFields } from "../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
-import { assertOptions, numberFrom } from "../../core/format/options.ts";
+import { assertOptions, makeNumberRule } from "../../core/format/options.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import {
   encodePartialAnswer,
@@ -14,13 +14,13 @@ import {
   parsePartialAnswer,
   writePartialAnswer,
 } from "../files/partial-answer-files.ts";
-import { makeFolder, realFileSystem, whileHeld } from "../fs/file-system.ts";
+import { makeFolder, realFileSystem, retryWhileHeld } from "../fs/file-system.ts";
 import { ownerName, removeFile } from "../fs/temporary-files.ts";
 import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
-import { fileError } from "../log/file-errors.ts";
+import { toFileError } from "../log/file-errors.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { isPartialAnswerOf, partialAnswerPath } from "../log/written-names.ts";
-import { prepared } from "./entry-draft.ts";
+import { prepareEntry } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 
 const EVERY_MS = 1000;
@@ -75,7 +75,7 @@ export class PartialAnswers {
     this.#report = report;
     this.#log = state.log;
     state.events.on("entry_appended", ({ entry }) => {
-      if (messageFieldsOf(entry)["role"] === "assistant") this.#end();
+      if (getMessageFields(entry)["role"] === "assistant") this.#end();
     });
     state.events.on("closed", () => {
       clearTimeout(this.#timer);
@@ -85,7 +85,7 @@ export class PartialAnswers {
 
   /** @param leafId - The leaf when the caller saved, before this module was loaded. */
   save(message: AssistantMessage, leafId: string | null, options: { readonly everyMs?: number }): void {
-    assertOptions(options, { everyMs: numberFrom(0, "milliseconds") });
+    assertOptions(options, { everyMs: makeNumberRule(0, "milliseconds") });
     if (!isAnswer(message))
       throw new TypeError("Only an answer can be saved: a message with the role assistant.");
     const { everyMs = EVERY_MS } = options;
@@ -138,7 +138,7 @@ export class PartialAnswers {
     const places = new Set([this.#state.leafId]);
     for (let at = leaf; at !== NONE && PASSIVE_TYPES.has(tree.typeAt(at)); ) {
       at = tree.parentAt(at);
-      places.add(this.#state.idOf(at));
+      places.add(this.#state.getId(at));
     }
     return places;
   }
@@ -184,7 +184,7 @@ export class PartialAnswers {
       makeFolder(realFileSystem, dirname(running.path));
       writePartialAnswer(running.path, answer);
     } catch (error) {
-      this.#failure = running.path === undefined ? error : fileError(running.path, "write", error);
+      this.#failure = running.path === undefined ? error : toFileError(running.path, "write", error);
     }
   }
 
@@ -200,7 +200,7 @@ export class PartialAnswers {
       timestamp: new Date(savedMs).toISOString(),
     };
     const entry = { ...draft, message };
-    const after = beforePersist === undefined ? entry : prepared(entry, beforePersist);
+    const after = beforePersist === undefined ? entry : prepareEntry(entry, beforePersist);
     const kept: unknown = "message" in after ? after.message : undefined;
     return { sessionId, leafId, savedMs, message: isAnswer(kept) ? kept : { ...message, content: [] } };
   }
@@ -222,7 +222,7 @@ export class PartialAnswers {
   #withName(file: string, path: string): string {
     if (isPartialAnswerOf(basename(file), path)) return file;
     const renamed = partialAnswerPath(path, ownerName(), ++count);
-    whileHeld(realFileSystem, () => realFileSystem.renameSync(file, renamed));
+    retryWhileHeld(realFileSystem, () => realFileSystem.renameSync(file, renamed));
     return renamed;
   }
 

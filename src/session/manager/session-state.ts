@@ -3,12 +3,12 @@ import type { EntryPath } from "../../core/context/entry-path.ts";
 import type { SelectionIssue } from "../../core/context/select-entries.ts";
 import type { SettingsFallback } from "../../core/context/session-context.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { entryNotFound, isSessionError } from "../../core/format/errors.ts";
+import { isSessionError, makeEntryNotFoundError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
-import { headerSettings } from "../../core/jsonl/session-header.ts";
+import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
+import { readHeaderSettings } from "../../core/jsonl/session-header.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../core/tree/labels-and-name.ts";
@@ -21,7 +21,7 @@ import {
   type AppendableMessage,
   type DraftMaker,
   type EntryDraft,
-  prepared,
+  prepareEntry,
   type WriteOptions,
 } from "./entry-draft.ts";
 import {
@@ -118,7 +118,7 @@ export class SessionState {
   }
 
   /** Returns the id of an ordinal; null for NONE. */
-  idOf(ordinal: number): string | null {
+  getId(ordinal: number): string | null {
     return ordinal === NONE ? null : this.#log.index.tree.idAt(ordinal);
   }
 
@@ -126,7 +126,7 @@ export class SessionState {
   require(id: string): number {
     const ordinal = this.tree.find(id);
     if (ordinal !== NONE) return ordinal;
-    throw entryNotFound(id);
+    throw makeEntryNotFoundError(id);
   }
 
   /** Tells whether an entry is on the path to the leaf. */
@@ -148,7 +148,7 @@ export class SessionState {
   get fallback(): SettingsFallback {
     const { header } = this.#log.index;
     if (this.#fallback === undefined || this.#fallback.header !== header) {
-      this.#fallback = { header, settings: headerSettings(header) };
+      this.#fallback = { header, settings: readHeaderSettings(header) };
     }
     return this.#fallback.settings;
   }
@@ -182,7 +182,7 @@ export class SessionState {
     options: WriteOptions = {},
   ): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#make.ofDraft(draft, this.idOf(parent)), options);
+    return this.#add(this.#make.ofDraft(draft, this.getId(parent)), options);
   }
 
   /** Appends a chain of entries under a parent in one write and makes the last of them the leaf, unless the leaf is kept. */
@@ -192,7 +192,7 @@ export class SessionState {
     { mustExist, keepLeaf }: WriteOptions = {},
   ): AnySessionEntry[] {
     this.assertWritable();
-    const made = this.#make.ofDrafts(drafts, this.idOf(parent));
+    const made = this.#make.ofDrafts(drafts, this.getId(parent));
     this.#write(
       made.map(({ line }) => line),
       made.some(({ entry }) => isConversation(entry)),
@@ -292,8 +292,8 @@ export class SessionState {
   #preparedLine(line: string, head: EntryHead): string {
     const { beforePersist } = this.options;
     if (beforePersist === undefined) return line;
-    const entry = entryInLine(line, head);
-    const after = prepared(entry, beforePersist);
+    const entry = parseCurrentLine(line, head);
+    const after = prepareEntry(entry, beforePersist);
     return after === entry ? line : encodeRecord(after);
   }
 
@@ -301,7 +301,7 @@ export class SessionState {
   moveLeaf(ordinal: number): void {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
-    this.#setLeaf(ordinal, this.idOf(ordinal));
+    this.#setLeaf(ordinal, this.getId(ordinal));
     this.#context?.clear();
     this.#emitLeaf(previousLeafId);
   }
@@ -415,17 +415,17 @@ export class SessionState {
   /** Reads what others appended; returns their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
-    if (change !== undefined) return this.#entries.entriesAt(this.#newIn(change));
+    if (change !== undefined) return this.#entries.entriesAt(this.#findNew(change));
     this.emitForeign();
     return [];
   }
 
   #emitRestored(ids: readonly string[]): void {
     if (!this.#events?.has("entries_restored")) return;
-    this.#events?.emit("entries_restored", { entries: this.#entriesOf(ids) });
+    this.#events?.emit("entries_restored", { entries: this.#getEntries(ids) });
   }
 
-  #entriesOf(ids: readonly string[]): AnySessionEntry[] {
+  #getEntries(ids: readonly string[]): AnySessionEntry[] {
     return this.#entries.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }
 
@@ -434,13 +434,13 @@ export class SessionState {
     // Others' lines may precede known ones, and labels and names follow the order of the file.
     else this.#labelsAndName = undefined;
     this.#foreign ??= new ForeignEntries();
-    for (const ordinal of this.#newIn(change)) this.#foreign.add(this.tree.idAt(ordinal));
+    for (const ordinal of this.#findNew(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
   /** Tells others' entries to those that wait for them; again later if their bodies cannot be read now. */
   emitForeign(): void {
-    this.#foreign?.deliver((ids) => this.#entriesOf(ids), this.#events);
+    this.#foreign?.deliver((ids) => this.#getEntries(ids), this.#events);
   }
 
   /** Collects others' entries as they are found, for a call that returns them, until `end`. */
@@ -449,7 +449,7 @@ export class SessionState {
     return this.#foreign.collect();
   }
 
-  #newIn(change: LogChange): number[] {
+  #findNew(change: LogChange): number[] {
     return findAdded(change, this.tree).filter((ordinal) => !this.#ownIds.has(this.tree.idAt(ordinal)));
   }
 
@@ -465,7 +465,7 @@ export class SessionState {
     this.#cache = cache;
     this.#labelsAndName = undefined;
     this.#context?.clear();
-    this.#setLeaf(leaf, this.idOf(leaf));
+    this.#setLeaf(leaf, this.getId(leaf));
     this.#revision = this.#log.index.revision;
     this.#listen();
     this.#emitLeaf(previousLeafId);

@@ -8,7 +8,7 @@ import {
   toOpenAIResponses,
 } from "sessiontree/convert";
 import { describe, expect, test } from "vitest";
-import { systemText } from "../../../src/core/context/system-message.ts";
+import { joinSystemText } from "../../../src/core/context/system-message.ts";
 import { assistant, usage, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -18,7 +18,7 @@ const system = (content: string, more: object = {}) =>
 /** The instructions in force. */
 function instructions(session: SessionManager): string {
   const { messages } = session.buildSessionContext();
-  return systemText(messages.flatMap((one) => (one.role === "system" ? one : [])));
+  return joinSystemText(messages.flatMap((one) => (one.role === "system" ? one : [])));
 }
 
 /** The instructions that each converter puts in front of the request. */
