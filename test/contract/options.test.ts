@@ -187,7 +187,12 @@ const CALLS: readonly [name: string, call: (options: Wrong) => unknown, wrong: R
     [
       "compactIfNeeded",
       (options) => new SessionController({ session }).compactIfNeeded({ contextWindow: 1, ...options }),
-      { contextWindow: [Number.NaN, undefined, "1"], reason: ["full"] },
+      {
+        contextWindow: [Number.NaN, undefined, "1"],
+        reason: ["full"],
+        overheadTokens: [-1],
+        onSummaryFailure: ["retry"],
+      },
     ],
     [
       "navigateTree",

@@ -4,6 +4,7 @@ import { setTimeout as after } from "node:timers/promises";
 import { SessionManager } from "sessiontree";
 import { fileStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { sampledCalls, scaleCount } from "../support/share.ts";
 import { Children } from "./support/children.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
@@ -67,6 +68,49 @@ describe("a process that is killed while it appends", () => {
     await Promise.all(chains);
     // Each child has appended at least once; most have done so many times.
     expect(total).toBeGreaterThan(ROUNDS * 2);
+  });
+});
+
+const PIECES = z.array(z.object({ piece: z.number(), atMs: z.number() }));
+
+/** Lets a child receive an answer and kills it in the middle; returns the pieces that it said, and the last one recovered. */
+async function killStreaming(path: string, round: number, everyMs: number) {
+  const child = children.start("streamForEver", [path, String(everyMs)]);
+  await child.hear();
+  await after(scattered(round, 80));
+  child.process.kill("SIGKILL");
+  expect(await child.ended).toBe("SIGKILL");
+  const said = PIECES.parse(child.said);
+  const session = SessionManager.open(path);
+  const answer = await session.recoverPartialAnswer();
+  expect(session.issues).toEqual([]);
+  const [block] = answer?.content ?? [];
+  const text = block?.type === "text" ? block.text.trimEnd() : "";
+  expect(answer?.stopReason).toBe("aborted");
+  await session.discardPartialAnswer();
+  return { said, text, last: Number(text.split(" ").at(-1)) };
+}
+
+describe("a process that is killed in the middle of an answer", () => {
+  const rounds = scaleCount(60);
+
+  test(`loses at most the last interval, ${rounds} times`, async () => {
+    const folder = sandbox();
+    let lost = 0;
+    for (let round = 0; round < rounds; round++) {
+      const path = place(folder, `${round}.jsonl`, lines(header({ id: `s${round}` })));
+      const everyMs = [0, 5, 20, 50][round % 4] ?? 0;
+      const { said, text, last } = await killStreaming(path, round, everyMs);
+      expect(text).toBe(Array.from({ length: last + 1 }, (_, piece) => piece).join(" "));
+      const missing = said.filter(({ piece }) => piece > last);
+      const [first] = missing;
+      if (first === undefined) continue;
+      lost++;
+      expect((missing.at(-1)?.atMs ?? 0) - first.atMs, `round ${round}`).toBeLessThan(everyMs);
+      expect(names(folder).filter((name) => name.endsWith(".partial"))).toEqual([]);
+    }
+    // Some must have been killed between two saves, or the test shows nothing.
+    expect(lost).toBeGreaterThan(0);
   });
 });
 

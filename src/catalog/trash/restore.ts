@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, type Stats, utimesSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
 import { listNames } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
@@ -24,7 +24,7 @@ import { unmarkDeleted } from "../../session/log/append-file.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
 import { isThere, replaceExclusively } from "../../session/log/replace-file.ts";
 import { getSessionsRoot, toAbsolutePath } from "../../session/log/session-paths.ts";
-import { parseWrittenName } from "../../session/log/written-names.ts";
+import { isPartialAnswerOf, parseWrittenName, partialAnswerPath } from "../../session/log/written-names.ts";
 import { markDeletedImport, readImportOrigin, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { makeFileRow, summarizeFile } from "../list/file-summary.ts";
 
@@ -100,11 +100,11 @@ export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSe
   return found.sort(compareLatestFirst).map(({ trashed }) => trashed);
 }
 
-/** Lists backups of sessions in the trash, by the path that each had before. */
-export function listTrashedBackups(folders: readonly string[]): Pick<TrashedSession, "path" | "trashPath">[] {
+/** Lists backups and partial answers of sessions in the trash, by the path that each had before. */
+export function listTrashedBackups(folders: readonly string[]): Omit<Note, "notedMs">[] {
   return listTrashFolders(folders)
     .flatMap((folder) => [...readNotes(folder, ignoreSkipped)])
-    .filter(({ path }) => parseWrittenName(basename(path))?.kind === "backup");
+    .filter(({ path }) => ["backup", "partial"].includes(parseWrittenName(basename(path))?.kind ?? ""));
 }
 
 /**
@@ -144,7 +144,26 @@ export async function restoreSession(
   }
   // Without its file, the note is not listed.
   removeQuietly(realFileSystem, infoPath);
+  restorePartials(trashed.path, path);
   return path;
+}
+
+/** Restores the partial answers that were deleted with a session; they stay in the trash if the system refuses. */
+function restorePartials(before: string, path: string): void {
+  for (const { path: partial, trashPath, infoPath } of listTrashedBackups([dirname(before)])) {
+    const { owner } = parseWrittenName(basename(partial)) ?? {};
+    if (owner === undefined || dirname(partial) !== dirname(before)) continue;
+    if (!isPartialAnswerOf(basename(partial), before)) continue;
+    const number = Number(/-(\d+)\.partial$/.exec(partial)?.[1]);
+    try {
+      placeFile(trashPath, partialAnswerPath(path, owner, number));
+      removeFile(realFileSystem, trashPath);
+      removeQuietly(realFileSystem, infoPath);
+    } catch (error) {
+      const warning = `A partial answer of ${path} stays in the trash, at ${trashPath}: ${getErrorMessage(error)}`;
+      process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
+    }
+  }
 }
 
 function notInTrash(path: string): SessionError {

@@ -5,7 +5,8 @@ import { pathToFileURL } from "node:url";
 import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { assertOptions, FLAG, SIGNAL } from "../../core/format/options.ts";
 import { readFileHeader } from "../../session/files/find-session.ts";
-import { forgetSession } from "../../session/files/forget-session.ts";
+import { forgetSession, partialAnswersNextTo } from "../../session/files/forget-session.ts";
+import { listPartialAnswers } from "../../session/files/partial-answer-files.ts";
 import { callUnlessRefused } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { callIfPresent, hasErrorCode, realFileSystem, syncFolder } from "../../session/fs/file-system.ts";
@@ -44,7 +45,7 @@ export interface DeletedSession {
 /**
  * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it for good.
  *
- * Its lease file is deleted with it; its backups stay. A symbolic link is not followed. A session that was imported
+ * Its lease file and its partial answers are deleted with it; its backups stay. A symbolic link is not followed. A session that was imported
  * from another program is not imported again.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
@@ -71,10 +72,12 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
     release = takeUnlessFull(() => reserveFile(realFileSystem, absolute));
     // Another process may have deleted it meanwhile.
     assertPlainFile(absolute);
+    const partials = partialAnswersOf(absolute);
     await deleteMarked(
       callUnlessRefused(() => readImportOrigin(absolute)),
       () => deleteFile(absolute, trash),
     );
+    for (const path of partials) await deletePartial(path, trash);
   } finally {
     release?.();
     lease.release();
@@ -135,6 +138,24 @@ function removeForGood(path: string): void {
     syncFolder(realFileSystem, dirname(path));
   } catch (cause) {
     throw makeRefusedError(path, "remove it", "Remove it by hand if it must go.", cause);
+  }
+}
+
+/** Returns the partial answers of a session, also if its file has got another name. */
+function partialAnswersOf(path: string): string[] {
+  const id = callUnlessRefused(() => readFileHeader(path))?.id;
+  const listed = listPartialAnswers(path, id).map((partial) => partial.path);
+  return [...new Set([...listed, ...partialAnswersNextTo(path)])];
+}
+
+/** Deletes a partial answer like its session. If it cannot go into the trash, it goes for good with what else is made of the session. */
+async function deletePartial(path: string, trash: Trash | undefined): Promise<void> {
+  try {
+    if (trash === undefined) removeFile(realFileSystem, path);
+    else if (isThere(path)) await putIntoTrash(path, trash);
+  } catch (error) {
+    const warning = `A partial answer of a deleted session may still be at ${path}: ${getErrorMessage(error)}`;
+    process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
   }
 }
 

@@ -35,6 +35,7 @@ const GLUE = "\n\n";
  *
  * @param preparation - As `prepareCompaction` returns it.
  * @param maxTokens - The most tokens of the text, without the file lists.
+ * @param counter - Counts these tokens instead of estimating them.
  * @returns A result whose `details.withoutModel` is true.
  * @throws {SessionError} `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#without-a-model
@@ -42,10 +43,18 @@ const GLUE = "\n\n";
 export function compactWithoutModel(
   preparation: CompactionPreparation,
   maxTokens = Number.POSITIVE_INFINITY,
+  counter?: TokenCounter,
 ): CompactionResult<CompactionDetails> {
   assertSomethingToCompact(preparation);
-  const length = Math.min(expectSummarySize(preparation).textTokens, maxTokens) * CHARACTERS_PER_TOKEN;
-  const result = makeCompactionResult(preparation, extractSummary(preparation, length));
+  const tokens = Math.min(expectSummarySize(preparation, counter).textTokens, maxTokens);
+  let length = Math.max(0, Math.floor(tokens * CHARACTERS_PER_TOKEN));
+  let text = extractSummary(preparation, length);
+  for (let used = estimateTextTokens(text, counter); used > tokens && length > 0; ) {
+    length = Math.floor((Math.min(length, text.length) * tokens) / used);
+    text = extractSummary(preparation, length);
+    used = estimateTextTokens(text, counter);
+  }
+  const result = makeCompactionResult(preparation, text);
   return { ...result, details: { ...result.details, withoutModel: true } };
 }
 
@@ -163,17 +172,17 @@ export async function compactToFit(
 ): Promise<CompactionResult<CompactionDetails>> {
   const { textTokens, fileListTokens } = expectSummarySize(preparation, counter);
   const others = estimateTextTokens(getPreviousText(preparation) ?? "", counter) + INSTRUCTION_TOKENS;
-  const conversationTokens = contextWindow - others - Math.min(room, textTokens);
-  const maxConversationLength = Math.max(0, conversationTokens) * CHARACTERS_PER_TOKEN;
+  const maxConversationTokens = Math.max(0, contextWindow - others - Math.min(room, textTokens));
+  const bounds = { ...options, maxConversationTokens, counter };
   const fits = ({ summary }: CompactionResult) =>
     estimateTextTokens(summary, counter) <= room + fileListTokens;
 
-  const first = await writeSummary(preparation, summarize, { ...options, maxConversationLength });
+  const first = await writeSummary(preparation, summarize, bounds);
   if (fits(first)) return first;
   const texts = preparation.isSplitTurn ? 2 : 1;
   const maxWords = Math.floor((room * WORDS_PER_TOKEN) / texts);
-  const second = await writeSummary(preparation, summarize, { ...options, maxConversationLength, maxWords });
+  const second = await writeSummary(preparation, summarize, { ...bounds, maxWords });
   const usage = addUsage(first.usage, second.usage);
-  const result = fits(second) ? second : compactWithoutModel(preparation, room);
+  const result = fits(second) ? second : compactWithoutModel(preparation, room, counter);
   return { ...result, ...(usage !== undefined && { usage }) };
 }

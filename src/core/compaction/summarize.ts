@@ -12,7 +12,8 @@ import {
 import type { CompactionPreparation } from "./plan.ts";
 import { buildPrompt, type SummaryKind } from "./prompts.ts";
 import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
-import { serializeConversation, withoutMiddle } from "./transcript.ts";
+import type { TokenCounter } from "./tokens.ts";
+import { fitTokens, serializeConversation } from "./transcript.ts";
 
 /** A compaction, ready to be appended. */
 export interface CompactionResult<T = unknown> {
@@ -43,8 +44,9 @@ export interface CompactOptions {
 
 /** Sizes of what a model reads and writes for each text of a summary. */
 export interface SummaryBounds {
-  /** The most characters of the conversation; its middle is left out beyond that. */
-  readonly maxConversationLength?: number | undefined;
+  /** The most tokens of the conversation; its middle is left out beyond that. */
+  readonly maxConversationTokens?: number | undefined;
+  readonly counter?: TokenCounter | undefined;
   /** The most words that the model is asked to write. */
   readonly maxWords?: number | undefined;
 }
@@ -108,10 +110,10 @@ async function writeText(
   messages: readonly AgentMessage[],
   previousSummary?: string,
 ): Promise<Text> {
-  const { signal, maxConversationLength = Number.POSITIVE_INFINITY, ...parts } = options;
+  const { signal, maxConversationTokens = Number.POSITIVE_INFINITY, counter, ...parts } = options;
   const whole = serializeConversation(convertToLlm(messages));
   if (whole === "") return { text: previousSummary ?? "" };
-  const conversation = withoutMiddle(whole, maxConversationLength);
+  const conversation = fitTokens(whole, maxConversationTokens, counter);
   const prompt = buildPrompt(kind, { ...parts, conversation, previousSummary });
   return requestSummary(summarize, { kind, prompt, signal });
 }

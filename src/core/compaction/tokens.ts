@@ -2,6 +2,7 @@ import { toArray, toRecord } from "../context/entry-fields.ts";
 import { getMessageParts, toJson, toText } from "../context/message-parts.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { isUnfinished } from "../context/unfinished-answer.ts";
 import { calculateContextTokens, isUsage } from "../context/usage.ts";
 import type { Usage } from "../format/content.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
@@ -64,7 +65,29 @@ function countTokens({ texts, images }: Weight, counter: TokenCounter | undefine
     return Math.ceil(characters / CHARACTERS_PER_TOKEN);
   }
   const imageTokens = imageCharacters / CHARACTERS_PER_TOKEN;
-  return texts.reduce((sum, text) => sum + (text === "" ? 0 : countText(text, counter)), imageTokens);
+  return Math.ceil(
+    texts.reduce((sum, text) => sum + (text === "" ? 0 : countText(text, counter)), imageTokens),
+  );
+}
+
+/** First UTF-16 units of other alphabets than the Latin one, and of scripts with more signs. */
+const OTHER_ALPHABETS = 0x370;
+const MANY_SIGNS = 0x800;
+
+/**
+ * Counts a token for four characters of Latin text, two of another alphabet (Greek, Cyrillic, Hebrew, Arabic), and one of
+ * any other script, such as Chinese.
+ *
+ * Does not undercount: tokenizers take 0.5 to 1.0 tokens for a Chinese, Japanese, or Korean character.
+ */
+export function countByScript(text: string): number {
+  if (!/[\u0370-\uffff]/.test(text)) return text.length / CHARACTERS_PER_TOKEN;
+  let quarters = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    quarters += unit < OTHER_ALPHABETS ? 1 : unit < MANY_SIGNS ? 2 : 4;
+  }
+  return quarters / CHARACTERS_PER_TOKEN;
 }
 
 function countText(text: string, counter: TokenCounter): number {
@@ -104,7 +127,7 @@ function getInstructionTexts(system: JsonRecord): string[] {
 }
 
 /**
- * Finds the usage of the last assistant message that was neither aborted nor failed and whose usage is not zero.
+ * Finds the usage of the last finished assistant message whose usage is not zero.
  *
  * @param entries - Entries of a branch, root first.
  * @returns The usage as stored, or undefined if there is none.
@@ -120,8 +143,8 @@ export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usag
 
 /** Returns the usage of a message if it tells the size of its context. */
 function findCountedUsage(message: unknown): Usage | undefined {
-  const { role, stopReason, usage } = toRecord(message);
-  if (role !== "assistant" || stopReason === "aborted" || stopReason === "error") return undefined;
+  const { role, usage } = toRecord(message);
+  if (role !== "assistant" || isUnfinished(message)) return undefined;
   return isUsage(usage) && calculateContextTokens(usage) > 0 ? usage : undefined;
 }
 

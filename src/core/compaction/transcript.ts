@@ -3,6 +3,7 @@ import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts, takeStart, toJson } from "../context/message-parts.ts";
 import { isJsonRecord } from "../format/json.ts";
 import type { Message } from "../format/message.ts";
+import { estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
 const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
 
@@ -64,8 +65,22 @@ export function shortenText(text: string, limit: number): string {
   return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
 }
 
+/** Shortens a text to a number of tokens: a marker in its middle says how much was left out. */
+export function fitTokens(text: string, maxTokens: number, counter?: TokenCounter): string {
+  if (maxTokens === Number.POSITIVE_INFINITY) return text;
+  let limit = text.length;
+  let fitting = text;
+  // Both ends may hold more tokens than the middle, so that one guess may not do.
+  for (let used = estimateTextTokens(text, counter); used > maxTokens && limit > 0; ) {
+    limit = Math.floor((limit * maxTokens) / used);
+    fitting = withoutMiddle(text, limit);
+    used = estimateTextTokens(fitting, counter);
+  }
+  return fitting;
+}
+
 /** Leaves out the middle of a text, no surrogate pair in two, and says how much that is. */
-export function withoutMiddle(text: string, limit: number): string {
+function withoutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.max(0, Math.floor(limit / 2));
   const head = takeStart(text, half);

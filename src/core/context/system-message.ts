@@ -2,6 +2,9 @@ import type { AgentMessage, SystemMessage, ToolDeclaration } from "../format/mes
 import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
 
+/** Section of the instructions; the latest one applies. */
+export const INSTRUCTIONS_SECTION = "instructions";
+
 /**
  * Folds the system messages of a context into one, which a compaction replays.
  *

@@ -1,5 +1,11 @@
-import type { ToolCall } from "../format/content.ts";
-import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../format/message.ts";
+import type { TextContent, ToolCall } from "../format/content.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Message,
+  ToolResultMessage,
+  UserMessage,
+} from "../format/message.ts";
 import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
 import { isUnfinished } from "./unfinished-answer.ts";
@@ -10,14 +16,16 @@ export interface ToolPairRepair {
    * What a repair did.
    *
    * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
-   * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message failed.
-   * `callDropped`: another call of its message has the same id, it has none, or its message failed or was aborted.
+   * of its call. `resultQuoted`: it stayed where it is as text of the user, since an answer is bound to the result that was
+   * made. `resultDropped`: no earlier call asks for it, the call already had a result, or its message is unfinished.
+   * `callDropped`: another call of its message has the same id, it has none, or its message is unfinished.
    * `callRenamed`: an earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but
    * dropped calls.
    */
   readonly kind:
     | "resultMade"
     | "resultMoved"
+    | "resultQuoted"
     | "resultDropped"
     | "callDropped"
     | "callRenamed"
@@ -35,6 +43,10 @@ export interface ToolPairsRepaired<M> {
   messages: M[];
   /** In the order of the original list; empty if nothing was repaired. */
   repairs: ToolPairRepair[];
+}
+
+interface ToolPairOptions {
+  readonly bindsThinking?: ((answer: AssistantMessage) => boolean) | undefined;
 }
 
 /** A result and its position. */
@@ -59,27 +71,45 @@ type Block = AssistantMessage["content"][number];
  * calls, one for each. There are no other results, and no id is used twice.
  *
  * A result belongs to the latest earlier message with its call, and is moved there if the user spoke while the tool ran; a
- * further result is dropped. A call without a result gets one that says it was interrupted. A message that failed or was
- * aborted loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
+ * further result is dropped. A result that came after an answer whose thinking is bound to a made one stays where it is, as
+ * text of the user. A call without a result gets one that says it was interrupted. An unfinished
+ * message loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
  * reuses an id, it is renamed there, because some providers number the calls of each message anew.
  *
  * @param messages - Any list; not changed, nor are its messages.
+ * @param options - `bindsThinking`: whether the model of an answer refuses its thinking if what was before it changes.
+ *   Default: none does.
  * @returns A new list, with the same objects where nothing was repaired.
  * @remarks Cost: O(messages and blocks). Idempotent. Source: docs/format.md#context
  */
-export function repairToolPairs(messages: readonly Message[]): ToolPairsRepaired<Message>;
-export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRepaired<AgentMessage>;
-export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRepaired<AgentMessage> {
+export function repairToolPairs(
+  messages: readonly Message[],
+  options?: ToolPairOptions,
+): ToolPairsRepaired<Message>;
+export function repairToolPairs(
+  messages: readonly AgentMessage[],
+  options?: ToolPairOptions,
+): ToolPairsRepaired<AgentMessage>;
+export function repairToolPairs(
+  messages: readonly AgentMessage[],
+  { bindsThinking = () => false }: ToolPairOptions = {},
+): ToolPairsRepaired<AgentMessage> {
   const repairs: ToolPairRepair[] = [];
-  const items = gatherTurns(messages, repairs);
+  const items = gatherTurns(messages, repairs, bindsThinking);
   const writer = new TurnWriter(items, repairs);
   const repaired = items.flatMap((item) => (isTurn(item) ? writer.write(item) : [item]));
   return { messages: repaired, repairs: repairs.sort((a, b) => a.index - b.index) };
 }
 
-/** Groups results by their calls; drops results that no earlier call waits for. */
-function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[]): (AgentMessage | Turn)[] {
+/** Groups results by their calls; drops results that no earlier call waits for, and quotes those that came too late. */
+function gatherTurns(
+  messages: readonly AgentMessage[],
+  repairs: ToolPairRepair[],
+  bindsThinking: (answer: AssistantMessage) => boolean,
+): (AgentMessage | Turn)[] {
   const items: (AgentMessage | Turn)[] = [];
+  // The latest answer that refuses its thinking if a result before it changes.
+  let boundAt = -1;
   // For each id the latest message with a call of it that has no result yet.
   const waiting = new Map<string, Turn>();
   messages.forEach((message, index) => {
@@ -92,8 +122,16 @@ function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[
       }
       // A second result repeats the first; it answers no older call.
       waiting.delete(id);
+      if (boundAt > turn.index) {
+        repairs.push({ kind: "resultQuoted", index, toolCallId: id });
+        items.push(quoteLateResult(message));
+        return;
+      }
       turn.answers.set(id, { index, message, isDisplaced: items.at(-1) !== turn });
-    } else if (isCaller(message)) {
+      return;
+    }
+    if (isFinishedAnswer(message) && bindsThinking(message)) boundAt = index;
+    if (isCaller(message)) {
       const turn: Turn = { index, message, answers: new Map() };
       if (!isUnfinished(message)) for (const id of listCallIds(message)) waiting.set(id, turn);
       items.push(turn);
@@ -204,6 +242,22 @@ function makeInterruptedResult(call: ToolCall, timestamp: unknown): ToolResultMe
     isError: true,
     timestamp: typeof timestamp === "number" ? timestamp : 0,
   };
+}
+
+/** Returns a result as text of the user that names its call, for a place where the call already has another one. */
+export function quoteLateResult(result: ToolResultMessage): UserMessage {
+  const { toolCallId, toolName, content, isError, timestamp } = result;
+  const text = `Tool call ${toolCallId} (${toolName}) has ${isError ? "failed" : "ended"} after all. Its result:`;
+  const said = Array.isArray(content) ? content : getTexts(content).map(textBlock);
+  return { role: "user", content: [textBlock(text), ...said], timestamp };
+}
+
+function textBlock(text: string): TextContent {
+  return { type: "text", text };
+}
+
+function isFinishedAnswer(message: AgentMessage): message is AssistantMessage {
+  return toRecord(message)["role"] === "assistant" && !isUnfinished(message);
 }
 
 function isTurn(item: AgentMessage | Turn): item is Turn {

@@ -1,11 +1,12 @@
-import type { AgentMessage, StopReason } from "../format/message.ts";
+import { toRecord } from "./entry-fields.ts";
 
-const UNFINISHED: ReadonlySet<StopReason> = new Set<StopReason>(["error", "aborted", "deferred"]);
+const UNFINISHED: ReadonlySet<unknown> = new Set(["pending", "error", "aborted", "deferred"]);
 
 /**
- * Tells whether an answer failed, was stopped while the model wrote it, or continues elsewhere: clients leave it out of a
+ * Tells whether an answer is still being written, failed, was stopped, or continues elsewhere: clients omit it from a
  * request.
  */
-export function isUnfinished(message: AgentMessage): boolean {
-  return message.role === "assistant" && UNFINISHED.has(message.stopReason);
+export function isUnfinished(message: unknown): boolean {
+  const { role, stopReason } = toRecord(message);
+  return role === "assistant" && UNFINISHED.has(stopReason);
 }

@@ -254,6 +254,8 @@ function makeEndingParts(fields: Fields): ContentPart[] {
       return [{ kind: "failure", of: "failed", text: fields.text("errorMessage") || "The model failed." }];
     case "aborted":
       return [{ kind: "failure", of: "aborted", text: fields.text("errorMessage") || "Aborted." }];
+    case "pending":
+      return [{ kind: "note", text: "The answer ends here: it was still being written." }];
     case "length":
       return [{ kind: "note", text: "The answer ends here: it reached its greatest length." }];
     default:

@@ -27,6 +27,7 @@ export type IssueCode =
   | "SOURCE_LEFT_OUT"
   | "VALUE_REPLACED"
   | "WRITES_LOST"
+  | "PARTIAL_ANSWER_LEFT"
   | "ISSUES_OMITTED";
 
 /** Something wrong in a session's data: reported, never thrown. */

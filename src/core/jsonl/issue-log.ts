@@ -39,6 +39,7 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   VALUE_REPLACED: (about) =>
     `JSON cannot hold ${about}. The session in memory keeps it; its copies have a text in its place.`,
   WRITES_LOST: (about) => about,
+  PARTIAL_ANSWER_LEFT: (about) => about,
   ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
 };
 

@@ -2,8 +2,12 @@ import { convertToLlm } from "../../core/context/convert-to-llm.ts";
 import { toContentBlocks, toRecord } from "../../core/context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../../core/context/project-entry.ts";
 import type { SessionProjection } from "../../core/context/session-context.ts";
-import { foldSystemMessages, joinSystemText } from "../../core/context/system-message.ts";
-import { isMadeResult } from "../../core/context/tool-pairs.ts";
+import {
+  foldSystemMessages,
+  INSTRUCTIONS_SECTION,
+  joinSystemText,
+} from "../../core/context/system-message.ts";
+import { isMadeResult, quoteLateResult } from "../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
@@ -35,9 +39,6 @@ export interface AppendedConversation {
   /** Whether the leaf moved, as when an older message was changed. */
   readonly hasBranched: boolean;
 }
-
-/** Section of the system prompt that holds an array's instructions; the latest one applies. */
-const INSTRUCTIONS = "instructions";
 
 /** An entry and its messages for a model. */
 interface Step {
@@ -124,11 +125,11 @@ function appendInstructions(session: ConversationSession, input: readonly System
   const text = joinSystemText(input);
   if (text === "") return [];
   const inForce = session.buildSessionProjection().messages.filter(isSystem);
-  const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS];
+  const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS_SECTION];
   if (section === text || joinSystemText(inForce) === text) return [];
   const timestamp = input.at(-1)?.timestamp ?? 0;
   const details = input.findLast((message) => message.details !== undefined)?.details;
-  const sections = { [INSTRUCTIONS]: text };
+  const sections = { [INSTRUCTIONS_SECTION]: text };
   return [
     session.appendMessage({
       role: "system",
@@ -299,6 +300,9 @@ export function isSameMessage(storedMessage: Message, inputMessage: Message): bo
   const input = toWellFormedMessage(inputMessage);
   if (stored.role === "system" && input.role === "system")
     return joinSystemText([stored]) === joinSystemText([input]);
+  // A request has a late result as text of the user.
+  if (stored.role === "toolResult" && input.role === "user")
+    return isSameMessage(quoteLateResult(stored), input);
   if (stored.role !== input.role) return false;
   if (stored.role === "toolResult" && input.role === "toolResult") {
     if (!isSameCallId(stored.toolCallId, input.toolCallId)) return false;

@@ -24,6 +24,8 @@ export interface MessageImportOptions {
    * Default: what stands in the list, where whole responses are among the messages.
    */
   readonly usage?: object | ((index: number) => object | null | undefined);
+  /** `"aborted"` for a snapshot of a stream, which cannot say that it was stopped: applies to the last answer. */
+  readonly stopReason?: "aborted";
   /** Provider of the model. Default: the company that owns the API. */
   readonly provider?: string;
   /** Name of the API as the format spells it, such as `openai-responses`. Default: the one of the function that you call. */

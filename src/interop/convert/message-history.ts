@@ -72,6 +72,7 @@ export class History {
   readonly #calls = new Map<string, ToolCall>();
   readonly #form: SdkForm;
   readonly getTime: (index: number) => number;
+  readonly #isAborted: boolean;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
   /** The model that was asked; undefined if the options do not say. */
   readonly #asked: string | undefined;
@@ -87,6 +88,7 @@ export class History {
       model: options.model ?? UNKNOWN_NAME,
     };
     this.#asked = options.model;
+    this.#isAborted = options.stopReason === "aborted";
   }
 
   get length(): number {
@@ -207,6 +209,10 @@ export class History {
 
   done(): ConvertedMessages {
     const last = this.#messages.findLast((message) => message.role === "assistant");
+    if (last !== undefined && this.#isAborted) {
+      last.stopReason = "aborted";
+      delete last.errorMessage;
+    }
     for (const [index, message] of this.#unmeasured) {
       const usage = this.#usageAt(index, message === last);
       if (usage != null) message.usage = this.#form.readUsage(usage);

@@ -25,6 +25,7 @@ import {
   withoutBlankTexts,
 } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
+import { bindsThinking } from "./session/claude-model.ts";
 import type { ToolIds } from "./tool-ids.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
 
@@ -94,10 +95,17 @@ const IMAGES_FOLLOW = "(see the image that follows)";
 const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
   resultMoved: "has its result further on; the result was moved behind the call",
+  resultQuoted:
+    "has a late result, after an answer that is bound to the one made in its place; it is sent there, as text of the user",
   resultDropped: "has a result but no call; the result was dropped",
   callDropped: "cannot be paired; the call was dropped",
   callRenamed: "reuses an id; it got a new one",
 };
+
+/** Tells whether the model of an answer refuses its thinking if what was before it changes. */
+export function isBoundAnswer({ model, responseModel = model }: AssistantMessage): boolean {
+  return bindsThinking(responseModel);
+}
 
 interface Indexed<M = Message> {
   readonly message: M;
@@ -202,10 +210,16 @@ class Planner {
   }
 
   #pair(input: readonly Indexed[]): Indexed[] {
-    const { messages, repairs } = repairToolPairs(input.map(({ message }) => message));
+    const { messages, repairs } = repairToolPairs(
+      input.map(({ message }) => message),
+      // People see each result with its call.
+      this.#dialect.isForDisplay ? {} : { bindsThinking: isBoundAnswer },
+    );
     const dropped = new Set<number>();
+    const quoted = new Set<number>();
     for (const { kind, index, toolCallId, newToolCallId = toolCallId } of repairs) {
       if (kind === "messageDropped") dropped.add(index);
+      if (kind === "resultQuoted") quoted.add(index);
       if (kind === "resultMade") this.#made.add(newToolCallId);
       const text =
         kind === "messageDropped"
@@ -214,7 +228,8 @@ class Planner {
       this.#issues.report("PAIR_REPAIRED", input[index]?.index ?? -1, text);
     }
     // A result has its own index, or that of its call if it was made; all others are still in order.
-    const others = input.filter(({ message }, at) => message.role !== "toolResult" && !dropped.has(at));
+    const isOther = (role: string, at: number) => role !== "toolResult" || quoted.has(at);
+    const others = input.filter(({ message }, at) => isOther(message.role, at) && !dropped.has(at));
     const results = new Map(input.map(({ message, index }) => [message, index]));
     let at = -1;
     return messages.map((message) => {

@@ -2,11 +2,13 @@ import type { CompactionSkipReason } from "../../core/compaction/plan.ts";
 import { fitSettingsToWindow, settingsForModel } from "../../core/compaction/settings.ts";
 import {
   type ContextUsageEstimate,
+  countByScript,
   estimateProjectedContextTokens,
   shouldCompact,
   type TokenCounter,
 } from "../../core/compaction/tokens.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
+import { isSessionError, type SessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,
   makeChoiceRule,
@@ -15,7 +17,8 @@ import {
   SIGNAL,
 } from "../../core/format/options.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
-import type { Compactor, CompletedCompaction } from "./compact.ts";
+import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
+import { explainCannotFit, leavesRoom, shortenResults } from "./context-room.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
 /** When to compact automatically. */
@@ -24,6 +27,13 @@ export interface CompactIfNeededOptions {
   readonly contextWindow: number;
   /** `threshold` (default) checks the size of the context; `overflow` means that a provider rejected it as too long. */
   readonly reason?: "threshold" | "overflow" | undefined;
+  /** Tokens of what is sent beside the messages, such as the declarations of tools. Default: 0. */
+  readonly overheadTokens?: number | undefined;
+  /**
+   * What to do if no summary can be written: `extract` makes one without a model; `throw` throws the error. Default:
+   * nothing as long as the request fits and leaves half of the reserve for the reply, else `extract`.
+   */
+  readonly onSummaryFailure?: "extract" | "throw" | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,17 +49,33 @@ export type CompactIfNeededResult =
        * - `belowThreshold`: there is room.
        * - `notShrinking`: the last two compactions did not make the context smaller, so another one would not either.
        * - `running`: called by the running compaction itself.
-       * - `cannotFit`: the system message and what must be kept leave no room for a summary in the window.
+       * - `cannotFit`: the system message and what must be kept leave no room for a summary in the window; `message` says
+       *   what takes the room and what to do.
+       * - `summaryFailed`: no summary was written, for the reason in `summaryError`; the request still fits.
        * - the others: there is nothing to compact; see `CompactionSkipReason`.
        */
-      reason: CompactionSkipReason | "disabled" | "belowThreshold" | "notShrinking" | "running" | "cannotFit";
-      /** Size of the context, in tokens. */
+      reason:
+        | CompactionSkipReason
+        | "disabled"
+        | "belowThreshold"
+        | "notShrinking"
+        | "running"
+        | "cannotFit"
+        | "summaryFailed";
+      /** Size of the context, in tokens, with the overhead. */
       contextTokens: number;
+      /** What to do, if the context cannot fit. */
+      message?: string;
+      summaryError?: SessionError;
+      /** Entries of tool results that were shortened to fit, by context edits. */
+      shortenedResultIds?: string[];
     };
 
 const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
   contextWindow: makeNumberRule(0, "tokens"),
   reason: makeChoiceRule("threshold", "overflow"),
+  overheadTokens: makeNumberRule(0, "tokens"),
+  onSummaryFailure: makeChoiceRule("extract", "throw"),
   signal: SIGNAL,
 };
 
@@ -62,47 +88,83 @@ export async function compactIfNeeded(
   options: CompactIfNeededOptions,
 ): Promise<CompactIfNeededResult> {
   assertOptions(options, COMPACT_IF_NEEDED_RULES);
-  if (options.contextWindow === undefined) throw new TypeError("compactIfNeeded needs a contextWindow.");
+  const { contextWindow, overheadTokens = 0, signal } = options;
+  if (contextWindow === undefined) throw new TypeError("compactIfNeeded needs a contextWindow.");
+  const room = { contextWindow, overheadTokens };
+  let shortened: { shortenedResultIds?: string[] } = {};
   for (;;) {
-    const haveOthersEnded = await compactor.othersEnded(options.signal);
-    const contextTokens = estimateContextUsage(host.current.session, host.counter).tokens;
-    const reason = haveOthersEnded ? findReasonNotTo(host, compactor, contextTokens, options) : "running";
-    if (reason !== undefined) return { compacted: false, reason, contextTokens };
-    const { reason: why = "threshold", signal } = options;
-    const willRetry = why === "overflow";
-    const done = await compactor.attempt({
-      reason: why,
-      willRetry,
-      contextWindow: options.contextWindow,
-      signal,
-    });
+    const haveOthersEnded = await compactor.othersEnded(signal);
+    const contextTokens = requestTokens(host, overheadTokens);
+    const decision = haveOthersEnded ? decide(host, compactor, contextTokens, options) : "running";
+    if (typeof decision === "string")
+      return { compacted: false, reason: decision, contextTokens, ...shortened };
+    const { fits } = decision;
+    const done = await attemptCompaction(compactor, options, fits);
     // Of several waiting calls one begins, and the others wait for it.
     if (done === "running") continue;
-    return typeof done === "string"
-      ? { compacted: false, reason: done, contextTokens }
-      : { compacted: true, ...done };
+    if (isSessionError(done))
+      return { compacted: false, reason: "summaryFailed", contextTokens, summaryError: done, ...shortened };
+    if (typeof done !== "string") return { compacted: true, ...done, ...shortened };
+    const isShortened = shortened.shortenedResultIds !== undefined;
+    const shortenedResultIds = fits || isShortened ? [] : shortenResults(host, room);
+    if (shortenedResultIds.length > 0) {
+      shortened = { shortenedResultIds };
+      continue;
+    }
+    if (done !== "cannotFit" && contextTokens <= contextWindow)
+      return { compacted: false, reason: done, contextTokens, ...shortened };
+    const message = explainCannotFit(host, room);
+    return { compacted: false, reason: "cannotFit", contextTokens, message, ...shortened };
   }
 }
 
-function findReasonNotTo(
+/** Compacts; returns the error instead of throwing it if no summary was written, the request fits, and nothing else was requested. */
+async function attemptCompaction(
+  compactor: Compactor,
+  { contextWindow, overheadTokens, reason = "threshold", onSummaryFailure, signal }: CompactIfNeededOptions,
+  fits: boolean,
+): Promise<CompletedCompaction | NoCompactionReason | SessionError> {
+  const extractsOnFailure = onSummaryFailure === "extract" || (onSummaryFailure === undefined && !fits);
+  const willRetry = reason === "overflow";
+  const request = { contextWindow, overheadTokens, reason, willRetry, extractsOnFailure, signal };
+  try {
+    return await compactor.attempt(request);
+  } catch (error) {
+    if (onSummaryFailure === undefined && isSessionError(error, "SUMMARY_FAILED")) return error;
+    throw error;
+  }
+}
+
+/** Returns the size of the next request. A provider that counted the context counted the rest as well. */
+function requestTokens({ current, counter }: ControllerHost, overheadTokens: number): number {
+  const { tokens, lastUsageIndex } = estimateContextUsage(current.session, counter);
+  return tokens + (lastUsageIndex === null ? overheadTokens : 0);
+}
+
+/** Returns why not to compact; else whether the request fits as it is. */
+function decide(
   { current, settings }: ControllerHost,
   compactor: Compactor,
   contextTokens: number,
   { contextWindow, reason = "threshold" }: CompactIfNeededOptions,
-): "disabled" | "belowThreshold" | "notShrinking" | undefined {
+): "disabled" | "belowThreshold" | "notShrinking" | { readonly fits: boolean } {
   const { model } = current.session.buildSessionContext();
   const limits = settingsForModel(fitSettingsToWindow(settings, contextWindow), model);
   if (!limits.enabled) return "disabled";
   if (reason === "threshold" && !shouldCompact(contextTokens, contextWindow, limits)) return "belowThreshold";
-  return compactor.fruitless >= MAX_FRUITLESS ? "notShrinking" : undefined;
+  if (compactor.fruitless >= MAX_FRUITLESS) return "notShrinking";
+  return { fits: reason === "threshold" && leavesRoom(contextTokens, contextWindow, limits) };
 }
 
 /**
- * Returns the size of the context at a session's leaf.
+ * Returns the size of the context at a session's leaf, counted by script where no provider counted.
  *
  * @remarks Cost: the messages that no usage covers, and the entries since the last compaction or edit.
  */
-export function estimateContextUsage(session: SessionManager, counter?: TokenCounter): ContextUsageEstimate {
+export function estimateContextUsage(
+  session: SessionManager,
+  counter: TokenCounter = countByScript,
+): ContextUsageEstimate {
   const sinceChange: SessionEntry[] = [];
   for (const entry of session.walkUp()) {
     sinceChange.push(entry);

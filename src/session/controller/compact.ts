@@ -12,6 +12,7 @@ import { estimateAll } from "../../core/compaction/tokens.ts";
 import { makeAbortedError, refuseAborted, waitUnlessAborted } from "../../core/format/abort.ts";
 import type { CompactionEntry, SessionEntry } from "../../core/format/entry.ts";
 import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { explainCannotFit, shortenResults } from "./context-room.ts";
 import {
   assertNotCompacted,
   assertNotLeft,
@@ -43,18 +44,26 @@ export interface CompletedCompaction extends CompactionResult {
   estimatedTokensAfter: number;
   /** Whether that is less than before, by the same estimate. */
   shrank: boolean;
+  /** Why the summary was extracted instead of written, if that failed. */
+  summaryError?: SessionError;
+  /** Entries of tool results that were shortened to fit, by context edits. */
+  shortenedResultIds?: string[];
 }
 
 /**
  * Why nothing was compacted: there is nothing to compact, another compaction is running, or what must be kept leaves no
  * room for a summary.
  */
-type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
+export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
 /** A requested compaction. */
 interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;
+  /** Tokens of the window that other parts of a request take. */
+  readonly overheadTokens?: number | undefined;
+  /** Whether to make an extract if no summary can be written. */
+  readonly extractsOnFailure?: boolean | undefined;
 }
 
 interface Attempt {
@@ -70,14 +79,12 @@ interface Attempt {
 
 const CANCELLED = "Compaction cancelled";
 
-const SKIPPED: { readonly [reason in NoCompactionReason]: string } = {
+const SKIPPED: { readonly [reason in Exclude<NoCompactionReason, "cannotFit">]: string } = {
   empty: "The context holds no messages; compact when there are some.",
   justCompacted: "The last entry is a compaction; compact again when there are new messages.",
   noCutPoint:
     "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
   nothingToSummarize: "All that is not summarized yet is recent; compact later, or keep fewer recent tokens.",
-  cannotFit:
-    "The system message, the newest messages and the lists of files leave no room for a summary in the context window; use a model with a larger one.",
   running: "Another compaction of this session is running; wait for it, or abort it.",
 };
 
@@ -115,7 +122,11 @@ export class Compactor {
   async run(request: CompactionRequest): Promise<CompletedCompaction> {
     const done = await this.attempt(request);
     if (typeof done !== "string") return done;
-    throw new SessionError("NOTHING_TO_COMPACT", SKIPPED[done], { details: { reason: done } });
+    const room = { contextWindow: request.contextWindow ?? Number.POSITIVE_INFINITY, overheadTokens: 0 };
+    const ids = done === "cannotFit" ? shortenResults(this.#host, room) : [];
+    if (ids.length > 0) return { ...(await this.run(request)), shortenedResultIds: ids };
+    const message = done === "cannotFit" ? explainCannotFit(this.#host, room) : SKIPPED[done];
+    throw new SessionError("NOTHING_TO_COMPACT", message, { details: { reason: done } });
   }
 
   /**
@@ -157,14 +168,14 @@ export class Compactor {
   #plan(request: CompactionRequest): Attempt | CompactionSkipReason | "cannotFit" {
     const { current, counter } = this.#host;
     const { session, leaving } = current;
-    const { contextWindow = Number.POSITIVE_INFINITY } = request;
+    const { contextWindow = Number.POSITIVE_INFINITY, overheadTokens = 0 } = request;
     const branchEntries = session.getBranch();
     const { model } = session.buildSessionContext();
     for (const settings of this.#settingsToTry(request.contextWindow)) {
       const plan = planCompaction(branchEntries, settings, { counter, model });
       if (plan.kind === "skip") return plan.reason;
       const { preparation } = plan;
-      const room = getSummaryRoom(preparation, contextWindow, counter);
+      const room = getSummaryRoom(preparation, contextWindow - overheadTokens, counter);
       if (room === undefined) continue;
       const signal = joinSignals(leaving, request.signal);
       const snapshot = takeSnapshot(session);
@@ -186,16 +197,34 @@ export class Compactor {
 
   async #perform(attempt: Attempt): Promise<CompletedCompaction> {
     try {
-      const made = await this.#askHooks(attempt);
-      attempt.fromExtension = made !== undefined;
-      const result =
-        made === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(made, attempt);
+      const { result, ...failure } = await this.#summaryOrExtract(attempt);
       refuseAborted(attempt.signal, CANCELLED);
-      return this.#commit(attempt, result);
+      return { ...this.#commit(attempt, result), ...failure };
     } catch (error) {
       // An abort that the caller did not request means that the session was left.
       if (isSessionError(error, "ABORTED")) assertSameSession(attempt.snapshot, this.#host.current.session);
       throw error;
+    }
+  }
+
+  /** Returns a summary; if none can be written, an extract and the reason, should the request say so. */
+  async #summaryOrExtract(
+    attempt: Attempt,
+  ): Promise<{ result: CompactionResult | ExtensionCompaction; summaryError?: SessionError }> {
+    const { preparation, room, request } = attempt;
+    try {
+      const made = await this.#askHooks(attempt);
+      attempt.fromExtension = made !== undefined;
+      const result =
+        made === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(made, attempt);
+      return { result };
+    } catch (error) {
+      if (request.extractsOnFailure !== true || !isSessionError(error, "SUMMARY_FAILED")) throw error;
+      attempt.fromExtension = false;
+      return {
+        result: compactWithoutModel(preparation, room, this.#host.counter),
+        summaryError: error,
+      };
     }
   }
 
@@ -221,7 +250,7 @@ export class Compactor {
 
   async #summarize({ preparation, room, request, signal }: Attempt): Promise<CompactionResult> {
     const { summarize, counter } = this.#host;
-    if (summarize === undefined) return compactWithoutModel(preparation, room);
+    if (summarize === undefined) return compactWithoutModel(preparation, room, counter);
     const { instructions: customInstructions, replaceInstructions } = request;
     const options = { customInstructions, replaceInstructions, signal };
     const { contextWindow } = request;

@@ -25,7 +25,7 @@ export interface ControllerHost {
   /** Undefined: the defaults, as they fit the context window. */
   readonly settings: CompactionSettings | undefined;
   readonly branchSummary: BranchSummaryLimits;
-  readonly counter: TokenCounter | undefined;
+  readonly counter: TokenCounter;
 }
 
 /** Joins the signal of the session that may be left with the caller's, if there is one. */

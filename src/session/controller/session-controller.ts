@@ -1,6 +1,6 @@
 import type { Summarize } from "../../core/compaction/request-summary.ts";
 import { assertSettings, type CompactionSettings } from "../../core/compaction/settings.ts";
-import type { TokenCounter } from "../../core/compaction/tokens.ts";
+import { countByScript, type TokenCounter } from "../../core/compaction/tokens.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,
@@ -51,7 +51,10 @@ export interface SessionControllerOptions {
   readonly settings?: CompactionSettings | undefined;
   /** Sizes that the prompt of a branch summary must fit. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
-  /** Counts tokens instead of estimating them. */
+  /**
+   * Counts the tokens of a text. Default: a token for four characters of Latin text, two of another alphabet, or one of any
+   * other script.
+   */
   readonly counter?: TokenCounter | undefined;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: (() => number) | undefined;
@@ -81,7 +84,7 @@ export class SessionController {
 
   constructor(options: SessionControllerOptions) {
     if (options.settings !== undefined) assertSettings(options.settings);
-    const { summarize, settings, counter, branchSummary = {}, now = Date.now } = options;
+    const { summarize, settings, counter = countByScript, branchSummary = {}, now = Date.now } = options;
     const hooks = options.hooks ?? new SessionHooks();
     this.hooks = hooks;
     this.#now = now;
@@ -224,9 +227,10 @@ export class SessionController {
    * Compacts if the context is too large for the model's window. Agents call it before each request.
    *
    * Waits for a running compaction, and then checks again. After two compactions in a row that did not shrink the context
-   * it returns `notShrinking`, until a requested compaction shrinks the context, or the branch or session is left.
+   * it returns `notShrinking`, until a requested compaction shrinks the context, or the branch or session is left. A tool
+   * result that does not fit the window is shortened by a context edit.
    *
-   * @throws {SessionError} As `compact`, but for `NOTHING_TO_COMPACT`, which is a result here.
+   * @throws {SessionError} `ABORTED`; `STALE_LEAF`; `SUMMARY_FAILED` with `onSummaryFailure: "throw"`.
    */
   async compactIfNeeded(options: CompactIfNeededOptions): Promise<CompactIfNeededResult> {
     return compactIfNeeded(this.#host, this.#compactor, options);

@@ -1,8 +1,9 @@
-import { realpathSync } from "node:fs";
+import { readdirSync, realpathSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { getErrorMessage } from "../../core/format/errors.ts";
 import { callIfPresent } from "../fs/file-system.ts";
 import { toAbsolutePath } from "../log/session-paths.ts";
+import { isPartialAnswerOf } from "../log/written-names.ts";
 import { purgeCache } from "./cache-files.ts";
 import { isKeptAt } from "./file-mark.ts";
 import { removePages } from "./page-files.ts";
@@ -18,7 +19,7 @@ export function noteCacheFolder(folder: string): void {
 
 /**
  * Removes what was made of a session, after its text was changed or the session was deleted: its row and the filter of its text
- * from the caches, and its pages from the folder for temporary files. Removes what killed processes left in both, too.
+ * from the caches, its pages from the folder for temporary files, and its partial answers. Removes what killed processes left, too.
  *
  * What cannot be removed becomes a process warning: the change to the session has already taken effect.
  *
@@ -28,6 +29,21 @@ export function forgetSession(path: string): void {
   const [folder, name] = [getRealPath(dirname(path)), basename(path)];
   purgeCaches((row) => row.name !== name || getRealPath(row.folder) !== folder, path);
   tryTo("The folder for temporary files may still have a page", path, () => removePages(name));
+  tryTo("The folder of the session may still have a partial answer", path, () => {
+    for (const partial of partialAnswersNextTo(path)) callIfPresent(() => unlinkSync(partial));
+  });
+}
+
+/** Returns the paths of a session's partial answers, by the name of its file. */
+export function partialAnswersNextTo(path: string): string[] {
+  return namesNextTo(path).flatMap((name) =>
+    isPartialAnswerOf(name, path) ? join(dirname(path), name) : [],
+  );
+}
+
+/** Returns the names in the folder of a file; none if it is gone. */
+export function namesNextTo(path: string): string[] {
+  return callIfPresent(() => readdirSync(dirname(path))) ?? [];
 }
 
 /**

@@ -33,10 +33,21 @@ const abandoned = new Set<string>();
  * @param folder - The folder of the final file.
  */
 export function makeTemporaryPath(folder: string): string {
-  ownStart ??= findProcessStart(process.pid) ?? "";
   // Short, because the final name may be as long as the system allows.
   const unique = loadCrypto().randomBytes(8).toString("hex");
-  return join(folder, `.${getMachine()}-${process.pid}-${ownStart}-${unique}.tmp`);
+  return join(folder, `.${ownerName()}-${unique}.tmp`);
+}
+
+/** Returns what identifies this process in names of files: machine, process, and start time. */
+export function ownerName(): string {
+  ownStart ??= findProcessStart(process.pid) ?? "";
+  return `${getMachine()}-${process.pid}-${ownStart}`;
+}
+
+/** Tells whether the process that a file's name identifies is this one, or gone. */
+export function isOwnOrLeft(fs: FileSystem, path: string, owner: string): boolean {
+  const [host = "", pid, startedAt = ""] = owner.split("-");
+  return owner === ownerName() || isLeft(fs, path, host, Number(pid), startedAt);
 }
 
 /** Returns whether a name is that of a temporary file, or of one next to a temporary database. */

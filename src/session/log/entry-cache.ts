@@ -1,4 +1,5 @@
 import { setTimeout as later } from "node:timers";
+import type { EntryPath } from "../../core/context/entry-path.ts";
 import type { AnySessionEntry, UnknownEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
@@ -408,4 +409,21 @@ export class StrongCache {
     page.entries[ordinal & (PAGE_SIZE - 1)] = undefined;
     if (--page.count === 0) this.#pages[number] = undefined;
   }
+}
+
+/** Makes a path of heads that reads bodies from the log on demand. */
+export function makePath(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
+  return {
+    length: ordinals.length,
+    mayHold: (type) => heads.hasType(type),
+    typeAt: (index) => heads.typeAt(ordinals[index] ?? 0),
+    entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
+    entriesAt: (indices) => {
+      if (indices === undefined) return cache.bodiesAt(ordinals);
+      const wanted = new Int32Array(indices.length);
+      for (let i = 0; i < wanted.length; i++) wanted[i] = ordinals[indices[i] ?? 0] ?? 0;
+      return cache.bodiesAt(wanted);
+    },
+    indexOf: (id) => ordinals.lastIndexOf(heads.find(id)),
+  };
 }

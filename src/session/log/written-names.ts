@@ -17,6 +17,12 @@ const KEY = new RegExp(`^[0-9a-f]{${KEY_DIGITS}}$`);
 /** Name of a session's file, with what is added to it for a backup or the side file of a repair, and a number. */
 const BACKUP = /^(.+?)(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
 
+/** Name of a session's file, with the process that saves a partial answer next to it, and a number. */
+const PARTIAL = /^(.+)\.([0-9a-f]{8}-\d+-\d*)-\d+\.partial$/;
+
+/** Bytes that follow the name of a session's file in that of a partial answer, at most. */
+const PARTIAL_BYTES = 64;
+
 /** The hidden name of an old file, or of one that was set aside. */
 const OLD = new RegExp(`^\\.(.+)\\.old(?:\\.[1-${MAX_STRAYS}])?$`);
 
@@ -24,12 +30,14 @@ const OLD = new RegExp(`^\\.(.+)\\.old(?:\\.[1-${MAX_STRAYS}])?$`);
  * A file next to sessions that holds text of them, by its name.
  *
  * `backup`: what an upgrade, a repair or a merge in place keeps, and the side file of a repair; `old`: what a replacement moves
- * away until it is done; `temporary`: what is being written.
+ * away until it is done; `partial`: what had arrived of an answer; `temporary`: what is being written.
  */
 export interface WrittenName {
-  readonly kind: "backup" | "old" | "temporary";
+  readonly kind: "backup" | "old" | "partial" | "temporary";
   /** Name of the session's file; undefined if the name does not say it. */
   readonly session?: string | undefined;
+  /** Process that saves a partial answer; see `isOwnOrLeft`. */
+  readonly owner?: string | undefined;
 }
 
 /**
@@ -46,6 +54,9 @@ export function parseWrittenName(
   if (isTemporaryName(name)) return { kind: "temporary" };
   const [, kept] = BACKUP.exec(name) ?? [];
   if (kept !== undefined && isSession(kept)) return { kind: "backup", session: kept };
+  const [, answered = "", owner] = PARTIAL.exec(name) ?? [];
+  if (owner !== undefined && isSession(answered)) return { kind: "partial", session: answered, owner };
+  if (owner !== undefined) return KEY.test(answered) ? { kind: "partial", owner } : undefined;
   const [, replaced] = OLD.exec(name) ?? [];
   if (replaced === undefined) return undefined;
   if (isSession(replaced)) return { kind: "old", session: replaced };
@@ -60,6 +71,17 @@ export function makeBackupName(path: string, version?: number): string {
 /** Returns the path for bytes that a repair takes out of a session's file. */
 export function makeSideFilePath(path: string): string {
   return `${path}.damaged`;
+}
+
+/** Returns the path for what has arrived of an answer. */
+export function partialAnswerPath(path: string, owner: string, number: number): string {
+  const key = makeFileKey(path, MAX_NAME_BYTES - PARTIAL_BYTES);
+  return join(dirname(path), `${key}.${owner}-${number}.partial`);
+}
+
+/** Tells whether a partial answer is next to its session's file, by their names. */
+export function isPartialAnswerOf(name: string, path: string): boolean {
+  return PARTIAL.test(name) && name.startsWith(`${makeFileKey(path, MAX_NAME_BYTES - PARTIAL_BYTES)}.`);
 }
 
 /** Returns the path of the lock of a replacement, whose lease is next to it. */
@@ -84,7 +106,7 @@ export function findOldFileName(hidden: string): string | undefined {
 }
 
 /** A file's name, or its digest where the name leaves no room for what is put around it. */
-function makeFileKey(path: string): string {
+function makeFileKey(path: string, maxBytes = MAX_KEY_BYTES): string {
   const name = basename(path);
-  return Buffer.byteLength(name) <= MAX_KEY_BYTES ? name : hashSha256(name).slice(0, KEY_DIGITS);
+  return Buffer.byteLength(name) <= maxBytes ? name : hashSha256(name).slice(0, KEY_DIGITS);
 }

@@ -1,8 +1,10 @@
+import { getMessageFields } from "../../core/context/entry-fields.ts";
 import type { ContextEditableContent, SessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { findConverter } from "../../core/format/foreign-form.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { findMessageProblems, findStoredMessageProblems } from "../../core/format/message-check.ts";
+import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 
@@ -59,6 +61,25 @@ export function assertReplacement(replacement: unknown): void {
   const isBlock = (block: unknown) => isJsonRecord(block) && typeof block["type"] === "string";
   if (typeof content === "string" || (Array.isArray(content) && content.every(isBlock))) return;
   throw new TypeError("A replacement is null or { content }, with a text or a list of content blocks.");
+}
+
+/** Tells whether an entry or a draft is the result of a tool. */
+export function isToolResult(draft: unknown): boolean {
+  return getMessageFields(draft)["role"] === "toolResult";
+}
+
+/**
+ * Tells whether only results were appended since an entry, and what is no part of a conversation: then another result still
+ * belongs there.
+ *
+ * @param fromLeaf - The entries leaf → root.
+ */
+export function hasOnlyResultsSince(fromLeaf: Iterable<SessionEntry>, entryId: string | null): boolean {
+  for (const entry of fromLeaf) {
+    if (entry.id === entryId) return true;
+    if (!isToolResult(entry) && !COMMUTING_TYPES.includes(entry.type)) return false;
+  }
+  return false;
 }
 
 const EDITABLE_ROLES: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);

@@ -50,3 +50,9 @@ export function prepareEntry(
 export function makeRedactionRecord(data: JsonRecord): EntryDraft {
   return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }
+
+/** How an append is written, and whether the leaf stays. */
+export interface WriteOptions {
+  readonly mustExist?: boolean;
+  readonly keepLeaf?: boolean;
+}

@@ -1,8 +1,13 @@
 import { dirname } from "node:path";
-import type { SessionContext, SessionProjection } from "../../core/context/session-context.ts";
+import { findOpenToolCalls } from "../../core/context/open-tool-calls.ts";
+import {
+  buildSessionProjection,
+  type SessionContext,
+  type SessionProjection,
+} from "../../core/context/session-context.ts";
 import { foldSystemMessages } from "../../core/context/system-message.ts";
 import { onAbort } from "../../core/format/abort.ts";
-import type { ImageContent, TextContent, Usage } from "../../core/format/content.ts";
+import type { ImageContent, TextContent, ToolCall, Usage } from "../../core/format/content.ts";
 import {
   type AnySessionEntry,
   asSessionEntries,
@@ -15,6 +20,7 @@ import {
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import type { AssistantMessage } from "../../core/format/message.ts";
 import { assertOptions } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -32,6 +38,8 @@ import {
   assertEditable,
   assertMessage,
   assertReplacement,
+  hasOnlyResultsSince,
+  isToolResult,
   toEditableContent,
 } from "./append-checks.ts";
 import { makeEndable } from "./endable.ts";
@@ -42,6 +50,7 @@ import {
   makeRedactionRecord,
 } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
+import { instructionCost, instructionDrafts } from "./instructions.ts";
 import {
   createLog,
   forkLog,
@@ -51,6 +60,7 @@ import {
   makeMemoryLog,
   openLog,
 } from "./open-session.ts";
+import type { PartialAnswers } from "./partial-answers.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
@@ -73,8 +83,13 @@ import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.t
 export interface AppendOptions {
   /** The parent; null for a new root. Default: the leaf. */
   readonly parentId?: string | null;
-  /** The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. */
+  /**
+   * The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. A
+   * tool result may follow other results, labels, names and usage that were appended since.
+   */
   readonly expectedLeafId?: string | null;
+  /** Whether the leaf of this object stays where it is, as for a result on a branch that the user has left. Default: false. */
+  readonly keepLeaf?: boolean;
   /** Whether a file that was removed stays removed, so that the append throws `SESSION_NOT_FOUND`. Default: that of the open. */
   readonly mustExist?: boolean;
 }
@@ -395,6 +410,18 @@ export class SessionManager {
     return buildTree(tree, this.#entriesAt(fileOrder), labelsAndName.labels(), fileOrder);
   }
 
+  /**
+   * Lists the tool calls in the context that have no result, in order, such as those that a crash interrupted.
+   *
+   * @param leafId - Default: the leaf.
+   * @remarks Cost: O(context). Source: docs/guide.md#after-a-crash
+   */
+  getOpenToolCalls(leafId?: string): { readonly entryId: string; readonly call: ToolCall }[] {
+    const { entries } =
+      leafId === undefined ? this.buildSessionProjection() : buildSessionProjection(this.getBranch(leafId));
+    return findOpenToolCalls(entries);
+  }
+
   /** Returns the entries that have no children, in file order. */
   getLeaves(): SessionEntry[] {
     return this.#entriesAt(this.#state.fileOrder(this.#state.tree.leaves()));
@@ -527,6 +554,26 @@ export class SessionManager {
     return this.#state.appendMessage(message).id;
   }
 
+  /**
+   * Replaces the instructions (the system prompt) of the context. The last ones on the branch count; the old ones stay in
+   * the tree. Sections and tools of system messages stay in force.
+   *
+   * A change restarts a request from its first token. Costs nothing if these instructions are in force already.
+   *
+   * @param text - Empty for none.
+   * @returns `entryId` of the instructions, if they changed; `voidThinkingIds` of the answers whose thinking Claude 5.1 and
+   *   later no longer accept; `uncachedTokens`, the prompt that a provider's cache may have held.
+   * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction of another program that retains messages.
+   * @remarks Cost: O(context). Source: docs/guide.md#instructions
+   */
+  setInstructions(text: string): { entryId?: string; voidThinkingIds: string[]; uncachedTokens: number } {
+    const projection = this.buildSessionProjection();
+    const drafts = instructionDrafts(projection, this.getPathIds(), text);
+    const entryId = this.appendAll(drafts).at(-1);
+    if (entryId === undefined) return { voidThinkingIds: [], uncachedTokens: 0 };
+    return { entryId, ...instructionCost(projection) };
+  }
+
   /** Appends the thinking level for what follows. */
   appendThinkingLevelChange(thinkingLevel: string): string {
     return this.#state.append({ type: "thinking_level_change", thinkingLevel }).id;
@@ -642,7 +689,7 @@ export class SessionManager {
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
     assertDraft(draft);
-    return this.#state.append(draft, this.#parentFor(options), options.mustExist).id;
+    return this.#state.append(draft, this.#parentFor(options, [draft]), options).id;
   }
 
   /**
@@ -655,16 +702,19 @@ export class SessionManager {
    */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
     for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
-    const parent = this.#parentFor(options);
+    const parent = this.#parentFor(options, drafts);
     if (drafts.length === 0) return [];
-    return this.#state.appendAll(drafts, parent, options.mustExist).map(({ id }) => id);
+    return this.#state.appendAll(drafts, parent, options).map(({ id }) => id);
   }
 
   /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
-  #parentFor({ expectedLeafId, parentId }: AppendOptions): number {
-    if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
+  #parentFor(
+    { expectedLeafId, parentId }: AppendOptions,
+    drafts: readonly (EntryDraft | DraftMaker)[],
+  ): number {
+    const isStale = expectedLeafId !== undefined && expectedLeafId !== this.getLeafId();
+    if (isStale && !(drafts.every(isToolResult) && hasOnlyResultsSince(this.walkUp(), expectedLeafId)))
       throw staleLeaf(expectedLeafId, this.getLeafId());
-    }
     if (parentId === undefined) return this.#state.leaf;
     return parentId === null ? NONE : this.#state.require(parentId);
   }
@@ -887,6 +937,48 @@ export class SessionManager {
     // Loaded only now: opening and appending need none of it.
     const { redactTextOfSession } = await import("./text-redaction.ts");
     return redactTextOfSession(this.#state, matching, options);
+  }
+
+  /**
+   * Saves what has arrived of an answer, in a file next to the session's, so that it survives a kill. Call it for every piece.
+   *
+   * The answer belongs to this object and to the leaf at which its first piece arrived. It is removed once this object appends
+   * an answer. A session in memory or in a store keeps it in memory.
+   *
+   * @param options - `everyMs`: saves at most as often; the latest state at the end of an interval. Default: 1,000.
+   * @throws {TypeError} If it is not an answer.
+   * @throws {SessionError} `WRITE_FAILED`, also for an earlier piece; `READ_ONLY` and the like.
+   * @remarks Source: docs/guide.md#interrupted-answers
+   */
+  async savePartialAnswer(
+    message: AssistantMessage,
+    options: { readonly everyMs?: number } = {},
+  ): Promise<void> {
+    const { leafId } = this.#state;
+    (await this.#partialAnswers()).save(message, leafId, options);
+  }
+
+  /**
+   * Returns what had arrived of an answer when a process was killed, as an aborted answer to append or discard.
+   *
+   * Reports a damaged one as an issue, and one for another leaf if there is none for this one. Ignores those of processes
+   * that still run.
+   *
+   * @param leafId - The entry that it answers. Default: the leaf.
+   * @returns Undefined if there is none; of several, the latest.
+   */
+  async recoverPartialAnswer(leafId?: string): Promise<AssistantMessage | undefined> {
+    return (await this.#partialAnswers()).recover(leafId);
+  }
+
+  /** Removes what `recoverPartialAnswer` returns for a leaf, what was saved by this object, and what is damaged. */
+  async discardPartialAnswer(leafId?: string): Promise<void> {
+    (await this.#partialAnswers()).discard(leafId);
+  }
+
+  async #partialAnswers(): Promise<PartialAnswers> {
+    const { partialAnswersOf } = await import("./partial-answers.ts");
+    return partialAnswersOf(this.#state, (issue) => this.reportIssue(issue));
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

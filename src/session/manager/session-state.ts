@@ -1,5 +1,4 @@
 import { cachedProjection } from "../../core/context/cached-projection.ts";
-import type { EntryPath } from "../../core/context/entry-path.ts";
 import { readHeaderSettings } from "../../core/context/path-settings.ts";
 import type { SelectionIssue } from "../../core/context/select-entries.ts";
 import { PathProjection, type ProjectEntry } from "../../core/context/session-context.ts";
@@ -13,10 +12,16 @@ import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../core/tree/labels-and-name.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { readBlobImage } from "../log/blob-images.ts";
-import { EntryCache } from "../log/entry-cache.ts";
+import { EntryCache, makePath } from "../log/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { assertWritable } from "../log/write-permission.ts";
-import { type AppendableMessage, type DraftMaker, type EntryDraft, prepareEntry } from "./entry-draft.ts";
+import {
+  type AppendableMessage,
+  type DraftMaker,
+  type EntryDraft,
+  prepareEntry,
+  type WriteOptions,
+} from "./entry-draft.ts";
 import {
   type BeforePersist,
   EntryMaker,
@@ -163,20 +168,24 @@ export class SessionState {
   }
 
   /**
-   * Appends an entry under a parent and makes it the leaf.
+   * Appends an entry under a parent and makes it the leaf, unless the leaf is kept.
    *
    * Writes the entry before adding it to the tree: if writing fails, nothing changes.
    */
-  append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf, mustExist = false): AnySessionEntry {
+  append(
+    draft: EntryDraft | DraftMaker,
+    parent: number = this.#leaf,
+    options: WriteOptions = {},
+  ): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#make.ofDraft(draft, this.getId(parent)), mustExist);
+    return this.#add(this.#make.ofDraft(draft, this.getId(parent)), options);
   }
 
-  /** Appends a chain of entries under a parent in one write and makes the last of them the leaf. */
+  /** Appends a chain of entries under a parent in one write and makes the last of them the leaf, unless the leaf is kept. */
   appendAll(
     drafts: readonly (EntryDraft | DraftMaker)[],
     parent: number = this.#leaf,
-    mustExist = false,
+    { mustExist, keepLeaf }: WriteOptions = {},
   ): AnySessionEntry[] {
     this.assertWritable();
     const made = this.#make.ofDrafts(drafts, this.getId(parent));
@@ -191,7 +200,8 @@ export class SessionState {
       return ordinal;
     });
     return made.map(({ entry }, i) => {
-      this.#advance(ordinals[i] ?? NONE, entry);
+      if (keepLeaf === true) this.#events?.emit("entry_appended", { entry });
+      else this.#advance(ordinals[i] ?? NONE, entry);
       return entry;
     });
   }
@@ -332,10 +342,11 @@ export class SessionState {
     };
   }
 
-  #add({ entry, line }: MadeEntry, mustExist?: boolean): AnySessionEntry {
-    const ordinal = this.#write([line], isConversation(entry), mustExist);
+  #add({ entry, line }: MadeEntry, options?: WriteOptions): AnySessionEntry {
+    const ordinal = this.#write([line], isConversation(entry), options?.mustExist);
     (this.#cache ?? this.#entries).remember(ordinal, entry, line.text.length, line.replaced !== undefined);
-    this.#advance(ordinal, entry);
+    if (options?.keepLeaf === true) this.#events?.emit("entry_appended", { entry });
+    else this.#advance(ordinal, entry);
     return entry;
   }
 
@@ -475,21 +486,4 @@ export class SessionState {
     const place = this.#log.index.spans.at(this.tree.find(entryId));
     this.#log.index.report({ code, ...place, message, entryId });
   }
-}
-
-/** Makes a path of heads that reads bodies from the log on demand. */
-function makePath(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
-  return {
-    length: ordinals.length,
-    mayHold: (type) => heads.hasType(type),
-    typeAt: (index) => heads.typeAt(ordinals[index] ?? 0),
-    entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
-    entriesAt: (indices) => {
-      if (indices === undefined) return cache.bodiesAt(ordinals);
-      const wanted = new Int32Array(indices.length);
-      for (let i = 0; i < wanted.length; i++) wanted[i] = ordinals[indices[i] ?? 0] ?? 0;
-      return cache.bodiesAt(wanted);
-    },
-    indexOf: (id) => ordinals.lastIndexOf(heads.find(id)),
-  };
 }

@@ -3,7 +3,7 @@ import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { encodeCurrentLine } from "../../core/jsonl/entry-body.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
-import { forgetSession } from "../files/forget-session.ts";
+import { forgetSession, partialAnswersNextTo } from "../files/forget-session.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import { isThere } from "../log/replace-file.ts";
@@ -68,7 +68,8 @@ function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction
     const line = encodeCurrentLine(bytes, index.tree.headAt(ordinal), index);
     if (look(typeof line === "string" ? line : decodeText(line))) entryIds.push(index.tree.idAt(ordinal));
   });
-  isFound ||= entryIds.length > 0 || isInFile(log.path, look);
+  const partials = log.path === undefined ? [] : partialAnswersNextTo(log.path);
+  isFound ||= entryIds.length > 0 || [log.path, ...partials].some((path) => isInFile(path, look));
   return { entryIds, standing: [...standing], isFound };
 }
 

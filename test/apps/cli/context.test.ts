@@ -182,6 +182,22 @@ test("--llm leaves out failed and aborted answers with the results of their call
   expect((await cli(["context", scribe.path])).stdout).toContain("5 messages;");
 });
 
+test("--llm shows a late result where a model that binds its thinking gets it", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Run it.");
+  const content = [{ type: "toolCall" as const, id: "a", name: "bash", arguments: {} }];
+  const called = scribe.assistant("", { content, stopReason: "toolUse" });
+  const asked = scribe.user("And?");
+  const answered = scribe.assistant("It runs.", { model: "claude-opus-5-5" });
+  const late = scribe.result("green", false, "a");
+  const [context] = jsonLines(await cli(["context", scribe.path, "--llm", "--json"]));
+  expect(context).toMatchObject({
+    messages: [{}, {}, { role: "toolResult" }, {}, {}, { role: "user" }],
+    entries: [expect.any(String), called, null, asked, answered, late],
+    repairs: [{ kind: "resultMade" }, { kind: "resultQuoted" }],
+  });
+});
+
 test("a session without messages has an empty context", async () => {
   const path = writeLines(temporaryFolder(), "empty.jsonl", []);
   const { code, stdout } = await cli(["context", path]);

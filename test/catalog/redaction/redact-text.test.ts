@@ -28,7 +28,7 @@ import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { OPENCODE_SCHEMA, writableDatabase } from "../../interop/history/support/writable-database.ts";
 import { beforeCall } from "../../support/before-call.ts";
 import { failing } from "../../support/failing-calls.ts";
-import { user } from "../../support/messages.ts";
+import { assistant, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const SECRET = "hunter2-😀";
@@ -81,6 +81,23 @@ function pageOf(bytes: Uint8Array): string {
 }
 
 const pathOf = (session: SessionManager) => session.getSessionFile() ?? "";
+
+test("a partial answer, that of a session and that of one which is gone", async () => {
+  const saying = async (text: string) => {
+    const session = SessionManager.create("/project", { sessionDir: folder });
+    session.appendMessage(user("Hello"));
+    await session.savePartialAnswer(assistant(text, { stopReason: "pending" }));
+    return session.getSessionFile() ?? "";
+  };
+  await saying(`It is ${SECRET}.`);
+  const other = await saying("It is a secret.");
+  rmSync(await saying(`It was ${SECRET}.`));
+  const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+  expect(changed.map(({ kind }) => kind)).toEqual(["backup", "backup"]);
+  expect(standing).toEqual([]);
+  expect(holders(folder, home)).toEqual([]);
+  expect(await SessionManager.open(other).recoverPartialAnswer()).toMatchObject({ stopReason: "aborted" });
+});
 
 test("a text goes from sessions, forks, backups, the trash, caches, pages and leftovers; a second run finds none", async () => {
   const session = withSecret();

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -12,11 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SessionManager } from "sessiontree";
 import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport } from "../../../src/catalog/list/deleted-imports.ts";
 import { assertReadableTrash, listTrashFolders } from "../../../src/catalog/trash/restore.ts";
 import { beforeCall } from "../../support/before-call.ts";
+import { assistant } from "../../support/messages.ts";
 import { PROCESS_DATA } from "../../support/process-home.ts";
 import { folder, home, trash, useTrashHome } from "../../support/trash-home.ts";
 
@@ -78,6 +81,28 @@ onLinux("a session that was deleted", () => {
       expect(await listTrashed()).toEqual([]);
     },
   );
+
+  test.each(["a.jsonl", "b.jsonl"])("comes back with its partial answer (to %s)", async (name) => {
+    const path = makeSession("a.jsonl");
+    await SessionManager.open(path).savePartialAnswer(assistant("Half", { stopReason: "pending" }));
+    await deleteSession(path);
+    expect(readdirSync(folder)).toEqual([]);
+    const to = await restoreSession(await theOne(), { to: join(folder, name) });
+    expect([readdirSync(join(trash, "files")), readdirSync(join(trash, "info"))]).toEqual([[], []]);
+    const session = SessionManager.open(to);
+    expect(await session.recoverPartialAnswer()).toMatchObject({ content: [{ text: "Half" }] });
+    expect(session.issues).toEqual([]);
+  });
+
+  test("takes its partial answer along for good, also after its file got another name", async () => {
+    const path = makeSession("a.jsonl");
+    await SessionManager.open(path).savePartialAnswer(assistant("Half", { stopReason: "pending" }));
+    const renamed = join(folder, "b.jsonl");
+    renameSync(path, renamed);
+    makeSession("c.jsonl");
+    await deleteSession(renamed, { permanent: true });
+    expect(readdirSync(folder)).toEqual(["c.jsonl"]);
+  });
 
   test("comes back into a folder that is gone", async () => {
     const path = makeSession("a.jsonl");

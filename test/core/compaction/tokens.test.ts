@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  countByScript,
   estimateContextTokens,
   estimateProjectedContextTokens,
   estimateTokens,
@@ -135,12 +136,37 @@ describe("calculateContextTokens", () => {
   });
 });
 
+describe("countByScript", () => {
+  // With the counts of two tokenizers, o200k_base and cl100k_base.
+  it.each([
+    ["The file is damaged. Please run the tests again and report what they say.", 16, 16],
+    ["文件已经损坏。请重新运行测试，并报告测试的结果。", 15, 20],
+    ["ファイルが壊れています。テストをもう一度実行して、結果を報告してください。", 24, 32],
+    ["파일이 손상되었습니다. 테스트를 다시 실행하고 결과를 보고해 주세요.", 17, 28],
+    ["Файл повреждён. Запустите тесты ещё раз и сообщите, что они показали.", 22, 32],
+    ["الملف تالف. يرجى تشغيل الاختبارات مرة أخرى والإبلاغ عن النتائج.", 18, 46],
+  ])("takes %s for about as many tokens as tokenizers do", (text, fewest, most) => {
+    const counted = countByScript(text);
+    expect(counted).toBeGreaterThanOrEqual(fewest);
+    expect(counted).toBeLessThanOrEqual(most * 1.25);
+  });
+
+  it("counts Latin text as the estimate does, and four thousand Chinese characters as so many", () => {
+    expect(countByScript("123456789")).toBe(2.25);
+    expect(estimateTokens(user("123456789"), countByScript)).toBe(3);
+    expect(countByScript("会".repeat(4000))).toBe(4000);
+    expect(countByScript("会".repeat(10) + "x".repeat(8))).toBe(12);
+  });
+});
+
 describe("getLastAssistantUsage", () => {
-  it("passes over aborted, failed and empty usages", () => {
+  it("passes over empty usages and those of unfinished answers", () => {
     const path = pathOf(
       assistant("a", [], 100),
       { ...assistant("b", [], 200), stopReason: "aborted" },
       { ...assistant("c", [], 300), stopReason: "error" },
+      { ...assistant("c", [], 400), stopReason: "pending" },
+      { ...assistant("c", [], 500), stopReason: "deferred" },
       assistant("d"),
       user("e"),
       { type: "label", targetId: "e0", label: "x" },

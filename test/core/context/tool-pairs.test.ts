@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { repairToolPairs } from "../../../src/core/context/tool-pairs.ts";
-import type { AgentMessage, Message } from "../../../src/core/format/message.ts";
+import type { AgentMessage, AssistantMessage, Message } from "../../../src/core/format/message.ts";
 import { assistant, user } from "../../support/messages.ts";
 import { call, result, system } from "./support/entries.ts";
 import { pairFaults } from "./support/pairs.ts";
@@ -78,11 +78,14 @@ describe("a call without a result", () => {
     expect(repair([user("a"), calls("1")]).messages).toHaveLength(3);
   });
 
-  it.each(["error", "aborted", "deferred"] as const)("goes where the message ended with %s", (stopReason) => {
-    const { messages, repairs } = repair([assistant([text("I will"), call("1")], { stopReason })]);
-    expect(messages).toEqual([assistant([text("I will")], { stopReason })]);
-    expect(repairs).toEqual([{ kind: "callDropped", index: 0, toolCallId: "1" }]);
-  });
+  it.each(["error", "aborted", "deferred", "pending"] as const)(
+    "goes where the message ended with %s",
+    (stopReason) => {
+      const { messages, repairs } = repair([assistant([text("I will"), call("1")], { stopReason })]);
+      expect(messages).toEqual([assistant([text("I will")], { stopReason })]);
+      expect(repairs).toEqual([{ kind: "callDropped", index: 0, toolCallId: "1" }]);
+    },
+  );
 
   it("takes an aborted message with it of which nothing is left but thinking", () => {
     const { messages, repairs } = repair([
@@ -103,7 +106,7 @@ describe("a call without a result", () => {
 });
 
 describe("a message that failed or was aborted", () => {
-  it.each(["error", "aborted", "deferred"] as const)(
+  it.each(["error", "aborted", "deferred", "pending"] as const)(
     "loses its calls together with their results (%s)",
     (stopReason) => {
       const { messages, repairs } = repair([
@@ -171,6 +174,67 @@ describe("a result", () => {
     expect(messages.slice(0, 4)).toEqual([calls("1", "2"), result("2"), late, between]);
     expect(messages[2]).toBe(late);
     expect(repairs).toContainEqual({ kind: "resultMoved", index: 3, toolCallId: "1" });
+  });
+
+  describe("that came after an answer that is bound to what was sent in its place", () => {
+    const bindsThinking = ({ model }: AssistantMessage) => model === "bound";
+    const bound = assistant("meanwhile", { model: "bound" });
+    const late = result("1", "late");
+
+    it("stays where it is, as text of the user that names the call", () => {
+      const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
+      const messages = [
+        calls("1", "2"),
+        result("2"),
+        user("b"),
+        bound,
+        { ...late, content: [...late.content, image] },
+        user("c"),
+      ];
+      const { messages: repaired, repairs } = repairToolPairs(messages, { bindsThinking });
+      expect(repaired.slice(0, 5)).toEqual(repairToolPairs(messages.slice(0, 4)).messages);
+      const [quoted, last] = repaired.slice(5);
+      expect(quoted).toMatchObject({ role: "user", timestamp: late.timestamp });
+      expect(quoted?.role === "user" && quoted.content.slice(1)).toEqual([text("late"), image]);
+      expect(JSON.stringify(quoted)).toMatch(/Tool call 1 \(read\)/);
+      expect(last).toBe(messages[5]);
+      expect(repairs).toEqual([
+        { kind: "resultMade", index: 0, toolCallId: "1" },
+        { kind: "resultQuoted", index: 4, toolCallId: "1" },
+      ]);
+      expect(pairFaults(repaired)).toEqual([]);
+      expect(repairToolPairs(repaired, { bindsThinking }).repairs).toEqual([]);
+    });
+
+    it("says that the call failed, if it did", () => {
+      const { messages } = repairToolPairs([calls("1"), bound, { ...late, isError: true }], {
+        bindsThinking,
+      });
+      expect(JSON.stringify(messages.at(-1))).toContain("failed");
+    });
+
+    it.each([
+      ["another model answered", assistant("meanwhile")],
+      ["the answer was aborted", assistant("half", { model: "bound", stopReason: "aborted" })],
+      ["nothing was asked", user("hurry")],
+    ])("is moved to its call if %s", (_when, between) => {
+      const { messages, repairs } = repairToolPairs([calls("1"), between, late], { bindsThinking });
+      expect(messages[1]).toBe(late);
+      expect(repairs).toContainEqual({ kind: "resultMoved", index: 2, toolCallId: "1" });
+    });
+
+    it("is moved if the answer was before the call", () => {
+      const { messages } = repairToolPairs([bound, calls("1"), user("hurry"), late], { bindsThinking });
+      expect(messages[2]).toBe(late);
+    });
+
+    it("does not repeat: a second result is dropped", () => {
+      const { messages, repairs } = repairToolPairs([calls("1"), bound, late, result("1", "again")], {
+        bindsThinking,
+      });
+      expect(messages).toHaveLength(4);
+      expect(repairs.at(-1)).toEqual({ kind: "resultDropped", index: 3, toolCallId: "1" });
+    });
   });
 
   it("is not moved for standing behind results that were dropped", () => {

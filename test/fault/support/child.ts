@@ -3,6 +3,7 @@ import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promi
 import { Worker } from "node:worker_threads";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
 import { fileStore } from "sessiontree/stores";
+import { assistant } from "../../support/messages.ts";
 import { watchedFs } from "./faulty-fs.ts";
 import { header, lines, message, user } from "./sessions.ts";
 
@@ -18,6 +19,7 @@ const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<vo
   openMany,
   appendEvery,
   watchAndLeave,
+  streamForEver,
 };
 
 const [task = "", ...given] = process.argv.slice(2);
@@ -37,6 +39,21 @@ async function signal(): Promise<void> {
 function appendForEver(path = "", seed = "", json?: string): void {
   const session = SessionManager.open(path, options(json));
   for (let i = 0; ; i++) say(session.appendMessage(user(`${seed} ${i} ${"x".repeat((i * 37) % 3000)}`)));
+}
+
+/** Receives an answer piece by piece until it is killed; says each piece and its time after it was offered to be saved. */
+async function streamForEver(path = "", everyMs = ""): Promise<void> {
+  const session = SessionManager.open(path);
+  const message = assistant("", { stopReason: "pending" });
+  let text = "";
+  for (let piece = 0; ; piece++) {
+    text += `${piece} `;
+    message.content = [{ type: "text", text }];
+    const atMs = performance.now();
+    await session.savePartialAnswer(message, { everyMs: Number(everyMs) });
+    say({ piece, atMs });
+    await nextTurn();
+  }
 }
 
 /** Imports a session into a folder whose bytes never end; says so when some of them are there. */

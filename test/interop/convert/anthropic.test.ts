@@ -95,22 +95,25 @@ describe("toAnthropic", () => {
     expect(toAnthropic(messages, { model }).issues).toEqual([]);
   });
 
-  it("leaves out answers that failed or were stopped, with the results of their calls", () => {
-    const { messages, issues } = toAnthropic([
-      user("Hi"),
-      makeAnswer([{ type: "text", text: "Half" }, call("toolu_1")], { ...identity, stopReason: "aborted" }),
-      result("toolu_1"),
-      user("Again"),
-    ]);
-    expect(messages).toEqual([
-      { role: "user", content: "Hi" },
-      { role: "user", content: "Again" },
-    ]);
-    expect(issues.map(({ code, index }) => [code, index])).toEqual([
-      ["MESSAGE_DROPPED", 1],
-      ["PAIR_REPAIRED", 2],
-    ]);
-  });
+  it.each(["aborted", "error", "deferred", "pending"] as const)(
+    "omits an answer that ended with %s, with the results of its calls",
+    (stopReason) => {
+      const { messages, issues } = toAnthropic([
+        user("Hi"),
+        makeAnswer([{ type: "text", text: "Half" }, call("toolu_1")], { ...identity, stopReason }),
+        result("toolu_1"),
+        user("Again"),
+      ]);
+      expect(messages).toEqual([
+        { role: "user", content: "Hi" },
+        { role: "user", content: "Again" },
+      ]);
+      expect(issues.map(({ code, index }) => [code, index])).toEqual([
+        ["MESSAGE_DROPPED", 1],
+        ["PAIR_REPAIRED", 2],
+      ]);
+    },
+  );
 
   it("moves images of a failed call behind the results", () => {
     const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };

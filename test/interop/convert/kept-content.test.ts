@@ -36,7 +36,7 @@ describe("a compaction of Anthropic's", () => {
           id: "msg_1",
           model: "m",
           content: blocks,
-          stop_reason: null,
+          stop_reason: "end_turn",
           usage: { input_tokens: 1, output_tokens: 1 },
         },
         { timestamp },

@@ -13,6 +13,7 @@ import { findUsage } from "../../../core/facts/usage.ts";
 import type { UsageTotals } from "../../../core/facts/usage-tally.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
+import { isBoundAnswer } from "../../../interop/convert/request-plan.ts";
 import { estimateContextUsage } from "../../../session/controller/compact-if-needed.ts";
 import { openOverLog, type SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
@@ -142,7 +143,15 @@ function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | 
     for (const one of messages) sources.set(one, entryId);
     return messages;
   });
-  const { messages, repairs } = repairToolPairs(converted);
+  const { messages, repairs } = repairToolPairs(converted, { bindsThinking: isBoundAnswer });
+  const quoted = repairs.flatMap(({ kind, index }) =>
+    kind === "resultQuoted" ? (converted[index] ?? []) : [],
+  );
+  for (const message of messages)
+    if (message.role === "user" && !sources.has(message)) {
+      const result = quoted.shift();
+      if (result !== undefined) sources.set(message, sources.get(result));
+    }
   return {
     lines: messages.map((message) => ({ message, entryId: sources.get(message) })),
     repairs,

@@ -305,7 +305,11 @@ export type OpenAIChatResponseLike = Open<{
   readonly model: string;
   readonly choices: readonly Open<{
     readonly finish_reason: string | null;
-    readonly message: Open<{ readonly role: "assistant"; readonly content: string | null }>;
+    /** Of a snapshot, what has arrived. */
+    readonly message: Open<{
+      readonly role?: string | undefined;
+      readonly content?: string | null | undefined;
+    }>;
   }>[];
   readonly usage?:
     | Open<{ readonly prompt_tokens: number; readonly completion_tokens: number }>

@@ -6,7 +6,9 @@ function getCallIds(message: AgentMessage): string[] {
 }
 
 export function hasFailed(message: AgentMessage): boolean {
-  return message.role === "assistant" && ["error", "aborted", "deferred"].includes(message.stopReason);
+  return (
+    message.role === "assistant" && ["error", "aborted", "deferred", "pending"].includes(message.stopReason)
+  );
 }
 
 /**

@@ -1,0 +1,34 @@
+import type { ToolCall } from "../format/content.ts";
+import { toArray, toRecord } from "./entry-fields.ts";
+import type { ProjectedSessionEntry } from "./session-context.ts";
+import { isUnfinished } from "./unfinished-answer.ts";
+
+/** A call without a result. */
+export interface OpenToolCall {
+  /** Entry of the answer that calls. */
+  readonly entryId: string;
+  readonly call: ToolCall;
+}
+
+/** Finds the calls of a context that have no result, in order. A result belongs to the nearest earlier call of its id. */
+export function findOpenToolCalls(entries: readonly ProjectedSessionEntry[]): OpenToolCall[] {
+  const open: OpenToolCall[] = [];
+  for (const { sourceEntry, messages } of entries) {
+    for (const message of messages) {
+      const { role, toolCallId } = toRecord(message);
+      if (role === "toolResult") {
+        const at = open.findLastIndex(({ call }) => call.id === toolCallId);
+        if (at !== -1) open.splice(at, 1);
+      } else if (message.role === "assistant" && !isUnfinished(message)) {
+        for (const block of toArray(message.content))
+          if (isToolCall(block)) open.push({ entryId: sourceEntry.id, call: block });
+      }
+    }
+  }
+  return open;
+}
+
+function isToolCall(block: unknown): block is ToolCall {
+  const { type, id } = toRecord(block);
+  return type === "toolCall" && typeof id === "string";
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { getErrorMessage } from "../../core/format/errors.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import type { AssistantMessage } from "../../core/format/message.ts";
+import { findMessageProblems } from "../../core/format/message-check.ts";
+import { parseRecord } from "../../core/jsonl/decode.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import {
+  closeQuietly,
+  createFile,
+  NotAPlainFileError,
+  openForReading,
+  realFileSystem,
+  retryWhileHeld,
+  writeFully,
+} from "../fs/file-system.ts";
+import { isOwnOrLeft, makeTemporaryPath, removeTemporary } from "../fs/temporary-files.ts";
+import { isPartialAnswerOf, parseWrittenName } from "../log/written-names.ts";
+import { namesNextTo } from "./forget-session.ts";
+import { isSystemError } from "./skipped-files.ts";
+
+/** Version of the file. */
+const VERSION = 1;
+
+/** What had arrived of an answer. */
+export interface PartialAnswer {
+  readonly sessionId: string;
+  /** The entry that it answers; null before the first. */
+  readonly leafId: string | null;
+  /** Unix milliseconds. */
+  readonly savedMs: number;
+  readonly message: AssistantMessage;
+}
+
+/** A file with a partial answer, or why there is none in it. */
+export interface PartialAnswerFile {
+  readonly path: string;
+  readonly answer: PartialAnswer | undefined;
+  readonly fault: string;
+}
+
+/** Writes a partial answer in place of the one before: a reader sees either. Survives the process, but not a power cut. */
+export function writePartialAnswer(path: string, answer: PartialAnswer): void {
+  const fs = realFileSystem;
+  const temporary = makeTemporaryPath(dirname(path));
+  const fd = createFile(fs, temporary);
+  try {
+    try {
+      writeFully(fs, fd, Buffer.from(encodePartialAnswer(answer)));
+    } finally {
+      closeQuietly(fs, fd);
+    }
+    retryWhileHeld(fs, () => fs.renameSync(temporary, path));
+  } catch (error) {
+    removeTemporary(fs, temporary);
+    throw error;
+  }
+}
+
+/** Writes a partial answer as a line, which a redaction understands. */
+export function encodePartialAnswer(answer: PartialAnswer): string {
+  return `${encodeRecord({ type: "partial_answer", version: VERSION, ...answer })}\n`;
+}
+
+/** Parses what `encodePartialAnswer` wrote; a text says why that fails. */
+export function parsePartialAnswer(text: string): PartialAnswer | string {
+  const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
+  if (type !== "partial_answer") return "it is torn, or no partial answer";
+  if (version !== VERSION)
+    return `it is of version ${String(version)}, and this library knows version ${VERSION}`;
+  const isPlaced = typeof sessionId === "string" && (typeof leafId === "string" || leafId === null);
+  if (!isPlaced || typeof savedMs !== "number" || !isAnswer(message)) return "it holds no answer";
+  return { sessionId, leafId, savedMs, message };
+}
+
+/** Tells whether a value is an answer that can be stored. */
+export function isAnswer(message: unknown): message is AssistantMessage {
+  return (
+    isJsonRecord(message) && message["role"] === "assistant" && findMessageProblems(message).length === 0
+  );
+}
+
+/**
+ * Lists the partial answers of a session, except those of other processes that run.
+ *
+ * Knows them by the name of the session's file, and, since that may have got another name, by its id.
+ *
+ * @param path - The session's file, which may be gone.
+ * @remarks Cost: O(names in the folder), and the bytes of partial answers.
+ */
+export function listPartialAnswers(path: string, sessionId: string | undefined): PartialAnswerFile[] {
+  const names = namesNextTo(path);
+  return names.flatMap((name): PartialAnswerFile[] => {
+    const { kind, session, owner = "" } = parseWrittenName(name) ?? {};
+    if (kind !== "partial") return [];
+    const file = join(dirname(path), name);
+    const isNamed = isPartialAnswerOf(name, path);
+    if (!isNamed && (session === undefined || names.includes(session))) return [];
+    const read = readPartialAnswer(file);
+    const answer = typeof read === "string" ? undefined : read;
+    if (!isNamed && (answer === undefined || answer.sessionId !== sessionId)) return [];
+    if (!isOwnOrLeft(realFileSystem, file, owner)) return [];
+    return [{ path: file, answer, fault: typeof read === "string" ? read : "" }];
+  });
+}
+
+function readPartialAnswer(path: string): PartialAnswer | string {
+  try {
+    const fd = openForReading(realFileSystem, path);
+    try {
+      if (!realFileSystem.fstatSync(fd).isFile()) throw new NotAPlainFileError("it is not a plain file");
+      return parsePartialAnswer(readFileSync(fd, "utf8"));
+    } finally {
+      closeQuietly(realFileSystem, fd);
+    }
+  } catch (error) {
+    if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;
+    return getErrorMessage(error);
+  }
+}
