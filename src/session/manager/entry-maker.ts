@@ -3,7 +3,7 @@ import type { EntryHead } from "../../core/format/head.ts";
 import { createEntryId } from "../../core/format/ids.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
-import { encodeAnyRecord, encodeRecord } from "../../core/jsonl/encode.ts";
+import { encodeLiveRecord, encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LogLine } from "../log/session-log.ts";
 import { type AppendableMessage, type DraftMaker, type EntryDraft, prepared } from "./entry-draft.ts";
 
@@ -75,11 +75,7 @@ export class EntryMaker {
     const { beforePersist } = this.#options;
     const entry = beforePersist === undefined ? stamped : prepared(stamped, beforePersist);
     if (!this.#keepsObjects()) return { entry, line: { head, text: encodeRecord(entry) } };
-    let replaced: string | undefined;
-    const text = encodeAnyRecord(entry, (what, path) => {
-      replaced ??= `${what} at ${path}`;
-    });
-    return { entry, line: { head, text, ...(replaced !== undefined && { replaced }) } };
+    return { entry, line: { head, ...encodeLiveRecord(entry) } };
   }
 }
 

@@ -3,7 +3,9 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { assertOptions } from "../../core/format/options.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { encodeLiveRecord } from "../../core/jsonl/encode.ts";
+import { makeIssue } from "../../core/jsonl/issue-log.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
 import { copyLines } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
 import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
@@ -79,7 +81,11 @@ function beginAt(path: string, options: SessionOptions): FileLog {
   return FileLog.create(path, header, { ...options, createAtOnce });
 }
 
-/** Makes a session in memory with given entries. A header among them overrides `session.id`. */
+/**
+ * Makes a session in memory with given entries. A header among them overrides `session.id`.
+ *
+ * Reports what JSON cannot hold of them: copies of the session have a text in its place.
+ */
 export function memoryLog(
   cwd: string,
   options: SessionOptions,
@@ -91,11 +97,23 @@ export function memoryLog(
   const given = entries.find((entry) => entry.type === "session");
   const header = given ?? newHeader(cwd, clock(options), session);
   const records = [header, ...entries.filter((entry) => entry !== given)];
-  const log = new MemoryLog(records.map((record) => `${encodeRecord(record)}\n`).join(""));
-  const { header: current } = log.index;
-  return log.index.needsUpgrade && current !== undefined
-    ? copyToMemory(copyLines(log, planWhole(log, current)))
-    : log;
+  const encoded = records.map(encodeLiveRecord);
+  const log = currentLog(new MemoryLog(encoded.map(({ text }) => `${text}\n`).join("")));
+  const { index } = log;
+  for (const [i, { replaced }] of encoded.entries()) {
+    if (replaced === undefined) continue;
+    const ordinal = index.tree.find(records[i]?.id ?? "");
+    const entryId = ordinal === NONE ? undefined : index.tree.idAt(ordinal);
+    index.report(makeIssue("VALUE_REPLACED", index.spans.at(ordinal), entryId, replaced));
+  }
+  return log;
+}
+
+/** Returns a session in memory in the current version. */
+function currentLog(log: MemoryLog): MemoryLog {
+  const { header, needsUpgrade } = log.index;
+  if (!needsUpgrade || header === undefined) return log;
+  return copyToMemory(copyLines(log, planWhole(log, header)));
 }
 
 /** Copies a session of another project into this one, with a new id and in the current version. */

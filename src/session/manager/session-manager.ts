@@ -173,14 +173,18 @@ export class SessionManager {
   /**
    * Begins a session in memory.
    *
-   * @param entries - Its first entries. A header among them overrides `options.id`.
+   * @param entries - Its first entries, kept as the objects that they are, even if JSON cannot hold them. A header among them
+   *   overrides `options.id`.
    */
   static inMemory(
     cwd: string = process.cwd(),
     options: NewSessionOptions & Pick<SessionOptions, "now" | "beforePersist"> = {},
     entries?: readonly (SessionEntry | SessionHeader)[],
   ): SessionManager {
-    return new SessionManager(memoryLog(cwd, options, options, entries), cwd, "", options);
+    const session = new SessionManager(memoryLog(cwd, options, options, entries), cwd, "", options);
+    if (entries !== undefined)
+      session.#state.cache.adoptGiven(entries.filter((entry) => entry.type !== "session"));
+    return session;
   }
 
   /**
