@@ -435,7 +435,7 @@ describe.skipIf(IS_WINDOWS)("a session that was deleted", () => {
 
   test("is not made anew in the mode in which it must exist, however it has gone", () => {
     rmSync(stage.path);
-    const draft = { type: "custom", customType: "note" };
+    const draft = { type: "custom" as const, customType: "note" };
     expect(codeOf(() => stage.session.append(draft, { mustExist: true }))).toBe("SESSION_NOT_FOUND");
     expect(codeOf(() => stage.session.appendAll([draft, draft], { mustExist: true }))).toBe(
       "SESSION_NOT_FOUND",

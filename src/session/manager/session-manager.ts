@@ -28,10 +28,10 @@ import type { LoadOptions } from "../log/file-log-options.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { projectFolder } from "../log/session-paths.ts";
 import {
-  assertDraft,
   assertEditable,
   assertMessage,
   assertReplacement,
+  draftFields,
   editableContent,
 } from "./append-checks.ts";
 import { endable } from "./endable.ts";
@@ -614,13 +614,13 @@ export class SessionManager {
   /**
    * Appends an entry of any type, under any parent, optionally only if the leaf has not moved.
    *
-   * @param draft - Its fields. Ignores id, parent and time among them; the options choose the parent.
-   * @throws {TypeError} If it is not a draft of an entry.
-   * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`; nothing was written.
+   * @param draft - Its fields; `unknownType` instead of `type` for a type that this library does not know. Ignores id, parent and
+   *   time among them; the options choose the parent.
+   * @throws {TypeError} If it has no type, or its message is not one of this format.
+   * @throws {SessionError} `ENTRY_INVALID` if the draft is invalid, `STALE_LEAF` or `ENTRY_NOT_FOUND`; nothing was written.
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
-    assertDraft(draft);
-    return this.#state.append(draft, this.#parentFor(options), options.mustExist).id;
+    return this.#state.append(draftFields(draft), this.#parentFor(options), options.mustExist).id;
   }
 
   /**
@@ -628,14 +628,18 @@ export class SessionManager {
    *
    * @param drafts - As for `append`. A function gets the id and time (Unix milliseconds) of its entry.
    * @returns Ids of the new entries; empty, and nothing written, without drafts.
-   * @throws {TypeError} If one of them is not a draft of an entry.
-   * @throws {SessionError} `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`; nothing was written.
+   * @throws {TypeError} As for `append`.
+   * @throws {SessionError} `ENTRY_INVALID`, `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`; nothing was written.
    */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
-    for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
+    const fields = drafts.map((draft) =>
+      typeof draft === "function"
+        ? (id: string, timestampMs: number) => draftFields(draft(id, timestampMs))
+        : draftFields(draft),
+    );
     const parent = this.#parentFor(options);
-    if (drafts.length === 0) return [];
-    return this.#state.appendAll(drafts, parent, options.mustExist).map(({ id }) => id);
+    if (fields.length === 0) return [];
+    return this.#state.appendAll(fields, parent, options.mustExist).map(({ id }) => id);
   }
 
   /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
@@ -657,13 +661,13 @@ export class SessionManager {
    * @param expectedLeafId - The leaf that you last saw; null for a session without a conversation. Default: the
    *   current leaf.
    * @returns Id of the new entry.
-   * @throws {TypeError} If it is not a draft of an entry.
-   * @throws {SessionError} `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
+   * @throws {TypeError} As for `append`.
+   * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
    */
   async appendIfLeaf(draft: EntryDraft, expectedLeafId?: string | null): Promise<string> {
-    assertDraft(draft);
+    const fields = draftFields(draft);
     const expected = expectedLeafId === undefined ? this.getLeafId() : expectedLeafId;
-    return (await this.#state.appendIfLeaf(draft, expected)).id;
+    return (await this.#state.appendIfLeaf(fields, expected)).id;
   }
 
   /**

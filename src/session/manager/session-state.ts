@@ -17,7 +17,7 @@ import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { assertWritable } from "../log/write-permission.ts";
-import { type AppendableMessage, type DraftMaker, type EntryDraft, prepared } from "./entry-draft.ts";
+import { type AppendableMessage, type EntryFields, type FieldsMaker, prepared } from "./entry-draft.ts";
 import {
   type BeforePersist,
   EntryMaker,
@@ -170,14 +170,14 @@ export class SessionState {
    *
    * Writes the entry before adding it to the tree: if writing fails, nothing changes.
    */
-  append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf, mustExist = false): AnySessionEntry {
+  append(draft: EntryFields | FieldsMaker, parent: number = this.#leaf, mustExist = false): AnySessionEntry {
     this.assertWritable();
     return this.#add(this.#make.ofDraft(draft, this.idOf(parent)), mustExist);
   }
 
   /** Appends a chain of entries under a parent in one write and makes the last of them the leaf. */
   appendAll(
-    drafts: readonly (EntryDraft | DraftMaker)[],
+    drafts: readonly (EntryFields | FieldsMaker)[],
     parent: number = this.#leaf,
     mustExist = false,
   ): AnySessionEntry[] {
@@ -206,7 +206,7 @@ export class SessionState {
   }
 
   /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
-  async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
+  async appendIfLeaf(draft: EntryFields, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
     if (expectedLeafId !== null) this.require(expectedLeafId);
     const log = this.#log;
@@ -244,7 +244,7 @@ export class SessionState {
    */
   rewrite(
     change: LineChange,
-    record: (ids: readonly string[]) => EntryDraft,
+    record: (ids: readonly string[]) => EntryFields,
     isRecorded: boolean,
   ): { readonly record: AnySessionEntry | undefined; readonly ids: readonly string[] } {
     this.assertWritable();

@@ -121,7 +121,7 @@ export const WRITERS: readonly SuiteTest[] = [
     theirs.appendLabelChange(one, "in nobody's way");
     theirs.appendSessionInfo("nor is a name");
     await theirs.flush();
-    const draft = (content: string) => ({ type: "message", message: user(content) });
+    const draft = (content: string) => ({ type: "message" as const, message: user(content) });
     const two = await mine.appendIfLeaf(draft("two"), one);
     assert.equal(mine.getLeafId(), two);
     assert.equal(mine.getEntry(two)?.parentId, one);

@@ -4,6 +4,7 @@ import { type AnySessionEntry, isSessionError, SessionManager } from "sessiontre
 import { describe, expect, test } from "vitest";
 import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts";
 import { BRANCHED, header, idsOf, lines, NOW, onDisk, user } from "../../fault/support/sessions.ts";
+import { foreignEntry } from "../../support/messages.ts";
 
 const SECRET = "hunter2";
 
@@ -337,7 +338,7 @@ describe("beforePersist", () => {
     session.appendCompaction(SECRET, first, 1);
     session.branchWithSummary(first, SECRET);
     session.appendContextEdit(first, { content: SECRET });
-    session.append({ type: "of tomorrow", whatever: SECRET });
+    session.append({ unknownType: "of tomorrow", whatever: SECRET });
     session.redact(first, SECRET);
     expect(heard).toHaveLength(10);
     session.createBranchedSession(session.getLeafId() ?? "");
@@ -349,7 +350,7 @@ describe("beforePersist", () => {
   test("leaves alone what it does not change: signatures, order and spelling of fields", () => {
     const path = place(sandbox(), "s.jsonl", lines(header()));
     const session = SessionManager.open(path, { beforePersist: (entry) => entry });
-    session.append({ type: "message", message: assistant });
+    session.append(foreignEntry({ type: "message", message: assistant }));
     expect(readFileSync(path, "utf8")).toContain(`"message":${JSON.stringify(assistant)}}`);
   });
 

@@ -166,8 +166,8 @@ describe("the queue", () => {
     const memory = new MemoryBackend();
     const session = remoteStore(memory, QUICK).create({ cwd: CWD });
     say(session, "first");
-    session.append({ type: "odd\u0000type" });
-    session.append({ type: "half\ud800" });
+    session.append({ unknownType: "odd\u0000type" });
+    session.append({ unknownType: "half\ud800" });
     say(session, "last");
     await session.flush();
     const there = await remoteStore(memory).open(session.getSessionId());
@@ -218,7 +218,7 @@ describe("the queue", () => {
     const states: string[] = [];
     session.on("persistence_state", ({ state }) => states.push(state));
     faults.failNext(2);
-    const message = { role: "user", content: "x", timestamp: 0 };
+    const message = { role: "user" as const, content: "x", timestamp: 0 };
     const asked = session.appendIfLeaf({ type: "message", message }, first);
     await expect(asked).rejects.toMatchObject({ code: "STALE_LEAF" });
     expect(states).toEqual(["degraded", "ok"]);
@@ -338,7 +338,7 @@ describe("a server that is slow but answers", () => {
 });
 
 describe("an append on a condition", () => {
-  const draft = { type: "custom", customType: "x", data: 1 };
+  const draft = { type: "custom" as const, customType: "x", data: 1 };
 
   test("is one step also where an old version must be brought to the current one first", async () => {
     const memory = new MemoryBackend();

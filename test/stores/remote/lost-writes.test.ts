@@ -274,7 +274,7 @@ test("failovers at any moment: what a live process holds is there in the end, on
         const gone = (error: unknown) => expect(error).toMatchObject({ code: "SESSION_NOT_FOUND" });
         if (what === "pull") calls.push(session.pull().catch(gone));
         if (what === "condition") {
-          const draft = { type: "custom", customType: "x", data: at } as const;
+          const draft = { type: "custom" as const, customType: "x", data: at } as const;
           const refused = (error: unknown) => expect(error).toMatchObject({ code: "STALE_LEAF" });
           calls.push(session.appendIfLeaf(draft).catch(refused));
         }

@@ -173,7 +173,7 @@ describe("a server that stays away", () => {
     const first = say(session, "first");
     await session.flush();
     faults.failNext(Number.POSITIVE_INFINITY);
-    const message = { role: "user", content: "second", timestamp: 0 };
+    const message = { role: "user" as const, content: "second", timestamp: 0 };
     await expect(session.appendIfLeaf({ type: "message", message })).rejects.toMatchObject({
       code: "WRITE_FAILED",
     });

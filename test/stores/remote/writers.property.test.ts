@@ -46,7 +46,7 @@ async function take(session: SessionManager, { what, at }: Step): Promise<void> 
   if (what === "pull") await session.pull();
   if (what === "pause") await new Promise((resolve) => setImmediate(resolve));
   if (what === "condition") {
-    const draft = { type: "custom", customType: "x", data: at };
+    const draft = { type: "custom" as const, customType: "x", data: at };
     await session.appendIfLeaf(draft).catch((error: unknown) => {
       expect(error).toMatchObject({ code: "STALE_LEAF" });
     });

@@ -119,7 +119,8 @@ function collecting(
 /** Writes the entries, or a record that the leaf moved. If that fails, restores the leaf. */
 function write(session: SessionManager, drafts: readonly EntryDraft[], leafBefore: string | null): string[] {
   try {
-    const written = drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }];
+    const written: readonly EntryDraft[] =
+      drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }];
     return session.appendAll(written, { mustExist: true });
   } catch (error) {
     if (leafBefore === null) session.resetLeaf();
