@@ -135,7 +135,6 @@ export {
   defineEntryType,
   type EntryType,
   type StandardSchema,
-  type StateSession,
 } from "./session/manager/extension-state.ts";
 export type { SessionEventMap, SessionListener } from "./session/manager/session-events.ts";
 export type { SessionInfo, SessionListProgress } from "./session/manager/session-info.ts";
