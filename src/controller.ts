@@ -23,7 +23,6 @@ export type { NavigateTreeOptions, NavigateTreeResult } from "./session/controll
 export { SessionController, type SessionControllerOptions } from "./session/controller/session-controller.ts";
 export type { ContextUse, SessionStats, StatsOptions } from "./session/controller/stats.ts";
 export type {
-  ForkOptions,
   ForkResult,
   SwitchResult,
   SwitchSessionOptions,

@@ -140,6 +140,6 @@ export type { SessionEventMap, SessionListener } from "./session/manager/session
 export type { SessionInfo, SessionListProgress } from "./session/manager/session-info.ts";
 export type { ReadonlySessionManager } from "./session/manager/session-manager.ts";
 export { type AppendOptions, SessionManager } from "./session/manager/session-manager.ts";
-export type { NewSessionOptions, SessionOptions } from "./session/manager/session-options.ts";
+export type { ForkOptions, NewSessionOptions, SessionOptions } from "./session/manager/session-options.ts";
 export type { SessionTreeNode } from "./session/manager/session-tree.ts";
 export type { RedactTextOptions, SessionTextRedaction } from "./session/manager/text-redaction.ts";

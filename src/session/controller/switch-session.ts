@@ -5,7 +5,7 @@ import { assertOptions, choice, SIGNAL, TEXT } from "../../core/format/options.t
 import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { sessionNotFound } from "../manager/open-session.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
+import { loadSessionBeside, newSessionBeside, type SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
 import { type ControllerHost, requireEntry } from "./controller-host.ts";
 import type { SessionHookEvents } from "./hook-events.ts";
@@ -30,7 +30,7 @@ export interface SwitchResult {
 export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
-  return goTo(host, "new", from, from.createSibling(options));
+  return goTo(host, "new", from, newSessionBeside(from, options));
 }
 
 /** Switches to the session of a file; see `SessionController.switchSession`. */
@@ -50,7 +50,7 @@ export async function switchSession(
   // The file may be gone by now, and would be opened as a new session.
   findTarget();
   const load = () =>
-    from.loadSibling(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
+    loadSessionBeside(from, target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
   if (isSameFile(target, from.getSessionFile())) {
     assertFolder(cwd ?? from.getCwd(), target, from);
     await current.replace({ reason: "resume", from, path: target, open: load });
@@ -118,7 +118,7 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
 }
 
 /** Where a fork ends. */
-export interface ForkOptions {
+export interface ForkPosition {
   /** `before` (default): before a user message, to be edited and sent again. `at`: with the entry. */
   readonly position?: "before" | "at" | undefined;
 }
@@ -137,21 +137,20 @@ interface ForkPoint {
 }
 
 /** Copies the path to an entry into a new session and switches to it; see `SessionController.fork`. */
-export async function fork(host: ControllerHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
+export async function fork(
+  host: ControllerHost,
+  entryId: string,
+  options: ForkPosition,
+): Promise<ForkResult> {
   assertOptions(options, { position: choice("before", "at") });
   const { position = "before" } = options;
   const from = host.current.session;
   const { leafId, selectedText } = forkPoint(from, entryId, position);
   if (await isCancelled(host, "session_before_fork", { entryId, position })) return { cancelled: true };
-  const next = leafId === null ? emptyFork(from) : from.forkSibling(leafId);
+  const next = from.fork({ at: leafId });
   if (!next.isPersisted()) host.copied.set(next, new Set(next.getPathIds()));
   const result = await goTo(host, "fork", from, next);
   return { ...result, ...(selectedText !== undefined && { selectedText }) };
-}
-
-function emptyFork(from: SessionManager): SessionManager {
-  const parentSession = from.getSessionFile();
-  return from.createSibling(parentSession === undefined ? {} : { parentSession });
 }
 
 function forkPoint(session: SessionManager, entryId: string, position: "before" | "at"): ForkPoint {

@@ -138,28 +138,36 @@ function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
+/** Where the copy of a branch goes: a store, a folder, the path of a file, or, if undefined, memory. */
+export type ForkPlace = DerivedSessions | string | { readonly path: string } | undefined;
+
 /**
- * Copies the path root → `leafId` into a session that names this one as its parent. Without a conversation, its file
+ * Copies the path root → leaf into a session that names this one as its parent. In a folder, without a conversation, its file
  * appears with the first message.
  *
- * @param place - Folder for its file, or a store; undefined keeps it in memory.
+ * @param leafId - Null copies no entry.
  */
 export function branchLog(
   state: SessionState,
-  leafId: string,
+  leafId: string | null,
   cwd: string,
-  place: string | DerivedSessions | undefined,
+  place: ForkPlace,
   options: SessionOptions,
+  session: NewSessionOptions = {},
 ): SessionLog {
   state.dropReplaced();
-  const leaf = state.require(leafId);
-  const parentSession = typeof place === "object" ? state.log.index.header?.id : state.log.path;
-  const session = parentSession === undefined ? {} : { parentSession };
-  const header = newHeader(cwd, state.options.now(), session);
+  const leaf = leafId === null ? NONE : state.require(leafId);
+  const isInStore = typeof place === "object" && "begin" in place;
+  const parentSession = session.parentSession ?? (isInStore ? state.log.index.header?.id : state.log.path);
+  const header = newHeader(cwd, state.options.now(), {
+    ...session,
+    ...(parentSession !== undefined && { parentSession }),
+  });
   const planned = planBranch(state, leaf, header);
   const lines = branchLines(state, planned);
   if (place === undefined) return copyToMemory(lines);
-  if (typeof place === "object") return place.begin(planned.header, lines);
+  if (isInStore) return place.begin(planned.header, lines);
+  if (typeof place === "object") return writeCopy(place.path, lines, options);
   const isWritten = options.createAtOnce === true || holdsConversation(state, planned.ordinals);
   return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
 }

@@ -26,7 +26,7 @@ import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { projectFolder } from "../log/session-paths.ts";
+import { absolutePath, projectFolder } from "../log/session-paths.ts";
 import {
   assertEditable,
   assertMessage,
@@ -43,6 +43,8 @@ import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   assertCwd,
   type DerivedSessions,
+  FORK_RULES,
+  type ForkOptions,
   type LogSessionOptions,
   type NewSessionOptions,
   newHeader,
@@ -68,6 +70,24 @@ export interface AppendOptions {
 
 /** Makes a session that has no folder: the constructor, for this file alone. */
 let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionManager;
+
+/** Begins another session with the working directory, folder and options of this one, which does not change. */
+export let newSessionBeside: (session: SessionManager, options?: NewSessionOptions) => SessionManager;
+
+/** Opens another file (in a store: another id) like `load`, with the options of this session, which does not change. */
+export let loadSessionBeside: (
+  session: SessionManager,
+  path: string,
+  load?: LoadOptions & { readonly cwd?: string },
+) => Promise<SessionManager>;
+
+/**
+ * Writes the path root → leaf, like `fork`, to a new file with the header of this session.
+ *
+ * @returns Its absolute path.
+ * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing changed.
+ */
+export let exportBranch: (session: SessionManager, path: string) => string;
 
 /**
  * Opens a session over a log, for stores that do not use files.
@@ -96,6 +116,9 @@ export class SessionManager {
 
   static {
     make = (log, cwd, options) => new SessionManager(log, cwd, "", options);
+    newSessionBeside = (session, options = {}) => session.#sibling(session.#newLog(options));
+    loadSessionBeside = (session, path, load = {}) => session.#loadBeside(path, load);
+    exportBranch = (session, path) => session.#exportBranch(path);
   }
 
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
@@ -742,7 +765,7 @@ export class SessionManager {
   }
 
   /**
-   * Begins a new session in this object; `createSibling` returns another object instead.
+   * Begins a new session in this object. `fork` returns another object instead.
    *
    * @returns Path of its file; undefined in memory.
    */
@@ -754,26 +777,23 @@ export class SessionManager {
   }
 
   /**
-   * Begins another session with this one's working directory, folder and options, and returns it. This one does not change,
-   * unlike with `newSession`.
+   * Copies the path root → `at` into another session and returns it. This one does not change, unlike with `createBranchedSession`.
+   *
+   * Omits label entries, and appends the labels in force on the path. Entries keep their ids. The copy has an id of its own and
+   * names this session as its parent. In a folder, without a user or assistant message on the path, its file appears with the
+   * first one.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `INVALID_SESSION_ID`, `SESSION_EXISTS` or `WRITE_FAILED`; nothing was written.
+   * @remarks Cost: O(path).
    */
-  createSibling(options: NewSessionOptions = {}): SessionManager {
-    return this.#sibling(this.#newLog(options));
-  }
-
-  /** Opens another file (in a store: another id) like `load`, with this one's options. This one does not change. */
-  async loadSibling(
-    path: string,
-    load: LoadOptions & { readonly cwd?: string } = {},
-  ): Promise<SessionManager> {
-    const { cwd: _cwd, ...options } = this.#options;
-    if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
-    return sessionOverLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
-  }
-
-  /** Makes a session of the path root → `leafId` and returns it. This one does not change, unlike with `createBranchedSession`. */
-  forkSibling(leafId: string): SessionManager {
-    return this.#sibling(this.#branchedLog(leafId));
+  fork(options: ForkOptions = {}): SessionManager {
+    assertOptions<Pick<ForkOptions, "to">>(options, FORK_RULES);
+    const { at = this.getLeafId(), to, ...session } = options;
+    if (to === undefined) return this.#sibling(this.#branchedLog(at, session));
+    const { derivedSessions: _store, sessionDir: _folder, ...own } = this.#options;
+    const path = absolutePath(to);
+    const log = branchLog(this.#state, at, this.#cwd, { path }, own, session);
+    return new SessionManager(log, this.#cwd, dirname(path), own);
   }
 
   /** Switches this object to another file and keeps the working directory. */
@@ -785,10 +805,7 @@ export class SessionManager {
   }
 
   /**
-   * Makes a session of the path root → `leafId`, and switches this object to it; `forkSibling` returns another object.
-   *
-   * Omits label entries, and appends the labels in force on the path. Without a user or assistant message on the
-   * path, the file appears with the first one.
+   * Copies the path root → `leafId` into a session like `fork`, and switches this object to it.
    *
    * @returns Path of the new file; undefined in memory.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
@@ -798,19 +815,6 @@ export class SessionManager {
     const log = this.#branchedLog(leafId);
     this.#state.replaceLog(log, true);
     return log.path;
-  }
-
-  /**
-   * Writes the path root → leaf, like `createBranchedSession`, to a new file with this session's header.
-   *
-   * @returns Its absolute path.
-   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing changed.
-   * @remarks Cost: O(path).
-   */
-  exportBranch(path: string): string {
-    this.#state.dropReplaced();
-    const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
-    return exportCopy(this.#state, path, header, this.#options);
   }
 
   /**
@@ -915,8 +919,20 @@ export class SessionManager {
     return newLog(this.#place, this.#cwd, this.#options, options);
   }
 
-  #branchedLog(leafId: string): SessionLog {
-    return branchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
+  #branchedLog(leafId: string | null, session?: NewSessionOptions): SessionLog {
+    return branchLog(this.#state, leafId, this.#cwd, this.#place, this.#options, session);
+  }
+
+  async #loadBeside(path: string, load: LoadOptions & { readonly cwd?: string }): Promise<SessionManager> {
+    const { cwd: _cwd, ...options } = this.#options;
+    if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
+    return sessionOverLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
+  }
+
+  #exportBranch(path: string): string {
+    this.#state.dropReplaced();
+    const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
+    return exportCopy(this.#state, path, header, this.#options);
   }
 
   /** Where derived sessions go: a store, a folder, or, if undefined, memory. */

@@ -99,7 +99,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     const [first = ""] = idsOf(session);
     session.branch(first);
     const [other] = say(session, "another two");
-    const fork = session.forkSibling(first);
+    const fork = session.fork({ at: first });
     await Promise.all([session.flush(), fork.flush()]);
     assert.notEqual(fork.getSessionId(), session.getSessionId());
     const [again, copy] = await Promise.all([session, fork].map((one) => store.open(one.getSessionId())));

@@ -172,7 +172,7 @@ export const WRITERS: readonly SuiteTest[] = [
   test("writes everything before it closes", async ({ store, another }) => {
     const session = store.create({ cwd: CWD });
     say(session, "one", "two");
-    const next = session.createSibling();
+    const next = session.fork({ at: null });
     say(next, "in another one");
     await store.close();
     await store.close();

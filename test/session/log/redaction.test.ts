@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type AnySessionEntry, isSessionError, SessionManager } from "sessiontree";
+import { SessionController } from "sessiontree/controller";
 import { describe, expect, test } from "vitest";
 import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts";
 import { BRANCHED, header, idsOf, lines, NOW, onDisk, user } from "../../fault/support/sessions.ts";
@@ -289,9 +290,12 @@ describe("redacting", () => {
 
 describe("what another session has redacted", () => {
   const copies: [string, (session: SessionManager) => string | undefined][] = [
-    ["fork", (session) => session.forkSibling(session.getLeafId() ?? "").getSessionFile()],
+    ["fork", (session) => session.fork().getSessionFile()],
     ["branch", (session) => session.createBranchedSession(session.getLeafId() ?? "")],
-    ["exported branch", (session) => session.exportBranch(join(sandbox(), "branch.jsonl"))],
+    [
+      "exported branch",
+      (session) => new SessionController({ session }).exportJsonl(join(sandbox(), "branch.jsonl")),
+    ],
   ];
 
   test.each(copies)("is in no %s that this one makes, even if it was in memory", async (_name, copy) => {

@@ -51,8 +51,8 @@ describe("what JSON cannot hold", () => {
 
     const plain = { count: "10", name: "kept", self: "[circular]" };
     const path = join(temporaryFolder(), "export.jsonl");
-    session.exportBranch(path);
-    const copies = [SessionManager.open(path), session.forkSibling(session.getLeafId() ?? "")];
+    session.fork({ to: path });
+    const copies = [SessionManager.open(path), session.fork()];
     for (const copy of copies) expect(copy.getEntry(id)).toMatchObject({ message: { details: plain } });
     session.createBranchedSession(session.getLeafId() ?? "");
     expect(session.getEntry(custom)).toMatchObject({ data: plain });

@@ -189,7 +189,7 @@ describe("the queue", () => {
     for (let i = 0; i < 5_000; i++) say(source, `message ${i} ${"x".repeat(200)}`);
     await source.flush();
     const session = await store.open(source.getSessionId());
-    const copy = session.forkSibling(session.getLeafId() ?? "");
+    const copy = session.fork();
     await copy.flush();
     expect((await memory.list({ limit: 3 })).length).toBe(2);
   });

@@ -1,9 +1,11 @@
 import { isSessionError, type SessionManager } from "sessiontree";
+import { SessionController } from "sessiontree/controller";
 import { memoryStore, remoteStore, type SessionBackend } from "sessiontree/stores";
 import { describe, expect, test, vi } from "vitest";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { faultyBackend } from "../../../src/stores/suite/faulty-backend.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { overBackend } from "../support/over-backend.ts";
 
 const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5 };
@@ -237,8 +239,11 @@ describe("a session in a remote store", () => {
     const again = remoteStore(memory, QUICK);
     expect((await again.open(first)).getEntryCount()).toBe(1);
     expect((await again.open(third)).getHeader()?.parentSession).not.toBe(first);
-    expect((await session.loadSibling(first).catch((error: unknown) => error)) instanceof Error).toBe(true);
-    expect((await (await again.open(first)).loadSibling(third)).getSessionId()).toBe(third);
+    const closed = new SessionController({ session }).switchSession(first);
+    expect((await closed.catch((error: unknown) => error)) instanceof Error).toBe(true);
+    const controller = new SessionController({ session: await again.open(first) });
+    await controller.switchSession(third, { cwd: temporaryFolder() });
+    expect(controller.session.getSessionId()).toBe(third);
   });
 
   test("stops watching when it is told to, and lets a watcher outlive a lost connection", async () => {
