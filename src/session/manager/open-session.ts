@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
@@ -6,13 +7,15 @@ import { assertOptions } from "../../core/format/options.ts";
 import { encodeLiveRecord } from "../../core/jsonl/encode.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
+import { findSessionById } from "../files/find-session.ts";
+import { realFileSystem } from "../fs/file-system.ts";
 import { copyLines } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
 import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
 import { MemoryLog } from "../log/memory-log.ts";
-import { isThere } from "../log/replace-file.ts";
+import { exclusively, isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { absolutePath } from "../log/session-paths.ts";
+import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
 import {
   beginCopy,
   branchLines,
@@ -31,6 +34,7 @@ import {
   SESSION_RULES,
   type SessionOptions,
   sessionFolder,
+  sessionScope,
 } from "./session-options.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -114,6 +118,32 @@ function currentLog(log: MemoryLog): MemoryLog {
   const { header, needsUpgrade } = log.index;
   if (!needsUpgrade || header === undefined) return log;
   return copyToMemory(copyLines(log, planWhole(log, header)));
+}
+
+/**
+ * Does work while no other process that asks for the same thing makes a session with an id.
+ *
+ * @throws {SessionError} `WRITE_FAILED` if another one takes too long.
+ */
+export function withIdReserved<T>(id: string, options: SessionOptions, work: () => T): T {
+  const folder = options.sessionDir === undefined ? sessionsRoot(options) : absolutePath(options.sessionDir);
+  ensureFolder(folder);
+  return exclusively(realFileSystem, join(folder, id), work);
+}
+
+/** Opens the project's session with exactly this id, or begins it, in a file that is there at once. */
+export function openOrCreateLog(cwd: string, id: string, options: SessionOptions): FileLog {
+  assertValidSessionId(id);
+  const find = () => findSessionById(sessionScope(cwd, options), id);
+  const open = (path: string) => openLog(path, { ...options, cwd, mustExist: true });
+  const found = find();
+  if (found !== undefined) return open(found);
+  if (options.mode === "read-only") throw sessionNotFound(`${sessionFolder(cwd, options)} with the id ${id}`);
+  return withIdReserved(id, options, () => {
+    // Another process may have made it meanwhile.
+    const made = find();
+    return made === undefined ? createLog(cwd, { ...options, createAtOnce: true }, { id }) : open(made);
+  });
 }
 
 /** Copies a session of another project into this one, with a new id and in the current version. */

@@ -37,7 +37,16 @@ import {
 import { endable } from "./endable.ts";
 import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionRecord } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
-import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
+import {
+  branchLog,
+  createLog,
+  forkLog,
+  loadLog,
+  memoryLog,
+  newLog,
+  openLog,
+  openOrCreateLog,
+} from "./open-session.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
@@ -191,6 +200,21 @@ export class SessionManager {
     const recent = findRecentSession(sessionScope(cwd, given));
     if (recent === undefined) return SessionManager.create(cwd, given);
     return new SessionManager(openLog(recent, { ...given, cwd }), cwd, dirname(recent), given);
+  }
+
+  /**
+   * Opens the project's session with exactly this id, or begins it. Of several processes that do so at once, one begins it, and
+   * all open the same file.
+   *
+   * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
+   * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_NOT_FOUND` if the mode is `read-only` and there is none.
+   * @remarks Cost: a look at each file of the project, and headers until one fits.
+   */
+  static openOrCreate(cwd: string, id: string, sessionDir?: string | SessionOptions): SessionManager {
+    assertCwd(cwd, "openOrCreate");
+    const given = sessionOptions(sessionDir);
+    const log = openOrCreateLog(cwd, id, given);
+    return new SessionManager(log, cwd, dirname(log.path), given);
   }
 
   /**

@@ -21,7 +21,7 @@ import {
   repeatable,
   unchangedLines,
 } from "./idempotent-retry.ts";
-import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { joinLines, linesOf, newEntryLine, once } from "./line-codec.ts";
 import { PAGE_LINES, RemoteLines, readAllLines, sessionIn } from "./remote-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
 import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
@@ -445,10 +445,6 @@ async function retriedOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise
 /** The text of the issue for changes, such as redactions, that a backend has lost. */
 const CHANGES_LOST =
   "Changes of lines that were stored, such as a redaction, are gone, as after a failover; make them again.";
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  yield bytes;
-}
 
 function cannotAmend(id: string): SessionError {
   return new SessionError(

@@ -9,6 +9,7 @@ import {
   failsWith,
   idsOf,
   openedAnew,
+  START_MS,
   type SuiteTest,
   say,
   soon,
@@ -168,6 +169,24 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal(theirs.getLeafId(), more);
     assert.equal(theirs.getEntry(more ?? "")?.parentId, two);
     await openedAnew(store, theirs);
+  }),
+  test("opens the session with an id, or begins it, once for all who do so at once", async ({
+    store,
+    another,
+  }) => {
+    const others = [await another(), await another(), await another()];
+    const options = { cwd: CWD, parentSession: "before", now: () => START_MS };
+    const sessions = await Promise.all([store, ...others].map((one) => one.openOrCreate("chat-7", options)));
+    for (const [i, session] of sessions.entries()) say(session, `from ${i}`);
+    for (const session of sessions) await session.close();
+    const session = await store.openOrCreate("chat-7", { cwd: "/projects/elsewhere" });
+    assert.deepEqual(session.getHeader()?.cwd, CWD);
+    assert.deepEqual(session.getHeader()?.parentSession, "before");
+    assert.equal(session.getEntryCount(), sessions.length);
+    assert.equal((await all(store.list())).length, 1);
+    await failsWith("INVALID_SESSION_ID", () => store.openOrCreate("../x", options));
+    await failsWith("ABORTED", () => store.openOrCreate("new", { ...options, signal: AbortSignal.abort() }));
+    assert.equal((await all(store.list())).length, 1);
   }),
   test("writes everything before it closes", async ({ store, another }) => {
     const session = store.create({ cwd: CWD });
