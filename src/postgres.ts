@@ -2,10 +2,7 @@ export type {
   PostgresClient,
   PostgresConnection,
   PostgresEmbedded,
-  PostgresNotification,
   PostgresPool,
-  PostgresQueries,
-  PostgresResult,
 } from "./stores/postgres/client.ts";
 export {
   type DeleteSessionsOptions,

@@ -3,7 +3,6 @@ import * as acp from "@agentclientprotocol/sdk";
 import { SessionManager } from "sessiontree";
 import {
   AcpRecorder,
-  type AcpUpdateLike,
   deleteAcpSession,
   forkAcpSession,
   fromAcpPrompt,
@@ -14,6 +13,7 @@ import {
 import { appendConversation, toAnthropic } from "sessiontree/convert";
 import { fileStore, memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
+import type { AcpUpdateLike } from "../../../src/interop/adapters/acp/acp-types.ts";
 import { assistant, call, toolResult, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { invalidUpdates } from "./support/acp-schema.ts";

@@ -1,5 +1,5 @@
 import { isSessionError } from "sessiontree";
-import { remoteStore, type SessionBackend, writesLost } from "sessiontree/stores";
+import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
 import { positionOf } from "../../../src/stores/contract/select-sessions.ts";
@@ -9,7 +9,7 @@ import type {
   NewLine,
   StoredLine,
 } from "../../../src/stores/contract/session-backend.ts";
-import { sessionExists } from "../../../src/stores/contract/store-errors.ts";
+import { sessionExists, writesLost } from "../../../src/stores/contract/store-errors.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { overBackend } from "../support/over-backend.ts";
 

@@ -1,15 +1,10 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { textOf } from "../../../core/context/message-parts.ts";
+import { type EntryOutcome, outcomeOf } from "../../../core/facts/outcome.ts";
 import { callsIn, resultCallId, resultToolName } from "../../../core/facts/tool-calls.ts";
 import { ModelsInUse, modelName, UNKNOWN_MODEL, usageOf } from "../../../core/facts/usage.ts";
 import { type Spent, spentOf } from "../../../core/facts/usage-tally.ts";
-import {
-  type AnySessionEntry,
-  convertToLlm,
-  type EntryOutcome,
-  outcomeOf,
-  sessionEntryToContextMessages,
-} from "../../../core.ts";
+import { type AnySessionEntry, convertToLlm, sessionEntryToContextMessages } from "../../../core.ts";
 import { type EntryKind, kindOf } from "../../text/entry-kind.ts";
 
 /** What a call of a model used, and which model it was. */
