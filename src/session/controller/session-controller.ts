@@ -24,7 +24,6 @@ import { SessionHooks } from "./hooks.ts";
 import { type NavigateTreeOptions, type NavigateTreeResult, navigateTree } from "./navigate.ts";
 import { collectStats, type SessionStats, type StatsOptions } from "./stats.ts";
 import {
-  type ForkPosition,
   type ForkResult,
   fork,
   newSession,
@@ -145,10 +144,14 @@ export class SessionController {
   /**
    * `/fork`: copies the path up to an entry into a new session, and switches to it.
    *
-   * @param entryId - With `position: "before"` a user message, whose text is returned for editing.
+   * @param entryId - With `position: "before"`, the default, a user message, whose text is returned for editing. With `"at"`, the
+   *   last entry of the fork.
    * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command was faster.
    */
-  async fork(entryId: string, options: ForkPosition = {}): Promise<ForkResult> {
+  async fork(
+    entryId: string,
+    options: { readonly position?: "before" | "at" | undefined } = {},
+  ): Promise<ForkResult> {
     return this.#arrived(await fork(this.#host, entryId, options));
   }
 

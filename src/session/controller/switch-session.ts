@@ -117,12 +117,6 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
   );
 }
 
-/** Where a fork ends. */
-export interface ForkPosition {
-  /** `before` (default): before a user message, to be edited and sent again. `at`: with the entry. */
-  readonly position?: "before" | "at" | undefined;
-}
-
 /** The result of a fork. */
 export interface ForkResult extends SwitchResult {
   /** Text of the user message that the fork ends before, to be edited and sent again. */
@@ -140,7 +134,7 @@ interface ForkPoint {
 export async function fork(
   host: ControllerHost,
   entryId: string,
-  options: ForkPosition,
+  options: { readonly position?: "before" | "at" | undefined },
 ): Promise<ForkResult> {
   assertOptions(options, { position: choice("before", "at") });
   const { position = "before" } = options;

@@ -18,16 +18,7 @@ export interface StateSession {
   reportIssue?(issue: SessionIssue): void;
 }
 
-/** What appending extension state needs of a session. */
-interface StateTarget {
-  appendCustomEntry(customType: string, data?: unknown): string;
-}
-
-/** Options for reading extension state. */
-interface StateOptions {
-  /** Called with each issue about a stored value, once, for a session that has no `reportIssue`, such as that of pi. */
-  readonly onIssue?: (issue: SessionIssue) => void;
-}
+type OnIssue = (issue: SessionIssue) => void;
 
 /**
  * The part of a [Standard Schema](https://standardschema.dev) that is used: schemas of zod, valibot, arktype and others are such.
@@ -69,7 +60,7 @@ export interface EntryType<
    *   written.
    * @throws {TypeError} If the value has a cycle or a BigInt.
    */
-  append(session: StateTarget, data: Input): string;
+  append(session: { appendCustomEntry(customType: string, data?: unknown): string }, data: Input): string;
 
   /**
    * Returns the latest value on the active path that fits the schema; undefined if there is none.
@@ -77,17 +68,18 @@ export interface EntryType<
    * Reports and skips later values that do not fit.
    *
    * @param session - Ours or pi's, also a read-only one.
+   * @param options - `onIssue` hears of each value that does not fit, once, if the session has no `reportIssue`, as that of pi.
    *
    * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
-  latest(session: StateSession, options?: StateOptions): Output | undefined;
+  latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output | undefined;
 
   /**
    * Returns all values of the session that fit the schema, from every branch, in file order. Reports the others.
    *
    * @remarks Cost: O(file).
    */
-  all(session: StateSession, options?: StateOptions): Output[];
+  all(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output[];
 }
 
 type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"];
@@ -135,7 +127,11 @@ export function defineEntryType<Schema extends StandardSchema>(
   }
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
-  const readEntry = (session: StateSession, entry: CustomEntry, { onIssue }: StateOptions = {}) => {
+  const readEntry = (
+    session: StateSession,
+    entry: CustomEntry,
+    { onIssue }: { readonly onIssue?: OnIssue } = {},
+  ) => {
     const reading = read(schema, entry.data);
     if (!reading.ok) reportOnce(session, entry, reading.problems, onIssue);
     return reading;
@@ -143,11 +139,14 @@ export function defineEntryType<Schema extends StandardSchema>(
   return Object.freeze({
     customType,
     schema,
-    append(session: StateTarget, data: InputOf<Schema>): string {
+    append(
+      session: { appendCustomEntry(customType: string, data?: unknown): string },
+      data: InputOf<Schema>,
+    ): string {
       assertFits(customType, schema, data);
       return session.appendCustomEntry(customType, data);
     },
-    latest(session: StateSession, options?: StateOptions): OutputOf<Schema> | undefined {
+    latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): OutputOf<Schema> | undefined {
       for (const entry of session.walkUp?.({ type: "custom" }) ?? [...session.getBranch()].reverse()) {
         if (!isOurs(entry)) continue;
         const reading = readEntry(session, entry, options);
@@ -155,7 +154,7 @@ export function defineEntryType<Schema extends StandardSchema>(
       }
       return undefined;
     },
-    all(session: StateSession, options?: StateOptions): OutputOf<Schema>[] {
+    all(session: StateSession, options?: { readonly onIssue?: OnIssue }): OutputOf<Schema>[] {
       return session
         .getEntries()
         .filter(isOurs)
