@@ -120,7 +120,12 @@ export { loadEntriesFromFile } from "./session/log/read-session-file.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./session/log/repair-session.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./session/log/session-paths.ts";
 export type { AppendableMessage, EntryDraft } from "./session/manager/entry-draft.ts";
-export { defineEntryType, type EntryType, type StandardSchema } from "./session/manager/extension-state.ts";
+export {
+  defineEntryType,
+  type EntryType,
+  type StandardSchema,
+  type StateSession,
+} from "./session/manager/extension-state.ts";
 export type { SessionEventMap, SessionListener } from "./session/manager/session-events.ts";
 export type { SessionInfo, SessionListProgress } from "./session/manager/session-info.ts";
 export type { ReadonlySessionManager } from "./session/manager/session-manager.ts";

@@ -13,7 +13,7 @@ export {
 export {
   type MigrateOptions,
   type MigrationResult,
-  migrate,
+  migrateDatabase,
   migrationSql,
 } from "./stores/postgres/migrate.ts";
 export {

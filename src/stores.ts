@@ -7,7 +7,7 @@
 export {
   type RedactEverywhereOptions,
   type RedactedPlace,
-  redactText,
+  redactEverywhere,
   type StandingText,
   type TextRedaction,
 } from "./catalog/redaction/redact-text.ts";

@@ -132,7 +132,7 @@ test.skipIf(IS_WINDOWS)("new folders are made to last before anything is put int
 
 test.skipIf(IS_WINDOWS).each([
   ["an upgrade", VERSION_1, 1, (session: SessionManager) => session.upgrade()],
-  ["a redaction", BRANCHED, 0, (session: SessionManager) => session.redact("00000002")],
+  ["a redaction", BRANCHED, 0, (session: SessionManager) => session.redactEntry("00000002")],
 ])("%s is waited for before and after it takes the name", (_name, content, backups, replace) => {
   const path = place(sandbox(), "s.jsonl", content);
   const witness = new Witness();

@@ -156,7 +156,7 @@ const operations: readonly Operation[] = [
     leaves: SESSION,
     run(attempt) {
       const session = attempt.use(SessionManager.open(attempt.path, attempt.options));
-      attempt.acknowledged.push(session.redact("00000002"));
+      attempt.acknowledged.push(session.redactEntry("00000002"));
       attempt.say("one");
     },
   },

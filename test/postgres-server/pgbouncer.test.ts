@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../stores/postgres/support/lines.ts";
@@ -23,7 +23,7 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
 
   beforeAll(async () => {
     bouncer = await startPgBouncer(place.server);
-    await migrate({ client: poolOf("transactions") });
+    await migrateDatabase({ client: poolOf("transactions") });
   });
 
   afterAll(async () => {

@@ -57,6 +57,7 @@ import {
   type LogSessionOptions,
   type NewSessionOptions,
   newHeader,
+  REDACT_RULES,
   SESSION_RULES,
   type SessionOptions,
   sessionFolder,
@@ -83,7 +84,7 @@ let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionM
 /** Begins another session with the working directory, folder and options of this one, which does not change. */
 export let newSessionBeside: (session: SessionManager, options?: NewSessionOptions) => SessionManager;
 
-/** Opens another file (in a store: another id) like `load`, with the options of this session, which does not change. */
+/** Opens another file (in a store: another id) like `openAsync`, with the options of this session, which does not change. */
 export let loadSessionBeside: (
   session: SessionManager,
   path: string,
@@ -176,7 +177,7 @@ export class SessionManager {
    *
    * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` if the signal aborts
    */
-  static async load(
+  static async openAsync(
     path: string,
     sessionDir?: string | (SessionOptions & LoadOptions),
     cwdOverride?: string,
@@ -453,7 +454,7 @@ export class SessionManager {
   }
 
   /** Returns the id of the deepest common ancestor of two entries; null if there is none, or an id is unknown. */
-  commonAncestor(a: string, b: string): string | null {
+  getCommonAncestorId(a: string, b: string): string | null {
     const { tree } = this.#state;
     return this.#state.idOf(tree.commonAncestor(tree.find(a), tree.find(b)));
   }
@@ -486,7 +487,7 @@ export class SessionManager {
   }
 
   /**
-   * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `pull`.
+   * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `refreshAsync`.
    *
    * @returns Their entries, in file order.
    * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks others' entries; `VERSION_TOO_NEW`
@@ -505,7 +506,7 @@ export class SessionManager {
    * @returns The others' entries, in the order of their arrival.
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
-  async pull(): Promise<SessionEntry[]> {
+  async refreshAsync(): Promise<SessionEntry[]> {
     const { entries, end } = this.#state.collectForeign();
     try {
       await this.#state.log.pull();
@@ -705,15 +706,19 @@ export class SessionManager {
    * Waits until all earlier entries and this one are written. Ignores labels, names and usage of others. In a file,
    * comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
    *
-   * @param expectedLeafId - The leaf that you last saw; null for a session without a conversation. Default: the
+   * @param options - `expectedLeafId`: the leaf that you last saw; null for a session without a conversation. Default: the
    *   current leaf.
    * @returns Id of the new entry.
    * @throws {TypeError} As for `append`.
    * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
    */
-  async appendIfLeaf(draft: EntryDraft, expectedLeafId?: string | null): Promise<string> {
+  async appendIfLeaf(
+    draft: EntryDraft,
+    options: Pick<AppendOptions, "expectedLeafId"> = {},
+  ): Promise<string> {
     const fields = draftFields(draft);
-    const expected = expectedLeafId === undefined ? this.getLeafId() : expectedLeafId;
+    assertOptions<object>(options, {});
+    const { expectedLeafId: expected = this.getLeafId() } = options;
     return (await this.#state.appendIfLeaf(fields, expected)).id;
   }
 
@@ -858,13 +863,15 @@ export class SessionManager {
    * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of
    * the tree stay. Drops lines that hold no entry. Does not touch backups of earlier upgrades.
    *
-   * @param replacement - Text instead of the content. Default `[redacted]`.
+   * @param options - `replacement`: text instead of the content. Default `[redacted]`.
    * @returns Id of the record.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only holds settings, or `WRITE_FAILED`;
    *   the file is unchanged.
    * @remarks Cost: O(file).
    */
-  redact(entryId: string, replacement: string = REDACTED_TEXT): string {
+  redactEntry(entryId: string, options: { readonly replacement?: string } = {}): string {
+    assertOptions(options, REDACT_RULES);
+    const { replacement = REDACTED_TEXT } = options;
     this.#state.assertWritable();
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
@@ -882,7 +889,7 @@ export class SessionManager {
    *
    * Replaces what matches in every decoded string and name of a field, in JSON inside of strings, and in the header. Keeps ids,
    * types, times and the working directory, which the result names if they match. Signatures go from what changes. Like
-   * `redact`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactText` of
+   * `redactEntry`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactEverywhere` of
    * `sessiontree/stores` does that in many sessions, and beside their files.
    *
    * @param matching - A text, or an expression.
@@ -949,7 +956,7 @@ export class SessionManager {
 
   async #loadBeside(path: string, load: LoadOptions & { readonly cwd?: string }): Promise<SessionManager> {
     const { cwd: _cwd, ...options } = this.#options;
-    if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
+    if (options.derivedSessions === undefined) return SessionManager.openAsync(path, { ...options, ...load });
     return sessionOverLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
   }
 

@@ -134,3 +134,6 @@ export function newHeader(cwd: string, now: number, options: NewSessionOptions =
 export function newSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, sessionFileName(header.timestamp, header.id));
 }
+
+/** Rules for the options of `SessionManager.redactEntry`. */
+export const REDACT_RULES: OptionRules<{ readonly replacement?: string }> = { replacement: TEXT };

@@ -12,7 +12,7 @@ export interface StoreSupport {
   readonly queued: boolean;
   /** Whether `appendIfLeaf` compares and appends atomically. */
   readonly conditionalAppend: boolean;
-  /** Whether `redact` and the upgrade of old versions work. */
+  /** Whether `redactEntry` and the upgrade of old versions work. */
   readonly rewrite: boolean;
   /** Whether `search` uses an index, usually of whole words. Otherwise it reads everything, and finds any part of a text. */
   readonly indexedSearch: boolean;

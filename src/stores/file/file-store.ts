@@ -118,7 +118,7 @@ export class FileStore implements SessionStore {
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
-    const session = await SessionManager.load(this.#require(id), { ...this.#options, ...options });
+    const session = await SessionManager.openAsync(this.#require(id), { ...this.#options, ...options });
     // Deleted since it was found: what was opened is a new session at its path.
     if (session.getSessionId() !== id) throw sessionNotFound(id);
     return session;

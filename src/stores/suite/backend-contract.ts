@@ -236,7 +236,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       await hintOf(() => grow("of another once more"));
       if (backend.supports.rewrite) {
         await hintOf(() => {
-          theirs.redact("000000a1");
+          theirs.redactEntry("000000a1");
           return theirs.flush();
         });
       }

@@ -115,11 +115,11 @@ export const ONE_SESSION: readonly SuiteTest[] = [
   test("takes the content of an entry out of the place for good", async ({ store }) => {
     const session = await stored(store, "the secret", "an answer");
     if (!store.supports.rewrite) {
-      assert.throws(() => session.redact(idsOf(session)[0] ?? ""), { code: "WRITE_FAILED" });
+      assert.throws(() => session.redactEntry(idsOf(session)[0] ?? ""), { code: "WRITE_FAILED" });
       return;
     }
     const [secret = ""] = idsOf(session);
-    const record = session.redact(secret);
+    const record = session.redactEntry(secret);
     say(session, "behind");
     await session.flush();
     assert.ok(idsOf(await openedAnew(store, session)).includes(record));

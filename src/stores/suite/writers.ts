@@ -40,10 +40,10 @@ export const WRITERS: readonly SuiteTest[] = [
     await theirs.flush();
     const [a2 = ""] = say(mine, "mine 2");
     await mine.flush();
-    const pulled = (await theirs.pull()).map(({ id }) => id);
+    const pulled = (await theirs.refreshAsync()).map(({ id }) => id);
     assert.ok(pulled.includes(a2), "what came last is told by the pull that brought it");
     assert.deepEqual(heard, [a1, a2]);
-    await mine.pull();
+    await mine.refreshAsync();
     assert.equal(mine.getLeafId(), a2);
     assert.equal(mine.getSessionName(), "named by them");
     assert.deepEqual(mine.getPathIds(), [idsOf(mine)[0], a1, a2]);
@@ -70,7 +70,7 @@ export const WRITERS: readonly SuiteTest[] = [
         return ids;
       }),
     );
-    await Promise.all([first, ...writers].map((writer) => writer.pull()));
+    await Promise.all([first, ...writers].map((writer) => writer.refreshAsync()));
     assert.equal((await openedAnew(store, first, ...writers)).getEntryCount(), 101);
     for (const [i, writer] of writers.entries()) {
       assert.deepEqual(writer.getPathIds(), [idsOf(first)[0], ...(own[i] ?? [])]);
@@ -123,19 +123,19 @@ export const WRITERS: readonly SuiteTest[] = [
     theirs.appendSessionInfo("nor is a name");
     await theirs.flush();
     const draft = (content: string) => ({ type: "message" as const, message: user(content) });
-    const two = await mine.appendIfLeaf(draft("two"), one);
+    const two = await mine.appendIfLeaf(draft("two"), { expectedLeafId: one });
     assert.equal(mine.getLeafId(), two);
     assert.equal(mine.getEntry(two)?.parentId, one);
     const before = await exported(store, mine.getSessionId());
-    await failsWith("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), one));
-    await failsWith("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), null));
+    await failsWith("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), { expectedLeafId: one }));
+    await failsWith("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), { expectedLeafId: null }));
     assert.equal(await exported(store, mine.getSessionId()), before);
     assert.ok(theirs.getEntry(two), "what was refused knows now why");
     assert.equal(idsOf(theirs).length, 4);
     theirs.branch(two);
     const three = await theirs.appendIfLeaf(draft("three"));
     assert.equal(theirs.getEntry(three)?.parentId, two);
-    await failsWith("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), "00000000"));
+    await failsWith("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), { expectedLeafId: "00000000" }));
   }),
   test("lets one of many win who append to the same leaf at once", async ({ store, another }) => {
     const first = await stored(store, "one");
@@ -145,7 +145,9 @@ export const WRITERS: readonly SuiteTest[] = [
       Array.from({ length: 5 }, async () => (await another()).open(first.getSessionId())),
     );
     const results = await Promise.allSettled(
-      rivals.map((rival, i) => rival.appendIfLeaf({ type: "message", message: user(`rival ${i}`) }, one)),
+      rivals.map((rival, i) =>
+        rival.appendIfLeaf({ type: "message", message: user(`rival ${i}`) }, { expectedLeafId: one }),
+      ),
     );
     const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     assert.equal(lost.length, 4);
@@ -159,11 +161,11 @@ export const WRITERS: readonly SuiteTest[] = [
     const mine = await stored(store, "the secret", "two");
     const theirs = await (await another()).open(mine.getSessionId());
     const [secret = "", two] = idsOf(mine);
-    mine.redact(secret);
+    mine.redactEntry(secret);
     await mine.flush();
     const [more] = say(theirs, "meanwhile");
     await theirs.flush();
-    await theirs.pull();
+    await theirs.refreshAsync();
     assert.equal(theirs.getEntry(secret)?.type, "message");
     assert.equal(JSON.stringify(theirs.getEntry(secret)).includes("the secret"), false);
     assert.equal(theirs.getLeafId(), more);
@@ -252,7 +254,7 @@ export const FAULTS: readonly SuiteTest[] = [
         say(theirs, `theirs ${i}`);
         await Promise.all([mine.flush(), theirs.flush()]);
       }
-      await Promise.all([mine.pull(), theirs.pull()]);
+      await Promise.all([mine.refreshAsync(), theirs.refreshAsync()]);
       assert.equal((await openedAnew(store, mine, theirs)).getEntryCount(), 11);
     },
   ),
@@ -265,7 +267,7 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.equal(session.getLeafId(), second);
       if (store.supports.rewrite) {
         faults.loseAnswers(2);
-        session.redact(idsOf(session)[0] ?? "");
+        session.redactEntry(idsOf(session)[0] ?? "");
         await session.flush();
         assert.equal((await exported(store, session.getSessionId())).includes("the secret"), false);
       }
@@ -339,9 +341,9 @@ export const FAULTS: readonly SuiteTest[] = [
       const theirs = await store.open(id);
       say(theirs, "of another", "and more", "and still more");
       await theirs.flush();
-      await mine.pull();
-      await theirs.pull();
-      await reader.pull();
+      await mine.refreshAsync();
+      await theirs.refreshAsync();
+      await reader.refreshAsync();
       assert.deepEqual(mine.getPathIds().slice(1), lost);
       assert.equal((await openedAnew(store, mine, theirs, reader)).getEntryCount(), 6);
     },
@@ -355,7 +357,7 @@ export const FAULTS: readonly SuiteTest[] = [
         faults.loseWrites(1);
         const [lost = ""] = say(session, `lost before ${act}`);
         await session.flush();
-        if (act === "redact") session.redact(lost);
+        if (act === "redact") session.redactEntry(lost);
         else await session.appendIfLeaf({ type: "message", message: user("on a condition") });
         await session.flush();
         const fresh = await store.open(session.getSessionId());
@@ -375,7 +377,7 @@ export const FAULTS: readonly SuiteTest[] = [
       say(session, "lost");
       await session.flush();
       const theirs = await (await another()).open(id);
-      theirs.redact(idsOf(theirs)[0] ?? "");
+      theirs.redactEntry(idsOf(theirs)[0] ?? "");
       await theirs.flush();
       const before = await exported(store, id);
       say(session, "next");

@@ -251,7 +251,7 @@ test("a question that the agent repeats is stored once, and blocks that no messa
   });
   const shown = toAcpUpdates(session).filter(({ sessionUpdate }) => sessionUpdate === "user_message_chunk");
   expect(shown.map((one) => "content" in one && one.content)).toEqual(prompt);
-  session.redact(session.getPathIds()[0] ?? "");
+  session.redactEntry(session.getPathIds()[0] ?? "");
   expect(JSON.stringify(toAcpUpdates(session))).not.toContain("const a");
 });
 

@@ -45,7 +45,7 @@ describe("what JSON cannot hold", () => {
     ]);
     expect(session.issues[0]?.message).toContain("$.message.details.count");
     // The tree is read anew, and the entry stays what it is.
-    session.redact(session.getBranch()[0]?.id ?? "");
+    session.redactEntry(session.getBranch()[0]?.id ?? "");
     expect(session.getEntry(id)).toMatchObject({ message });
     session.appendMessage(user("next"));
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { isSessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
 import type { StoredLine } from "../../../src/stores/contract/session-backend.ts";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { namesIn } from "../../../src/stores/postgres/names.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
@@ -11,7 +11,7 @@ const database = embeddedDatabase({ hasTrigrams: true });
 let backend: PostgresBackend;
 
 beforeAll(async () => {
-  await migrate({ client: database() });
+  await migrateDatabase({ client: database() });
   backend = new PostgresBackend({ client: database() });
 });
 

@@ -72,7 +72,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
   ];
   say(mine, "b");
   await mine.flush();
-  await theirs.pull();
+  await theirs.refreshAsync();
   say(mine, "c");
   await mine.flush();
   const before = await exported(remoteStore(primary), "one");
@@ -140,12 +140,12 @@ test("a session that only reads appends nothing again, and says that it holds wh
   await session.flush();
   const reader = await store.open(session.getSessionId(), { mode: "read-only" });
   to(standby);
-  await reader.pull();
+  await reader.refreshAsync();
   expect(reader.issues).toMatchObject([{ code: "WRITES_LOST" }]);
   expect(reader.getEntryCount()).toBe(1);
   expect((await standby.read(session.getSessionId(), 0, 10)).lines).toHaveLength(2);
-  await session.pull();
-  await reader.pull();
+  await session.refreshAsync();
+  await reader.refreshAsync();
   expect(idsOf(reader)).toEqual(idsOf(session));
 });
 
@@ -157,11 +157,11 @@ test("a redaction that was taken back is an issue, and nothing is appended again
   const id = session.getSessionId();
   const standby = new MemoryBackend();
   await replicate(primary, id, standby);
-  session.redact(secret);
+  session.redactEntry(secret);
   await session.flush();
   to(standby);
   const before = await exported(remoteStore(standby), id);
-  await expect(session.pull()).rejects.toMatchObject({ code: "WRITES_LOST" });
+  await expect(session.refreshAsync()).rejects.toMatchObject({ code: "WRITES_LOST" });
   expect(await exported(remoteStore(standby), id)).toBe(before);
   expect(session.issues).toMatchObject([{ code: "WRITES_LOST" }]);
 });
@@ -184,9 +184,9 @@ test("changes alone that were taken back are an issue, too", async () => {
     append: [],
     facts: {},
   });
-  await session.pull();
+  await session.refreshAsync();
   to(standby);
-  await session.pull();
+  await session.refreshAsync();
   expect(session.issues).toMatchObject([
     { code: "WRITES_LOST", message: expect.stringMatching(/redaction/) },
   ]);
@@ -272,7 +272,7 @@ test("failovers at any moment: what a live process holds is there in the end, on
         if (what === "flush") await session.flush();
         // What is gone whole is made again by an append, not by a look.
         const gone = (error: unknown) => expect(error).toMatchObject({ code: "SESSION_NOT_FOUND" });
-        if (what === "pull") calls.push(session.pull().catch(gone));
+        if (what === "pull") calls.push(session.refreshAsync().catch(gone));
         if (what === "condition") {
           const draft = { type: "custom" as const, customType: "x", data: at } as const;
           const refused = (error: unknown) => expect(error).toMatchObject({ code: "STALE_LEAF" });
@@ -292,7 +292,7 @@ test("failovers at any moment: what a live process holds is there in the end, on
         say(session, "last");
         await session.flush();
       }
-      for (const session of [...sessions, ...sessions]) await session.pull();
+      for (const session of [...sessions, ...sessions]) await session.refreshAsync();
       const fresh = await remoteStore(current).open(id);
       expect([...idsOf(fresh)].sort()).toEqual([...appended].sort());
       assertWhole(fresh);

@@ -102,7 +102,7 @@ describe("a server that stays away", () => {
     await expect(session.flush()).rejects.toMatchObject({ code: "WRITE_FAILED", cause });
     await expect(session.close()).rejects.toMatchObject({ code: "WRITE_FAILED" });
     await expect(store.close()).rejects.toMatchObject({ code: "WRITE_FAILED" });
-    await expect(session.pull()).rejects.toMatchObject({ code: "WRITE_FAILED" });
+    await expect(session.refreshAsync()).rejects.toMatchObject({ code: "WRITE_FAILED" });
     await expect(store.open(session.getSessionId())).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     say(session, "third");
     faults.failNext(0);
@@ -180,7 +180,7 @@ describe("a server that stays away", () => {
       code: "WRITE_FAILED",
     });
     faults.failNext(0);
-    await session.pull();
+    await session.refreshAsync();
     expect(session.getEntries().map(({ id }) => id)).toEqual([first]);
     await session.appendIfLeaf({ type: "message", message });
     expect(session.getEntryCount()).toBe(2);
@@ -193,10 +193,10 @@ describe("a session in a remote store", () => {
     const session = remoteStore(memory, QUICK).create({ cwd: "/projects/x" });
     const secret = say(session, "secret");
     const ids = [secret, say(session, "a")];
-    ids.push(session.redact(secret), say(session, "b"));
+    ids.push(session.redactEntry(secret), say(session, "b"));
     await Promise.resolve();
     ids.push(say(session, "c"));
-    ids.push(session.redact(ids[1] ?? ""), say(session, "d"));
+    ids.push(session.redactEntry(ids[1] ?? ""), say(session, "d"));
     expect(session.getEntries().map(({ id }) => id)).toEqual(ids);
     await session.flush();
     expect(session.getEntries().map(({ id }) => id)).toEqual(ids);
@@ -293,7 +293,7 @@ describe("a session in a remote store", () => {
     say(session, "second");
     const error = await session.flush().catch((caught: unknown) => caught);
     expect(isSessionError(error, "SESSION_NOT_FOUND")).toBe(true);
-    await expect(session.pull()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+    await expect(session.refreshAsync()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
     expect(session.getEntryCount()).toBe(2);
   });
 });
