@@ -77,7 +77,7 @@ test("others are told over a connection of its own, and again after it was lost"
   const end = new AbortController();
   let tell: () => void = () => undefined;
   const told = () => new Promise<void>((resolve) => (tell = resolve));
-  await reader.subscribe?.("told", () => tell(), end.signal);
+  await reader.subscribe?.("told", () => tell(), end);
 
   let next = told();
   await writer.append("told", [messageLine("000000a1", null)]);

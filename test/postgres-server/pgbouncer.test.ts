@@ -57,13 +57,13 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
     await writer.create(sessionFactsOf("told"), piecesOf([headerLine("told")]));
     const end = new AbortController();
     const deaf = new PostgresBackend({ client: poolOf("transactions") });
-    await expect(deaf.subscribe?.("told", () => undefined, end.signal)).rejects.toThrow(/pooler/);
+    await expect(deaf.subscribe?.("told", () => undefined, end)).rejects.toThrow(/pooler/);
     const hearing = new PostgresBackend({ client: poolOf("sessions") });
     let tell: () => void = () => undefined;
     const told = new Promise<void>((resolve) => {
       tell = resolve;
     });
-    await hearing.subscribe?.("told", () => tell(), end.signal);
+    await hearing.subscribe?.("told", () => tell(), end);
     await writer.append("told", [messageLine("000000a1", null)]);
     await told;
     end.abort();

@@ -206,9 +206,12 @@ export interface SessionBackend {
   /**
    * Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`.
    *
-   * @param signal - Aborts when nobody waits for the answer any longer; what still runs then may end.
+   * @param options - `signal` aborts when no caller waits for the answer any longer; what still runs then may end.
    */
-  search?(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]>;
+  search?(
+    query: BackendSearchQuery,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly FoundLine[]>;
 
   /** Removes a session for good; false if there is none. */
   delete(id: string): Promise<boolean>;
@@ -218,7 +221,7 @@ export interface SessionBackend {
    *
    * Extra calls are harmless. Call it also when a lost connection is back.
    */
-  subscribe?(id: string, onMore: () => void, signal: AbortSignal): Promise<void>;
+  subscribe?(id: string, onMore: () => void, options: { readonly signal: AbortSignal }): Promise<void>;
 
   /**
    * Releases what the backend itself has opened. Idempotent.

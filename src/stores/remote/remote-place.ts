@@ -234,7 +234,7 @@ export class RemotePlace {
     const { supports } = this.#backend;
     if (!supports.watch || this.#backend.subscribe === undefined) return false;
     try {
-      await this.#backend.subscribe(this.#id, onMore, signal);
+      await this.#backend.subscribe(this.#id, onMore, { signal });
       return true;
     } catch (error) {
       if (isSessionError(error)) throw error;
