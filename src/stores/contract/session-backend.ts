@@ -163,7 +163,7 @@ export interface SessionBackend {
    * The lines come in batches, so that a session of any size can be copied; the session becomes visible with the last one.
    * All lines are stored, even repeated ones.
    *
-   * @param session - The facts of the header; those that change with lines are derived with `factsAfter`.
+   * @param session - The facts of the header; those that change with lines are derived with `backendKit.factsAfter`.
    * @throws {SessionError} `SESSION_EXISTS`, and then nothing has changed.
    */
   create(session: SessionFacts, lines: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt>;

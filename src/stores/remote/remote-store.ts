@@ -317,7 +317,7 @@ class RemoteStore implements SessionStore {
 function rowOf(facts: SessionFacts): SessionRow {
   if (facts.lastMessageMs !== undefined) return sessionRow(facts);
   throw new TypeError(
-    `The backend lists session ${facts.id} without lastMessageMs; derive the facts with factsAfter, from all lines (docs/stores.md#the-contract).`,
+    `The backend lists session ${facts.id} without lastMessageMs; derive the facts with backendKit.factsAfter, from all lines (docs/stores.md#the-contract).`,
   );
 }
 

@@ -165,7 +165,9 @@ describe("a server that stays away", () => {
     const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     fail(new Error("the connection was closed"));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout")).toHaveLength(timers);
+    // Timers of other files in this process may end meanwhile.
+    const left = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    expect(left).toBeLessThanOrEqual(timers);
     expect(states).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import {
 import { issueAt, member, readRecords, type SourceText, textOf } from "../source-text.ts";
 import { answerPart, callBlock, errorOf, WireWriter } from "./wire-writer.ts";
 
-/** The wire log of an agent of Kimi Code, as `readKimiText` reads it. */
+/** The wire log of an agent of Kimi Code, as `read` of its importer returns it. */
 export interface KimiWire extends SourceText {
   /** `main`, or that of a subagent. */
   readonly agentId: string;
