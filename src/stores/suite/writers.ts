@@ -172,24 +172,6 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal(theirs.getEntry(more ?? "")?.parentId, two);
     await openedAnew(store, theirs);
   }),
-  test("opens the session with an id, or begins it, once for all who do so at once", async ({
-    store,
-    another,
-  }) => {
-    const others = [await another(), await another(), await another()];
-    const options = { cwd: CWD, parentSession: "before", now: () => START_MS };
-    const sessions = await Promise.all([store, ...others].map((one) => one.openOrCreate("chat-7", options)));
-    for (const [i, session] of sessions.entries()) say(session, `from ${i}`);
-    for (const session of sessions) await session.close();
-    const session = await store.openOrCreate("chat-7", { cwd: "/projects/elsewhere" });
-    assert.deepEqual(session.getHeader()?.cwd, CWD);
-    assert.deepEqual(session.getHeader()?.parentSession, "before");
-    assert.equal(session.getEntryCount(), sessions.length);
-    assert.equal((await all(store.list())).length, 1);
-    await failsWith("INVALID_SESSION_ID", () => store.openOrCreate("../x", options));
-    await failsWith("ABORTED", () => store.openOrCreate("new", { ...options, signal: AbortSignal.abort() }));
-    assert.equal((await all(store.list())).length, 1);
-  }),
   test("writes everything before it closes", async ({ store, another }) => {
     const session = store.create({ cwd: CWD });
     say(session, "one", "two");
@@ -411,4 +393,26 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.equal((await exported(store, id)).includes("deleted"), false);
     },
   ),
+];
+
+/** How several processes begin one session. The last tests, since wrong backends fail others first. */
+export const BEGINNINGS: readonly SuiteTest[] = [
+  test("opens the session with an id, or begins it, once for all who do so at once", async ({
+    store,
+    another,
+  }) => {
+    const others = [await another(), await another(), await another()];
+    const options = { cwd: CWD, parentSession: "before", now: () => START_MS };
+    const sessions = await Promise.all([store, ...others].map((one) => one.openOrCreate("chat-7", options)));
+    for (const [i, session] of sessions.entries()) say(session, `from ${i}`);
+    for (const session of sessions) await session.close();
+    const session = await store.openOrCreate("chat-7", { cwd: "/projects/elsewhere" });
+    assert.deepEqual(session.getHeader()?.cwd, CWD);
+    assert.deepEqual(session.getHeader()?.parentSession, "before");
+    assert.equal(session.getEntryCount(), sessions.length);
+    assert.equal((await all(store.list())).length, 1);
+    await failsWith("INVALID_SESSION_ID", () => store.openOrCreate("../x", options));
+    await failsWith("ABORTED", () => store.openOrCreate("new", { ...options, signal: AbortSignal.abort() }));
+    assert.equal((await all(store.list())).length, 1);
+  }),
 ];
