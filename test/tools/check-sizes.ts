@@ -11,7 +11,7 @@ const MAX_UNPACKED = 6_000 * KB;
 
 /** Bytes that an import may take, minified and compressed: with all that is loaded later, and when the program starts. */
 const BUDGETS = [
-  { names: "SessionManager", from: "sessiontree", isForNode: true, total: 74 * KB, atStart: 61 * KB },
+  { names: "SessionManager", from: "sessiontree", isForNode: true, total: 75 * KB, atStart: 61 * KB },
   {
     names: "toAnthropic, fromAnthropicResponse",
     from: "sessiontree/convert",

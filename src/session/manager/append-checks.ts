@@ -91,9 +91,10 @@ export function draftFields(draft: unknown): EntryFields {
 }
 
 function wrongType(type: string): SessionError {
+  const named = JSON.stringify(type);
   const message = isKnownEntryType(type)
-    ? `The type ${type} is known; pass it as type, not as unknownType.`
-    : `There is no entry type ${JSON.stringify(type)}. Correct it, or pass { unknownType: ${JSON.stringify(type)}, … } to store an entry that only your program understands.`;
+    ? `Pass ${named} as type, not as unknownType.`
+    : `There is no entry type ${named}. Correct it, or pass { unknownType: ${named}, … } for an entry of your own.`;
   return new SessionError("ENTRY_INVALID", message, { details: { type } });
 }
 
@@ -104,7 +105,7 @@ function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boo
     if (fits(draft[field])) continue;
     throw new SessionError(
       "ENTRY_INVALID",
-      `An entry of type ${type} needs ${field}, which is missing or of another type. docs/format.md lists its fields.`,
+      `A draft of type ${type} needs a valid ${field}; docs/format.md lists its fields.`,
       { details: { type, field } },
     );
   }

@@ -138,7 +138,7 @@ export function openOrCreateLog(cwd: string, id: string, options: SessionOptions
   const open = (path: string) => openLog(path, { ...options, cwd, mustExist: true });
   const found = find();
   if (found !== undefined) return open(found);
-  if (options.mode === "read-only") throw sessionNotFound(`${sessionFolder(cwd, options)} with the id ${id}`);
+  if (options.mode === "read-only") throw sessionNotFound(join(sessionFolder(cwd, options), id));
   return withIdReserved(id, options, () => {
     // Another process may have made it meanwhile.
     const made = find();
