@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { shareOf } from "../support/share.ts";
+import { scaleCount } from "../support/share.ts";
 import { Children } from "./support/children.ts";
 import { sandbox } from "./support/sandbox.ts";
 import { user } from "./support/sessions.ts";
@@ -12,7 +12,7 @@ const PROCESSES = 6;
 
 describe("openOrCreate", () => {
   test(`of ${PROCESSES} processes at once ends in one file`, async () => {
-    for (let round = 0; round < shareOf(10); round++) {
+    for (let round = 0; round < scaleCount(10); round++) {
       const folder = sandbox();
       const started = Array.from({ length: PROCESSES }, (_, i) =>
         children.start("openOrCreate", [folder, "chat-7", `from ${i}`, i % 2 === 0 ? "store" : "class"]),

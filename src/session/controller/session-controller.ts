@@ -5,7 +5,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,
   FLAG,
-  numberFrom,
+  makeNumberRule,
   type OptionRules,
   SIGNAL,
   TEXT,
@@ -25,7 +25,7 @@ import { type NavigateTreeOptions, type NavigateTreeResult, navigateTree } from 
 import { collectStats, type SessionStats, type StatsOptions } from "./stats.ts";
 import {
   type ForkResult,
-  fork,
+  forkEntry,
   newSession,
   type SwitchResult,
   type SwitchSessionOptions,
@@ -59,7 +59,7 @@ export interface SessionControllerOptions {
 const COMPACT_RULES: OptionRules<CompactCommandOptions> = {
   instructions: TEXT,
   replaceInstructions: FLAG,
-  contextWindow: numberFrom(0, "tokens"),
+  contextWindow: makeNumberRule(0, "tokens"),
   signal: SIGNAL,
 };
 
@@ -152,7 +152,7 @@ export class SessionController {
     entryId: string,
     options: { readonly position?: "before" | "at" | undefined } = {},
   ): Promise<ForkResult> {
-    return this.#arrived(await fork(this.#host, entryId, options));
+    return this.#arrived(await forkEntry(this.#host, entryId, options));
   }
 
   /**

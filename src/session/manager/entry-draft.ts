@@ -22,7 +22,7 @@ type Headless<Entry> = Entry extends SessionMessageEntry
     : never;
 
 /**
- * An entry before it has an id, a parent and a time: the fields of one of the eleven known types, or `unknownType` and any
+ * An entry before it has an id, a parent and a time: the fields of one of the eleven known types, or `makeUnknownTypeError` and any
  * fields for an entry of a type that this library does not know. An entry of another session is accepted and gets a new head.
  */
 export type EntryDraft =
@@ -59,7 +59,7 @@ type StoredMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSumm
  *
  * @throws {SessionError} `ENTRY_INVALID` if the hook changes more than it may.
  */
-export function prepared(
+export function prepareEntry(
   made: AnySessionEntry,
   beforePersist: (entry: AnySessionEntry) => AnySessionEntry,
 ): AnySessionEntry {
@@ -74,6 +74,6 @@ export function prepared(
 }
 
 /** Makes the entry that records a redaction. */
-export function redactionRecord(data: JsonRecord): EntryFields {
+export function makeRedactionRecord(data: JsonRecord): EntryFields {
   return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }

@@ -13,70 +13,70 @@ import { copyLines } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
 import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
 import { MemoryLog } from "../log/memory-log.ts";
-import { exclusively, isThere } from "../log/replace-file.ts";
+import { isThere, replaceExclusively } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
+import { getSessionsRoot, toAbsolutePath } from "../log/session-paths.ts";
 import {
   beginCopy,
-  branchLines,
   copyToMemory,
-  holdsConversation,
+  hasConversation,
   planBranch,
-  planWhole,
+  planWholeFork,
+  writeBranchLines,
   writeCopy,
 } from "./fork.ts";
 import {
   type DerivedSessions,
   ensureFolder,
+  getSessionFolder,
+  getSessionScope,
+  makeHeader,
+  makeSessionPath,
   type NewSessionOptions,
-  newHeader,
-  newSessionPath,
   SESSION_RULES,
   type SessionOptions,
-  sessionFolder,
-  sessionScope,
 } from "./session-options.ts";
 import type { SessionState } from "./session-state.ts";
 
-const clock = (options: SessionOptions) => (options.now ?? Date.now)();
+const getClock = (options: SessionOptions) => (options.now ?? Date.now)();
 
 /** Begins a session in a new file in the project's folder, and creates the folder. */
 export function createLog(cwd: string, options: SessionOptions, session: NewSessionOptions): FileLog {
-  const header = newHeader(cwd, clock(options), session);
-  const folder = sessionFolder(cwd, options);
-  const path = newSessionPath(folder, header);
+  const header = makeHeader(cwd, getClock(options), session);
+  const folder = getSessionFolder(cwd, options);
+  const path = makeSessionPath(folder, header);
   ensureFolder(folder);
   return FileLog.create(path, header, options);
 }
 
 /** Begins a session in a folder, in a store, or, if `place` is undefined, in memory. */
-export function newLog(
+export function makeLog(
   place: string | DerivedSessions | undefined,
   cwd: string,
   options: SessionOptions,
   session: NewSessionOptions,
 ): SessionLog {
-  if (place === undefined) return memoryLog(cwd, options, session);
+  if (place === undefined) return makeMemoryLog(cwd, options, session);
   if (typeof place === "string") return createLog(cwd, { ...options, sessionDir: place }, session);
-  return place.begin(newHeader(cwd, clock(options), session));
+  return place.begin(makeHeader(cwd, getClock(options), session));
 }
 
 /** Opens the session at a path, or begins one there if the file is missing or empty. */
 export function openLog(path: string, options: SessionOptions): FileLog {
-  const absolute = absolutePath(path);
+  const absolute = toAbsolutePath(path);
   return FileLog.open(absolute, options) ?? beginAt(absolute, options);
 }
 
 /** Does the same as `openLog` without blocking the event loop. */
 export async function loadLog(path: string, options: SessionOptions, load: LoadOptions): Promise<FileLog> {
   assertOptions<LoadOptions>(load, LOAD_RULES);
-  const absolute = absolutePath(path);
+  const absolute = toAbsolutePath(path);
   return (await FileLog.load(absolute, options, load)) ?? beginAt(absolute, options);
 }
 
 /** Begins a session at the path of a missing or empty file. */
 function beginAt(path: string, options: SessionOptions): FileLog {
-  const header = newHeader(options.cwd ?? process.cwd(), clock(options));
+  const header = makeHeader(options.cwd ?? process.cwd(), getClock(options));
   const isEmptyFile = isThere(path, options.fs);
   const isRequired = options.mode === "read-only" || options.mustExist === true;
   if (isRequired && !isEmptyFile) throw sessionNotFound(path);
@@ -90,7 +90,7 @@ function beginAt(path: string, options: SessionOptions): FileLog {
  *
  * Reports what JSON cannot hold of them: copies of the session have a text in its place.
  */
-export function memoryLog(
+export function makeMemoryLog(
   cwd: string,
   options: SessionOptions,
   session: NewSessionOptions,
@@ -99,7 +99,7 @@ export function memoryLog(
   assertOptions(options, SESSION_RULES);
   if (session.id !== undefined) assertValidSessionId(session.id);
   const given = entries.find((entry) => entry.type === "session");
-  const header = given ?? newHeader(cwd, clock(options), session);
+  const header = given ?? makeHeader(cwd, getClock(options), session);
   const records = [header, ...entries.filter((entry) => entry !== given)];
   const encoded = records.map(encodeLiveRecord);
   const log = currentLog(new MemoryLog(encoded.map(({ text }) => `${text}\n`).join("")));
@@ -117,7 +117,7 @@ export function memoryLog(
 function currentLog(log: MemoryLog): MemoryLog {
   const { header, needsUpgrade } = log.index;
   if (!needsUpgrade || header === undefined) return log;
-  return copyToMemory(copyLines(log, planWhole(log, header)));
+  return copyToMemory(copyLines(log, planWholeFork(log, header)));
 }
 
 /**
@@ -126,19 +126,20 @@ function currentLog(log: MemoryLog): MemoryLog {
  * @throws {SessionError} `WRITE_FAILED` if another one takes too long.
  */
 export function withIdReserved<T>(id: string, options: SessionOptions, work: () => T): T {
-  const folder = options.sessionDir === undefined ? sessionsRoot(options) : absolutePath(options.sessionDir);
+  const folder =
+    options.sessionDir === undefined ? getSessionsRoot(options) : toAbsolutePath(options.sessionDir);
   ensureFolder(folder);
-  return exclusively(realFileSystem, join(folder, id), work);
+  return replaceExclusively(realFileSystem, join(folder, id), work);
 }
 
 /** Opens the project's session with exactly this id, or begins it, in a file that is there at once. */
 export function openOrCreateLog(cwd: string, id: string, options: SessionOptions): FileLog {
   assertValidSessionId(id);
-  const find = () => findSessionById(sessionScope(cwd, options), id);
+  const find = () => findSessionById(getSessionScope(cwd, options), id);
   const open = (path: string) => openLog(path, { ...options, cwd, mustExist: true });
   const found = find();
   if (found !== undefined) return open(found);
-  if (options.mode === "read-only") throw sessionNotFound(join(sessionFolder(cwd, options), id));
+  if (options.mode === "read-only") throw sessionNotFound(join(getSessionFolder(cwd, options), id));
   return withIdReserved(id, options, () => {
     // Another process may have made it meanwhile.
     const made = find();
@@ -153,18 +154,18 @@ export function forkLog(
   options: SessionOptions,
   session: NewSessionOptions,
 ): FileLog {
-  const sourceFile = absolutePath(sourcePath);
-  const source = FileLog.open(sourceFile, { ...readingOptions(options), mode: "read-only" });
+  const sourceFile = toAbsolutePath(sourcePath);
+  const source = FileLog.open(sourceFile, { ...getReadingOptions(options), mode: "read-only" });
   if (source === undefined) throw sessionNotFound(sourceFile);
   const parentSession = session.parentSession ?? sourceFile;
-  const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
-  const folder = sessionFolder(targetCwd, options);
-  const path = newSessionPath(folder, header);
+  const header = makeHeader(targetCwd, getClock(options), { ...session, parentSession });
+  const folder = getSessionFolder(targetCwd, options);
+  const path = makeSessionPath(folder, header);
   ensureFolder(folder);
-  return writeCopy(path, copyLines(source, planWhole(source, header)), options);
+  return writeCopy(path, copyLines(source, planWholeFork(source, header)), options);
 }
 
-function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
+function getReadingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
@@ -177,7 +178,7 @@ export type ForkPlace = DerivedSessions | string | { readonly path: string } | u
  *
  * @param leafId - Null copies no entry.
  */
-export function branchLog(
+export function makeBranchLog(
   state: SessionState,
   leafId: string | null,
   cwd: string,
@@ -189,17 +190,17 @@ export function branchLog(
   const leaf = leafId === null ? NONE : state.require(leafId);
   const isInStore = typeof place === "object" && "begin" in place;
   const parentSession = session.parentSession ?? (isInStore ? state.log.index.header?.id : state.log.path);
-  const header = newHeader(cwd, state.options.now(), {
+  const header = makeHeader(cwd, state.options.now(), {
     ...session,
     ...(parentSession !== undefined && { parentSession }),
   });
   const planned = planBranch(state, leaf, header);
-  const lines = branchLines(state, planned);
+  const lines = writeBranchLines(state, planned);
   if (place === undefined) return copyToMemory(lines);
   if (isInStore) return place.begin(planned.header, lines);
   if (typeof place === "object") return writeCopy(place.path, lines, options);
-  const isWritten = options.createAtOnce === true || holdsConversation(state, planned.ordinals);
-  return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
+  const isWritten = options.createAtOnce === true || hasConversation(state, planned.ordinals);
+  return (isWritten ? writeCopy : beginCopy)(makeSessionPath(place, header), lines, options);
 }
 
 /** Makes the error for a path at which there is no session. */

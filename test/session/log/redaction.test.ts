@@ -4,7 +4,7 @@ import { type AnySessionEntry, isSessionError, SessionManager } from "sessiontre
 import { SessionController } from "sessiontree/controller";
 import { describe, expect, test } from "vitest";
 import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts";
-import { BRANCHED, header, idsOf, lines, NOW, onDisk, user } from "../../fault/support/sessions.ts";
+import { BRANCHED, getIds, header, lines, NOW, onDisk, user } from "../../fault/support/sessions.ts";
 import { foreignEntry } from "../../support/messages.ts";
 
 const SECRET = "hunter2";
@@ -148,7 +148,7 @@ describe("redacting", () => {
   test("all entries leaves the secret nowhere: not in the file, not beside it, not in memory", () => {
     const path = place(sandbox(), "s.jsonl", file());
     const session = SessionManager.open(path, { now: () => NOW });
-    for (const id of idsOf(session)) session.redactEntry(id);
+    for (const id of getIds(session)) session.redactEntry(id);
     expect(everything(dirname(path))).not.toContain(SECRET);
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
     const seen = [
@@ -174,7 +174,7 @@ describe("redacting", () => {
     const first = ofBodies?.getEntry("00000001");
     const context = ofContext?.buildSessionContext();
     const other = SessionManager.open(path);
-    for (const id of idsOf(other)) other.redactEntry(id);
+    for (const id of getIds(other)) other.redactEntry(id);
     expect(JSON.stringify([fresh?.getEntries(), fresh?.buildSessionContext()])).not.toContain(SECRET);
     // What a session has read or built already is in memory, and so are the objects that callers hold.
     expect(ofBodies?.getEntry("00000001")).toBe(first);
