@@ -32,7 +32,7 @@ const ONLY_FULL = [
   "test/property/{reading-bodies,tree-scale}.test.ts",
   "test/catalog/redaction/killed-commands.test.ts",
   "test/stores/remote/wrong-stores.test.ts",
-  "test/types/{host-roles,pi-agent,pi-declarations}.test.ts",
+  "test/types/{host-roles,pi-agent,pi-declarations,pi-state}.test.ts",
 ];
 
 /**

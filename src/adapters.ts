@@ -13,13 +13,7 @@ export {
   listAcpSessions,
   newAcpSession,
 } from "./interop/adapters/acp/acp-sessions.ts";
-export type {
-  AcpContentBlock,
-  AcpSessionInfo,
-  AcpToolContent,
-  AcpUpdate,
-  AcpUpdateLike,
-} from "./interop/adapters/acp/acp-types.ts";
+export type { AcpUpdate } from "./interop/adapters/acp/acp-types.ts";
 export { fromAcpPrompt } from "./interop/adapters/acp/content-blocks.ts";
 export {
   AcpRecorder,
@@ -31,17 +25,12 @@ export { loadChat, type SaveChatOptions, type SavedChat, saveChat } from "./inte
 export {
   type ClaudeSessionStore,
   type ClaudeSessionStoreOptions,
-  type ClaudeSessionSummary,
   claudeSessionStore,
-  type FoldSessionSummary,
   type SummarizingClaudeSessionStore,
 } from "./interop/adapters/claude-agent/claude-session-store.ts";
 export type { ClaudeSessionKey } from "./interop/adapters/claude-agent/project-index.ts";
 export type { ClaudeRecord } from "./interop/adapters/claude-agent/record-log.ts";
 export {
-  type AgentsHistoryMutation,
-  type AgentsHistoryTransaction,
-  type AgentsItem,
   OpenAIAgentsSession,
   type OpenAIAgentsSessionOptions,
 } from "./interop/adapters/openai-agents/agents-session.ts";

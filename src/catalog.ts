@@ -4,12 +4,10 @@
  * @module
  */
 
-export type { CatalogOptions } from "./catalog/list/catalog-run.ts";
 export type { SessionLineage } from "./catalog/list/lineage.ts";
 export { type IterateOptions, iterateSessions } from "./catalog/list/list-sessions.ts";
 export { resolveSession } from "./catalog/list/resolve-session.ts";
 export type { EntryHit } from "./catalog/query/entry-search.ts";
-export type { QueryOptions, SearchFilters } from "./catalog/query/search-query.ts";
 export type { TextMatch } from "./catalog/query/text-matcher.ts";
 export {
   type FileHit,
@@ -32,10 +30,9 @@ export {
 } from "./catalog/trash/retention.ts";
 export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash/trash.ts";
 export { collectUsage, type UsageOptions, type UsageReport } from "./catalog/usage/collect-usage.ts";
-export type { PriceFunction, UsageGroup, UsageKey } from "./catalog/usage/usage-groups.ts";
-export type { HeaderDifference, MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
+export type { PriceFunction, UsageGroup } from "./catalog/usage/usage-groups.ts";
+export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
 export { type MergedContent, mergeSessionContents } from "./core/merge/merge-plan.ts";
-export type { MergeSide } from "./core/merge/merge-source.ts";
 export type { FileRow, SessionRow } from "./session/files/session-row.ts";
 export type { SkippedFile, SkipReport } from "./session/files/skipped-files.ts";
 export {

@@ -5,26 +5,18 @@
  */
 
 export type { ModelUsage, UsageTotals } from "./core/facts/usage-tally.ts";
-export type { CompactCommandOptions, CompletedCompaction } from "./session/controller/compact.ts";
+export type { CompactCommandOptions } from "./session/controller/compact.ts";
 export type {
   CompactIfNeededOptions,
   CompactIfNeededResult,
 } from "./session/controller/compact-if-needed.ts";
-export type { BranchSummaryLimits } from "./session/controller/controller-host.ts";
 export type {
-  CompactionReason,
   SessionHookEvents,
   SessionHookHandler,
-  SessionHookResult,
   SessionHookResults,
 } from "./session/controller/hook-events.ts";
 export { SessionHooks, type SessionHooksOptions } from "./session/controller/hooks.ts";
 export type { NavigateTreeOptions, NavigateTreeResult } from "./session/controller/navigate.ts";
 export { SessionController, type SessionControllerOptions } from "./session/controller/session-controller.ts";
-export type { ContextUse, SessionStats, StatsOptions } from "./session/controller/stats.ts";
-export type {
-  ForkOptions,
-  ForkResult,
-  SwitchResult,
-  SwitchSessionOptions,
-} from "./session/controller/switch-session.ts";
+export type { SessionStats, StatsOptions } from "./session/controller/stats.ts";
+export type { ForkResult, SwitchResult, SwitchSessionOptions } from "./session/controller/switch-session.ts";

@@ -6,7 +6,6 @@
 
 export {
   type BranchPreparation,
-  type BranchSource,
   type BranchSummaryResult,
   type CollectEntriesResult,
   collectEntriesForBranchSummary,
@@ -17,12 +16,7 @@ export {
 } from "./core/compaction/branch-summary.ts";
 export { compactWithoutModel } from "./core/compaction/compact-without-model.ts";
 export { type CutPointResult, findCutPoint, findTurnStartIndex } from "./core/compaction/cut-point.ts";
-export {
-  type BranchDiff,
-  type BranchSide,
-  diffBranches,
-  type EntrySource,
-} from "./core/compaction/diff-branches.ts";
+export { type BranchDiff, diffBranches } from "./core/compaction/diff-branches.ts";
 export {
   computeFileLists,
   type FileLists,
@@ -32,14 +26,12 @@ export {
 export {
   type CompactionPlan,
   type CompactionPreparation,
-  type CompactionSkipReason,
   type PlanOptions,
   planCompaction,
   prepareCompaction,
 } from "./core/compaction/plan.ts";
 export type { Summarize, SummarizeReply, SummarizeRequest } from "./core/compaction/request-summary.ts";
 export {
-  type CompactionLimits,
   type CompactionSettings,
   DEFAULT_COMPACTION_SETTINGS,
   settingsForModel,
@@ -61,7 +53,6 @@ export {
 } from "./core/compaction/tokens.ts";
 export { serializeConversation } from "./core/compaction/transcript.ts";
 export { convertToLlm } from "./core/context/convert-to-llm.ts";
-export type { ModelChoice } from "./core/context/path-settings.ts";
 export { projectContextEntry, sessionEntryToContextMessages } from "./core/context/project-entry.ts";
 export {
   buildContextEntries,
@@ -73,10 +64,8 @@ export {
   type SessionProjection,
 } from "./core/context/session-context.ts";
 export { foldSystemMessages } from "./core/context/system-message.ts";
-export { repairToolPairs, type ToolPairRepair, type ToolPairsRepaired } from "./core/context/tool-pairs.ts";
+export { repairToolPairs, type ToolPairsRepaired } from "./core/context/tool-pairs.ts";
 export { calculateContextTokens } from "./core/context/usage.ts";
-export { failureLine } from "./core/facts/failure-text.ts";
-export { type EntryOutcome, outcomeOf } from "./core/facts/outcome.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./core/format/content.ts";
 export {
   type AnySessionEntry,
@@ -125,6 +114,5 @@ export { CURRENT_SESSION_VERSION } from "./core/format/version.ts";
 export { migrateSessionEntries } from "./core/jsonl/migrate.ts";
 export { parseSessionEntries } from "./core/jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./core/jsonl/read-session.ts";
-export type { HeaderDifference, MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
+export type { MergeConflict, MergeOptions, MergeReport } from "./core/merge/merge-plan.ts";
 export { type MergedContent, mergeSessionContents } from "./core/merge/merge-plan.ts";
-export type { MergeSide } from "./core/merge/merge-source.ts";

@@ -2,10 +2,7 @@ export type {
   PostgresClient,
   PostgresConnection,
   PostgresEmbedded,
-  PostgresNotification,
   PostgresPool,
-  PostgresQueries,
-  PostgresResult,
 } from "./stores/postgres/client.ts";
 export {
   type DeleteSessionsOptions,
@@ -16,7 +13,7 @@ export {
 export {
   type MigrateOptions,
   type MigrationResult,
-  migrate,
+  migrateDatabase,
   migrationSql,
 } from "./stores/postgres/migrate.ts";
 export {

@@ -7,14 +7,12 @@
 export {
   type RedactEverywhereOptions,
   type RedactedPlace,
-  redactText,
+  redactEverywhere,
   type StandingText,
   type TextRedaction,
 } from "./catalog/redaction/redact-text.ts";
-export type { PlaceKind } from "./catalog/redaction/text-places.ts";
-export { type EntryFacts, factsAfter, type SessionFacts } from "./core/facts/session-facts.ts";
-export { COMMUTING_TYPES, staleLeaf } from "./session/log/expected-leaf.ts";
-export { selectSessions } from "./stores/contract/select-sessions.ts";
+export type { SessionFacts } from "./core/facts/session-facts.ts";
+export { backendKit } from "./stores/contract/backend-kit.ts";
 export type {
   Amendment,
   AppendCondition,
@@ -22,10 +20,8 @@ export type {
   BackendListQuery,
   BackendSearchQuery,
   BackendSupport,
-  FactsWithUsage,
   FoundLine,
   LinePage,
-  ListPosition,
   NewEntryLine,
   NewLine,
   SessionBackend,
@@ -37,11 +33,11 @@ export type {
   ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
+  OpenOrCreateOptions,
   SearchInStoreOptions,
   SessionStore,
   StoreSupport,
 } from "./stores/contract/session-store.ts";
 export { copySession } from "./stores/contract/session-store.ts";
-export { sessionExists, sessionNotFound, writesLost } from "./stores/contract/store-errors.ts";
 export { type FileStoreOptions, fileStore } from "./stores/file/file-store.ts";
 export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote/remote-store.ts";

@@ -5,5 +5,5 @@
  */
 
 export { type FaultyBackend, faultyBackend } from "./stores/suite/faulty-backend.ts";
-export type { StoreFaults, StorePart, StoreUnderTest } from "./stores/suite/kit.ts";
+export type { StoreFaults, StoreUnderTest } from "./stores/suite/kit.ts";
 export { type SessionStoreSuiteOptions, sessionStoreSuite } from "./stores/suite/store-suite.ts";

@@ -12,19 +12,16 @@ import {
   type Amendment,
   type AppendCondition,
   type AppendReceipt,
-  COMMUTING_TYPES,
-  factsAfter,
+  backendKit,
   type NewEntryLine,
   type NewLine,
   type SessionBackend,
   type SessionFacts,
   type StoredLine,
-  selectSessions,
-  sessionExists,
-  sessionNotFound,
-  staleLeaf,
-  writesLost,
 } from "sessiontree/stores";
+
+const { commutingTypes, factsAfter, selectSessions, sessionExists, sessionNotFound, staleLeaf, writesLost } =
+  backendKit;
 
 /** The calls of an object store that are needed. GCS calls its conditions `x-goog-if-generation-match`. */
 export interface Objects {
@@ -109,7 +106,7 @@ function leafAfter(before: Head["leaf"], lines: readonly Line[]): Head["leaf"] {
   let leaf = [...before];
   for (const { entry } of lines) {
     if (entry === undefined) continue;
-    if (!COMMUTING_TYPES.includes(entry.type)) leaf = [];
+    if (!commutingTypes.includes(entry.type)) leaf = [];
     leaf.push(entry.id);
   }
   return leaf;

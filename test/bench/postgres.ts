@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { migrate, postgresStore } from "../../dist/postgres.js";
+import { migrateDatabase, postgresStore } from "../../dist/postgres.js";
 import { copySession, fileStore, type SessionStore } from "../../dist/stores.js";
 import { startServer } from "../postgres-server/support/server.ts";
 import { sqlBlocks } from "../stores/postgres/support/document-statements.ts";
@@ -320,7 +320,7 @@ mkdirSync(folder, { recursive: true });
 process.env["XDG_CACHE_HOME"] = join(folder, "cache");
 const client = new pg.Pool({ connectionString: url, max: 16 });
 try {
-  await migrate({ client });
+  await migrateDatabase({ client });
   const bench = {
     client,
     url,

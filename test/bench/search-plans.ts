@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { quoteNames } from "../../src/stores/postgres/names.ts";
 import { makeFoundLinesSql, searchSql } from "../../src/stores/postgres/queries.ts";
 import { sqlBlocks } from "../stores/postgres/support/document-statements.ts";
@@ -14,7 +14,7 @@ const { values } = parseArgs({ options: { sessions: { type: "string", default: "
 const sessions = Number(values.sessions);
 
 const client = await PGlite.create({ extensions: { pg_trgm } });
-await migrate({ client });
+await migrateDatabase({ client });
 for (const code of sqlBlocks("docs/postgres.md", "roles")) await client.exec(code);
 await client.query(
   `insert into sessiontree.sessions (id, cwd, project, created_ms, modified_ms)

@@ -131,7 +131,7 @@ describe.each(sessions)("%s", (name) => {
     expect(read.header).toEqual(session.getHeader());
     expect(read.leafId).toBe(session.getLeafId());
     expect(byLine(read.issues)).toEqual(byLine(session.issues));
-    const loaded = await SessionManager.load(`${FIXTURES}${name}`, { mode: "read-only" });
+    const loaded = await SessionManager.openAsync(`${FIXTURES}${name}`, { mode: "read-only" });
     expect(loaded.getEntries()).toEqual(read.entries);
     expect(loaded.getHeader()).toEqual(read.header);
   });

@@ -14,6 +14,13 @@ const PUBLIC = new Set(
   Object.values(parseFacts(readText(PUBLIC_NAMES_PATH))).flatMap((names) => Object.keys(Object(names))),
 );
 
+/** Tells whether a function is a member of a frozen object, such as a table that can be imported. */
+function isPartOfTable(node: ts.Node): node is ts.ShorthandPropertyAssignment {
+  if (!ts.isShorthandPropertyAssignment(node)) return false;
+  const call = node.parent.parent;
+  return ts.isCallExpression(call) && call.expression.getText() === "Object.freeze";
+}
+
 /** What functions the sources export, and the names of members and of what files hold, which mean something else. */
 function readNames(): { exported: Set<string>; others: Set<string> } {
   const exported = new Set<string>();
@@ -27,7 +34,10 @@ function readNames(): { exported: Set<string>; others: Set<string> } {
           if (isExported && node.name !== undefined) exported.add(node.name.text);
         }
         const isMember =
-          ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isMethodDeclaration(node);
+          ts.isPropertySignature(node) ||
+          ts.isMethodSignature(node) ||
+          ts.isMethodDeclaration(node) ||
+          isPartOfTable(node);
         if (isMember && ts.isIdentifier(node.name)) others.add(node.name.text);
         if (ts.isStringLiteral(node)) others.add(node.text);
       });

@@ -77,7 +77,7 @@ const CALLS: readonly [name: string, call: (options: Wrong) => unknown, wrong: R
     ],
     [
       "SessionManager.load",
-      (options) => SessionManager.load(path, options),
+      (options) => SessionManager.openAsync(path, options),
       { durability: ["no"], signal: [{}, "stop"], onProgress: [1] },
     ],
     [

@@ -15,6 +15,12 @@ import { readSources, readText } from "./support/repository.ts";
 
 const VALUES = /^(?:class|function|const|enum|namespace)/;
 
+/** Values that the entries export, each counted once. */
+const MAX_VALUES = 120;
+
+/** Names that the entries export, values and types, each counted once. */
+const MAX_NAMES = 360;
+
 function listedNames(entry: string): PublicNames {
   const pairs = Object.entries(member(parseFacts(readText(PUBLIC_NAMES_PATH)), entry));
   return Object.fromEntries(pairs.map(([name, kind]) => [name, String(kind)]));
@@ -23,6 +29,12 @@ function listedNames(entry: string): PublicNames {
 /** All at once: a program takes seconds to make. */
 const program = createEntriesProgram();
 const exportedNames = readPublicNames(program);
+
+/** Counts the names of several entries, each once. */
+function countNames(entries: Readonly<Record<string, PublicNames>>): { values: number; names: number } {
+  const kinds = new Map(Object.values(entries).flatMap((names) => Object.entries(names)));
+  return { values: [...kinds.values()].filter((kind) => VALUES.test(kind)).length, names: kinds.size };
+}
 
 /** What backends of others implement: `remoteStore` closes them. */
 const CLOSED_BY_US = ["SessionBackend"];
@@ -37,6 +49,12 @@ describe.each(Object.keys(ENTRIES))("%s", (entry) => {
     const listed = Object.entries(listedNames(entry)).filter(([, kind]) => VALUES.test(kind));
     expect(Object.keys(loaded).sort()).toEqual(listed.map(([name]) => name).sort());
   });
+});
+
+test(`are at most ${MAX_VALUES} values and ${MAX_NAMES} names: replace one before you add one`, () => {
+  const { values, names } = countNames(exportedNames);
+  expect(values).toBeLessThanOrEqual(MAX_VALUES);
+  expect(names).toBeLessThanOrEqual(MAX_NAMES);
 });
 
 test("whatever can be closed works with `await using`", () => {
@@ -61,6 +79,11 @@ test("every @param of the sources names a parameter", () => {
 });
 
 describe("the checks find", () => {
+  test("how many names there are, those of several entries once, and types of classes among the types", () => {
+    const one = { A: "class", b: "function", T: "interface", K: "type of class" };
+    expect(countNames({ one, two: { b: "function", c: "const and type" } })).toEqual({ values: 3, names: 5 });
+  });
+
   test("names that came, went, and changed", () => {
     const listed = { gone: "function", same: "class", turned: "const" };
     const exported = { same: "class", turned: "type", fresh: "interface" };

@@ -83,7 +83,7 @@ describe("a session whose file could not be made", () => {
     session.appendSessionInfo(SECRET);
     expect(() => session.appendMessage(user(SECRET))).toThrow("EIO");
     expect(readFileSync(path, "utf8")).toContain(SECRET);
-    session.redact(session.getEntries()[0]?.id ?? "");
+    session.redactEntry(session.getEntries()[0]?.id ?? "");
     isBroken = false;
     session.appendMessage(user("hello"));
     await session.close();
@@ -108,7 +108,7 @@ describe("where files have no numbers", () => {
     const path = place(sandbox(), "s.jsonl", lines(header()));
     const session = SessionManager.open(path, { fs });
     const id = session.appendMessage(user(SECRET));
-    session.redact(id);
+    session.redactEntry(id);
     expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
     session.appendMessage(user("after"));
     await session.close();
@@ -141,7 +141,7 @@ test("a walk goes on through redactions and appends that happen meanwhile, its o
   const walked: string[] = [];
   log?.readLines(log.index.tree.ordinals(), (ordinal, bytes) => {
     walked.push(JSON.parse(Buffer.from(bytes).toString()).id);
-    if (ordinal === 3 || ordinal === 30) session.redact(hex(ordinal + 7));
+    if (ordinal === 3 || ordinal === 30) session.redactEntry(hex(ordinal + 7));
     if (ordinal === 20) log.refresh();
     if (ordinal === 20) session.appendMessage(user("theirs"));
     if (ordinal === 20 || ordinal === 35) append(hex(0xffff0000 + ordinal));

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
 import { expect, test } from "vitest";
+import { foreignEntry } from "../support/messages.ts";
 import { IS_WINDOWS } from "../support/platform.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { names, place, sandbox } from "./support/sandbox.ts";
@@ -131,7 +132,7 @@ test.skipIf(IS_WINDOWS)("new folders are made to last before anything is put int
 
 test.skipIf(IS_WINDOWS).each([
   ["an upgrade", VERSION_1, 1, (session: SessionManager) => session.upgrade()],
-  ["a redaction", BRANCHED, 0, (session: SessionManager) => session.redact("00000002")],
+  ["a redaction", BRANCHED, 0, (session: SessionManager) => session.redactEntry("00000002")],
 ])("%s is waited for before and after it takes the name", (_name, content, backups, replace) => {
   const path = place(sandbox(), "s.jsonl", content);
   const witness = new Witness();
@@ -204,7 +205,9 @@ test("nothing is on disk before the first message, and everything with it", asyn
     expect(existsSync(path)).toBe(false);
     const message = { role, content: "one", timestamp: 0 };
     const assistant = { api: "a", provider: "acme", model: "m1", stopReason: "stop" };
-    session.append({ type: "message", message: role === "user" ? message : { ...message, ...assistant } });
+    session.append(
+      foreignEntry({ type: "message", message: role === "user" ? message : { ...message, ...assistant } }),
+    );
     expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(5);
     expect(onDisk(path).getEntries()).toEqual(session.getEntries());
   }

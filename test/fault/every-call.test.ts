@@ -94,7 +94,10 @@ const operations: readonly Operation[] = [
     leaves: SESSION,
     run(attempt) {
       const session = attempt.use(SessionManager.open(attempt.path, attempt.options));
-      const drafts = ["one", "two", "three"].map((text) => ({ type: "message", message: user(text) }));
+      const drafts = ["one", "two", "three"].map((text) => ({
+        type: "message" as const,
+        message: user(text),
+      }));
       attempt.acknowledged.push(
         ...session.appendAll(drafts),
         ...session.appendAll(drafts, { parentId: null }),
@@ -153,7 +156,7 @@ const operations: readonly Operation[] = [
     leaves: SESSION,
     run(attempt) {
       const session = attempt.use(SessionManager.open(attempt.path, attempt.options));
-      attempt.acknowledged.push(session.redact("00000002"));
+      attempt.acknowledged.push(session.redactEntry("00000002"));
       attempt.say("one");
     },
   },

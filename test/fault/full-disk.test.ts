@@ -59,7 +59,7 @@ describe("a disk that is really full", () => {
 
     // Nothing that needs a second file is begun in earnest, and nothing is left of it.
     for (const attempt of [
-      () => session.redact(getIds(session)[0] ?? ""),
+      () => session.redactEntry(getIds(session)[0] ?? ""),
       () => session.createBranchedSession(session.getLeafId() ?? ""),
       () => SessionManager.create("/project", disk).appendMessage(user("another")),
     ]) {

@@ -133,7 +133,7 @@ async function killUpgrading(folder: string, call: number): Promise<"old" | "new
   // It may have died between the append and the word of it.
   expect(texts.filter((text) => text !== "after")).toEqual(["first", "second", "third", "next"]);
   // What it has left holds text that can be redacted, and so it goes before that.
-  next.redact(next.getLeafId() ?? "");
+  next.redactEntry(next.getLeafId() ?? "");
   expect(litter(folder), `killed at call ${call}`).toEqual([]);
   return isOld ? "old" : "new";
 }

@@ -360,7 +360,9 @@ describe("a file that is not what it was", () => {
   test("gives no body of another entry to a session that does not hold it open", () => {
     const session = SessionManager.open(stage.path);
     const other = SessionManager.open(stage.path);
-    other.redact("0000000a", "a much longer text than there was before, so that all lines stand elsewhere");
+    other.redactEntry("0000000a", {
+      replacement: "a much longer text than there was before, so that all lines stand elsewhere",
+    });
     expect(getTexts(session.getEntries()).slice(1, 4)).toEqual(["b", "c", "d"]);
     expect(session.getEntry("0000000a")).toMatchObject({ message: { content: /longer/ } });
   });
@@ -369,7 +371,7 @@ describe("a file that is not what it was", () => {
     const held = stage.session.getEntry("0000000a");
     const kept = stage.session.getEntry("0000000b");
     expect(held).toMatchObject({ message: { content: "a" } });
-    SessionManager.open(stage.path).redact("0000000a");
+    SessionManager.open(stage.path).redactEntry("0000000a");
     stage.session.refresh();
     expect(stage.session.getEntry("0000000a")).toMatchObject({ message: { content: "[redacted]" } });
     expect(JSON.stringify(stage.session.buildSessionContext())).toContain("[redacted]");
@@ -393,7 +395,7 @@ describe("a file that is replaced at the very moment of an append", () => {
 
   test("by a redaction has the entry when that is done", () => {
     const redacting = atRename(stage.path, () => stage.say("in between"));
-    redacting.redact("0000000a");
+    redacting.redactEntry("0000000a");
     expect(stage.texts()).toEqual(["[redacted]", "b", "c", "d", "in between"]);
     stage.say("after");
     expect(stage.texts()).toEqual(["[redacted]", "b", "c", "d", "in between", "after"]);
@@ -441,7 +443,7 @@ describe.skipIf(IS_WINDOWS)("a session that was deleted", () => {
 
   test("is not made anew in the mode in which it must exist, however it has gone", () => {
     rmSync(stage.path);
-    const draft = { type: "custom", customType: "note" };
+    const draft = { type: "custom" as const, customType: "note" };
     expect(codeOf(() => stage.session.append(draft, { mustExist: true }))).toBe("SESSION_NOT_FOUND");
     expect(codeOf(() => stage.session.appendAll([draft, draft], { mustExist: true }))).toBe(
       "SESSION_NOT_FOUND",

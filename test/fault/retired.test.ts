@@ -170,7 +170,7 @@ describe("a retired file", () => {
     const path = place(sandbox(), "s.jsonl", SESSION);
     const writer = SessionManager.open(path);
     writer.appendMessage(user("one"));
-    SessionManager.open(path).redact("0000000a");
+    SessionManager.open(path).redactEntry("0000000a");
     rmSync(path);
     expect(() => writer.appendMessage(user("two"))).toThrow(
       expect.objectContaining({ code: "SESSION_NOT_FOUND" }),
@@ -184,7 +184,7 @@ describe("a retired file", () => {
     const session = SessionManager.open(path);
     session.appendMessage(user("one"));
     act(session);
-    SessionManager.open(path).redact("0000000a");
+    SessionManager.open(path).redactEntry("0000000a");
     return session;
   }
 
@@ -222,7 +222,7 @@ describe("a retired file", () => {
     );
   });
 
-  test.each(["open", "load"] as const)(
+  test.each(["open", "openAsync"] as const)(
     "is not what a session goes on with that began to read it: %s",
     async (how) => {
       for (let at = 1, all = 1; at <= all; at++) {
@@ -231,7 +231,7 @@ describe("a retired file", () => {
         const fs = watchedFs(() => {
           if (++calls !== at) return;
           const old = openSync(path, "a");
-          SessionManager.open(path).redact("0000000a");
+          SessionManager.open(path).redactEntry("0000000a");
           // Its writer dies before it writes the line to the new file.
           writeSync(old, lines(message("0000000f", "0000000a", "written late")));
           closeSync(old);

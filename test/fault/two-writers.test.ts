@@ -176,7 +176,7 @@ describe("a new file that could not be made durable", () => {
           if (name !== "fsyncSync" || id !== undefined || !existsSync(path)) return;
           const other = SessionManager.open(path);
           id = other.appendMessage(user("by another"));
-          if (isReplaced) other.redact(other.appendMessage(user("secret")));
+          if (isReplaced) other.redactEntry(other.appendMessage(user("secret")));
           throw Object.assign(new Error("injected"), { code: "EIO" });
         }),
       });

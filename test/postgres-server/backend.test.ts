@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { migrate, readSchemaVersion, SCHEMA_VERSION } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase, readSchemaVersion, SCHEMA_VERSION } from "../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { compareWithMemory } from "../stores/postgres/support/compare-backends.ts";
 import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
@@ -7,7 +7,7 @@ import { cluster } from "./support/cluster.ts";
 
 const place = cluster();
 
-beforeAll(() => migrate({ client: place.pool() }));
+beforeAll(() => migrateDatabase({ client: place.pool() }));
 
 test("the server does what the backend in memory does, whatever is asked of both", async () => {
   const client = place.pool();
@@ -18,12 +18,12 @@ test("the server does what the backend in memory does, whatever is asked of both
 test("tables are made once, however many hosts start at the same time", async () => {
   const schema = 'eight "hosts"';
   const results = await Promise.all(
-    Array.from({ length: 8 }, () => migrate({ client: place.pool({ max: 1 }), schema })),
+    Array.from({ length: 8 }, () => migrateDatabase({ client: place.pool({ max: 1 }), schema })),
   );
   expect(results.map(({ from }) => from).sort()).toEqual([0, ...Array(7).fill(SCHEMA_VERSION)]);
   expect(await readSchemaVersion({ client: place.pool(), schema })).toBe(SCHEMA_VERSION);
   await Promise.all(
-    [0, SCHEMA_VERSION, 0].map((to) => migrate({ client: place.pool({ max: 1 }), schema, to })),
+    [0, SCHEMA_VERSION, 0].map((to) => migrateDatabase({ client: place.pool({ max: 1 }), schema, to })),
   );
 });
 
@@ -77,7 +77,7 @@ test("others are told over a connection of its own, and again after it was lost"
   const end = new AbortController();
   let tell: () => void = () => undefined;
   const told = () => new Promise<void>((resolve) => (tell = resolve));
-  await reader.subscribe?.("told", () => tell(), end.signal);
+  await reader.subscribe?.("told", () => tell(), end);
 
   let next = told();
   await writer.append("told", [messageLine("000000a1", null)]);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { cluster } from "./support/cluster.ts";
 
@@ -29,8 +29,10 @@ test("a certificate of another host is refused, and one that the client knows is
   const poolFor = (servername: string) =>
     new pg.Pool({ connectionString: place.server.url(), ssl: { ca, servername } });
   const [wrong, right] = [poolFor("elsewhere.example"), poolFor("localhost")];
-  await expect(migrate({ client: wrong })).rejects.toMatchObject(refusal("ERR_TLS_CERT_ALTNAME_INVALID"));
-  await migrate({ client: right });
+  await expect(migrateDatabase({ client: wrong })).rejects.toMatchObject(
+    refusal("ERR_TLS_CERT_ALTNAME_INVALID"),
+  );
+  await migrateDatabase({ client: right });
   const store = postgresStore({ client: right });
   await store.create({ cwd: "/project", createAtOnce: true }).close();
   await store.close();

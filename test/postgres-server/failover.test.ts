@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SessionManager } from "../../src/session/manager/session-manager.ts";
 import type { SessionStore } from "../../src/stores/contract/session-store.ts";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { cluster } from "./support/cluster.ts";
@@ -20,7 +20,7 @@ const standbys: Server[] = [];
 const stores: SessionStore[] = [];
 
 beforeAll(async () => {
-  await migrate({ client: place.pool() });
+  await migrateDatabase({ client: place.pool() });
   address = await startProxy(place.server.host, place.server.port);
   primary = place.server;
 });
@@ -99,7 +99,7 @@ test("a standby that was behind takes over: what live processes hold is appended
   const heldElsewhere = openStore();
   await heldElsewhere.delete("deleted");
   const redacting = await heldElsewhere.open("redacted");
-  redacting.redact(secret);
+  redacting.redactEntry(secret);
   await redacting.flush();
 
   const restored: string[] = [];

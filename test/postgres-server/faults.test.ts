@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSessionError } from "../../src/core/format/errors.ts";
 import type { SessionManager } from "../../src/session/manager/session-manager.ts";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { cluster } from "./support/cluster.ts";
@@ -12,7 +12,7 @@ const place = cluster();
 let proxy: TcpProxy;
 
 beforeAll(async () => {
-  await migrate({ client: place.pool() });
+  await migrateDatabase({ client: place.pool() });
   proxy = await startProxy(place.server.host, place.server.port);
 });
 

@@ -1,4 +1,4 @@
-import { migrate, postgresStore } from "sessiontree/postgres";
+import { migrateDatabase, postgresStore } from "sessiontree/postgres";
 import { validateSaver } from "../interop/adapters/support/langgraph-validation.ts";
 import { testOtherProcesses } from "../interop/adapters/support/other-processes.ts";
 import { cluster } from "./support/cluster.ts";
@@ -9,7 +9,7 @@ let schemas = 0;
 /** Makes a schema with tables that nothing else uses. */
 async function newSchema() {
   const options = { client: place.pool({ max: 2 }), schema: `langgraph_${++schemas}` };
-  await migrate(options);
+  await migrateDatabase(options);
   return options;
 }
 

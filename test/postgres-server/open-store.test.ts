@@ -23,7 +23,7 @@ async function ids(url: string): Promise<string[]> {
 
 test("an address opens a store, its schema, and its tenant", async () => {
   const url = place.server.url();
-  await expect(ids(url)).rejects.toThrow(/call migrate\(\)/);
+  await expect(ids(url)).rejects.toThrow(/call migrateDatabase\(\)/);
   const made = await openPostgresStore(`${url}?schema=my%20sessions&tenant=acme`, { migrate: true });
   const session = made.create({ cwd: "/project", id: "one", createAtOnce: true });
   await session.close();

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
@@ -23,7 +23,7 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
 
   beforeAll(async () => {
     bouncer = await startPgBouncer(place.server);
-    await migrate({ client: poolOf("transactions") });
+    await migrateDatabase({ client: poolOf("transactions") });
   });
 
   afterAll(async () => {
@@ -57,13 +57,13 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
     await writer.create(makeSessionFacts("told"), yieldPieces([headerLine("told")]));
     const end = new AbortController();
     const deaf = new PostgresBackend({ client: poolOf("transactions") });
-    await expect(deaf.subscribe?.("told", () => undefined, end.signal)).rejects.toThrow(/pooler/);
+    await expect(deaf.subscribe?.("told", () => undefined, end)).rejects.toThrow(/pooler/);
     const hearing = new PostgresBackend({ client: poolOf("sessions") });
     let tell: () => void = () => undefined;
     const told = new Promise<void>((resolve) => {
       tell = resolve;
     });
-    await hearing.subscribe?.("told", () => tell(), end.signal);
+    await hearing.subscribe?.("told", () => tell(), end);
     await writer.append("told", [messageLine("000000a1", null)]);
     await told;
     end.abort();

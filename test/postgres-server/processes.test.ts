@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { beforeAll, expect, test } from "vitest";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { cluster } from "./support/cluster.ts";
@@ -10,7 +10,7 @@ import { expectSound, readEntries } from "./support/session-checks.ts";
 
 const place = cluster();
 
-beforeAll(() => migrate({ client: place.pool() }));
+beforeAll(() => migrateDatabase({ client: place.pool() }));
 
 const script = new URL("./support/writer.ts", import.meta.url).pathname;
 

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { all } from "../../src/stores/suite/kit.ts";
@@ -13,7 +13,7 @@ const RETRIES = { minRetryMs: 5, maxRetryMs: 20, giveUpAfterMs: 60_000 };
 let observer: pg.Client;
 
 beforeAll(async () => {
-  await migrate({ client: place.pool() });
+  await migrateDatabase({ client: place.pool() });
   // Where there is nothing to search, the server does not even begin.
   const backend = new PostgresBackend({ client: place.pool() });
   await backend.create(
@@ -117,18 +117,18 @@ test("the index for searching is built while others append, by one of several ho
   const session = store.create({ cwd: "/project", createAtOnce: true });
   session.appendMessage({ role: "user", content: "needle", timestamp: 1 });
   await session.flush();
-  await migrate({ client: place.pool(), searchIndex: false });
+  await migrateDatabase({ client: place.pool(), searchIndex: false });
   // The build waits for those who read before it began.
   await observer.query("begin isolation level repeatable read");
   await observer.query("select 1 from sessiontree.lines");
-  const building = migrate({ client: place.pool(), searchIndex: true });
+  const building = migrateDatabase({ client: place.pool(), searchIndex: true });
   const other = new pg.Client(place.server.url());
   await other.connect();
   const isBuilding = async () =>
     (await other.query("select 1 from pg_stat_activity where query like 'create index concurrently%'"))
       .rowCount;
   while (!(await isBuilding())) await new Promise(setImmediate);
-  await migrate({ client: place.pool(), searchIndex: true });
+  await migrateDatabase({ client: place.pool(), searchIndex: true });
   for (let i = 0; i < 20; i++) {
     session.appendMessage({ role: "user", content: `needle ${i}`, timestamp: 1 });
     await session.flush();
@@ -146,7 +146,7 @@ test("the index for searching is built while others append, by one of several ho
 test("on a standby one is told to go to the primary", async () => {
   const standby = await place.server.startStandby();
   const pool = new pg.Pool({ connectionString: standby.url() });
-  await expect(migrate({ client: pool, schema: "elsewhere" })).rejects.toThrow(
+  await expect(migrateDatabase({ client: pool, schema: "elsewhere" })).rejects.toThrow(
     "use the address of the primary",
   );
   const backend = new PostgresBackend({ client: pool, schema: "elsewhere" });

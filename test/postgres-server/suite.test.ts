@@ -1,11 +1,11 @@
 import { beforeAll, describe } from "vitest";
-import { migrate } from "../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { postgresSuite } from "../stores/postgres/support/suite.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster({ max_connections: "400" });
 
-beforeAll(() => migrate({ client: place.pool() }));
+beforeAll(() => migrateDatabase({ client: place.pool() }));
 
 describe("told by the server", () => postgresSuite(() => place.pool({ max: 3 }), true));
 

@@ -60,7 +60,7 @@ function take(one: Step, number: number, tested: Used, other: Used, path: string
   else if (one === "other appends") other.append(text);
   else if (one === "other redacts") {
     const { id } = other.session.getEntries()[0] ?? { id: "" };
-    other.acknowledged.push(other.session.redact(id));
+    other.acknowledged.push(other.session.redactEntry(id));
   } else if (one === "program appends") {
     appendFileSync(
       path,

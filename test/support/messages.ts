@@ -1,4 +1,11 @@
-import type { AssistantMessage, ToolCall, ToolResultMessage, Usage, UserMessage } from "sessiontree";
+import type {
+  AssistantMessage,
+  ToolCall,
+  ToolResultMessage,
+  UnknownEntry,
+  Usage,
+  UserMessage,
+} from "sessiontree";
 
 /** Returns a text whose estimate is exactly `count` tokens. */
 export function tokens(count: number, letter = "x"): string {
@@ -56,4 +63,12 @@ export function toolResult(toolCallId: string, text: string, isError = false): T
     isError,
     timestamp: 1,
   };
+}
+
+/** Returns an entry as of another session, which may hold anything and is copied unchanged. */
+export function foreignEntry(fields: {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}): UnknownEntry {
+  return { id: "0f0f0f0f", parentId: null, timestamp: "2026-02-03T22:52:06.410Z", ...fields };
 }

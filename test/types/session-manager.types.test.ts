@@ -186,6 +186,8 @@ describe("an extension written against pi", () => {
 
 test("our SessionManager is all that extension state needs", () => {
   expectTypeOf<SessionManager>().toExtend<StateSession>();
+  expectTypeOf<ReadonlySessionManager>().toExtend<StateSession>();
+  expectTypeOf<PiReadonlySessionManager>().toExtend<StateSession>();
   const todo = defineEntryType("todo", z.object({ open: z.array(z.string()) }));
   const session = SessionManager.inMemory("/work");
   todo.append(session, { open: ["test"] });

@@ -121,7 +121,7 @@ export interface SearchFilters {
    */
   readonly path?: string;
   /**
-   * Only failures, as `outcomeOf` tells them; words are also looked for in the tool's name and in the arguments of its call.
+   * Only failures, those of tools, commands and models; words are also looked for in the tool's name and in the arguments of its call.
    * Default false.
    */
   readonly failed?: boolean;

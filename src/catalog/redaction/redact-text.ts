@@ -123,12 +123,12 @@ export interface TextRedaction {
  * Each changed session gets one record of the entries that held the text. Files of other programs, such as the transcript that a
  * session was imported from, are not changed: the result names them. Nothing brings the text back. If it ends early, run it again.
  *
- * @param matching - A text, or an expression. Compared as `SessionManager.redactText` does.
+ * @param matching - A text, or an expression. Compared as `SessionManager.redactEverywhere` does.
  * @throws {TypeError} If it matches the empty text or the replacement, takes exponential time, or an option is invalid.
  * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND` for one of `paths`, `ABORTED`, or `STORE_UNAVAILABLE`.
  * @remarks Cost: O(bytes of all these), three times.
  */
-export function redactText(
+export function redactEverywhere(
   matching: string | RegExp,
   options: RedactEverywhereOptions = {},
 ): Promise<TextRedaction> {

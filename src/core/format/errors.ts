@@ -82,9 +82,12 @@ export function makeEntryNotFoundError(entryId: string): SessionError {
  * Tells whether a caught value is a `SessionError`, also one of another copy of this package.
  *
  * @param error - Whatever was caught.
- * @param code - If given, the code it must have.
+ * @param code - If given, the code it must have; the compiler then knows it.
  */
-export function isSessionError(error: unknown, code?: SessionErrorCode): error is SessionError {
+export function isSessionError<Code extends SessionErrorCode = SessionErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is SessionError & { readonly code: Code } {
   if (!(error instanceof Error) || !(BRAND in error)) return false;
   return code === undefined || ("code" in error && error.code === code);
 }

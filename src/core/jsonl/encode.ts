@@ -25,6 +25,15 @@ export function encodeAnyRecord(record: object, note: NoteReplaced = () => undef
   }
 }
 
+/** Encodes a record like `encodeAnyRecord`; `replaced` is the first thing that JSON cannot hold, and its place. */
+export function encodeLiveRecord(record: object): { readonly text: string; readonly replaced?: string } {
+  let replaced: string | undefined;
+  const text = encodeAnyRecord(record, (what, path) => {
+    replaced ??= `${what} at ${path}`;
+  });
+  return { text, ...(replaced !== undefined && { replaced }) };
+}
+
 /** Encodes a value that was read from JSON, at any depth; undefined becomes null. */
 export function encodeParsed(value: unknown): string {
   try {

@@ -16,6 +16,6 @@ export function followClears(session: SessionManager, customType: string): () =>
     if (mark !== undefined) session.branch(mark.id);
   });
   return async () => {
-    await session.pull();
+    await session.refreshAsync();
   };
 }

@@ -132,7 +132,7 @@ export class OpenSessions<State extends EntryTaker> {
     const path = open.session.getSessionFile();
     try {
       if (path !== undefined && !isThere(path)) throw sessionNotFound(id);
-      await open.session.pull();
+      await open.session.refreshAsync();
       this.#open.delete(id);
       this.#open.set(id, open);
       return open;

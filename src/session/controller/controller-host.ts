@@ -83,7 +83,7 @@ export function findFirstAppended({ session, leafId }: BranchSnapshot): string |
 function isOnBranch(session: SessionManager, id: string | null): boolean {
   const leafId = session.getLeafId();
   if (id === null || leafId === null) return id === leafId;
-  return session.commonAncestor(id, leafId) === id;
+  return session.getCommonAncestorId(id, leafId) === id;
 }
 
 function findLatestCompactionId(session: SessionManager): string | undefined {

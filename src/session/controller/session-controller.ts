@@ -10,7 +10,7 @@ import {
   SIGNAL,
   TEXT,
 } from "../../core/format/options.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
+import { exportBranch, type SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
 import { type CompactCommandOptions, Compactor, type CompletedCompaction } from "./compact.ts";
 import {
@@ -24,7 +24,6 @@ import { SessionHooks } from "./hooks.ts";
 import { type NavigateTreeOptions, type NavigateTreeResult, navigateTree } from "./navigate.ts";
 import { collectStats, type SessionStats, type StatsOptions } from "./stats.ts";
 import {
-  type ForkOptions,
   type ForkResult,
   forkEntry,
   newSession,
@@ -148,10 +147,14 @@ export class SessionController {
   /**
    * `/fork`: copies the path up to an entry into a new session, and switches to it.
    *
-   * @param entryId - With `position: "before"` a user message, whose text is returned for editing.
+   * @param entryId - With `position: "before"`, the default, a user message, whose text is returned for editing. With `"at"`, the
+   *   last entry of the fork.
    * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command was faster.
    */
-  async fork(entryId: string, options: ForkOptions = {}): Promise<ForkResult> {
+  async fork(
+    entryId: string,
+    options: { readonly position?: "before" | "at" | undefined } = {},
+  ): Promise<ForkResult> {
     return this.#arrived(await forkEntry(this.#host, entryId, options));
   }
 
@@ -244,7 +247,7 @@ export class SessionController {
    * @remarks Cost: O(branch).
    */
   exportJsonl(path: string): string {
-    return this.session.exportBranch(path);
+    return exportBranch(this.session, path);
   }
 
   /** Resets the state kept per session. */

@@ -5,7 +5,7 @@ import { assertOptions, makeChoiceRule, SIGNAL, TEXT } from "../../core/format/o
 import { callIfPresent } from "../fs/file-system.ts";
 import { toAbsolutePath } from "../log/session-paths.ts";
 import { sessionNotFound } from "../manager/open-session.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
+import { loadSessionBeside, newSessionBeside, type SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
 import { type ControllerHost, requireEntry } from "./controller-host.ts";
 import type { SessionHookEvents } from "./hook-events.ts";
@@ -30,7 +30,7 @@ export interface SwitchResult {
 export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
-  return goTo(host, "new", from, from.createSibling(options));
+  return goTo(host, "new", from, newSessionBeside(from, options));
 }
 
 /** Switches to the session of a file; see `SessionController.switchSession`. */
@@ -50,7 +50,7 @@ export async function switchSession(
   // The file may be gone by now, and would be opened as a new session.
   findTarget();
   const load = () =>
-    from.loadSibling(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
+    loadSessionBeside(from, target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
   if (isSameSessionFile(target, from.getSessionFile())) {
     assertFolder(cwd ?? from.getCwd(), target, from);
     await current.replace({ reason: "resume", from, path: target, open: load });
@@ -117,12 +117,6 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
   );
 }
 
-/** Where a fork ends. */
-export interface ForkOptions {
-  /** `before` (default): before a user message, to be edited and sent again. `at`: with the entry. */
-  readonly position?: "before" | "at" | undefined;
-}
-
 /** The result of a fork. */
 export interface ForkResult extends SwitchResult {
   /** Text of the user message that the fork ends before, to be edited and sent again. */
@@ -140,22 +134,17 @@ interface ForkPoint {
 export async function forkEntry(
   host: ControllerHost,
   entryId: string,
-  options: ForkOptions,
+  options: { readonly position?: "before" | "at" | undefined },
 ): Promise<ForkResult> {
   assertOptions(options, { position: makeChoiceRule("before", "at") });
   const { position = "before" } = options;
   const from = host.current.session;
   const { leafId, selectedText } = forkPoint(from, entryId, position);
   if (await isCancelled(host, "session_before_fork", { entryId, position })) return { cancelled: true };
-  const next = leafId === null ? makeEmptyFork(from) : from.forkSibling(leafId);
+  const next = from.fork({ at: leafId });
   if (!next.isPersisted()) host.copied.set(next, new Set(next.getPathIds()));
   const result = await goTo(host, "fork", from, next);
   return { ...result, ...(selectedText !== undefined && { selectedText }) };
-}
-
-function makeEmptyFork(from: SessionManager): SessionManager {
-  const parentSession = from.getSessionFile();
-  return from.createSibling(parentSession === undefined ? {} : { parentSession });
 }
 
 function forkPoint(session: SessionManager, entryId: string, position: "before" | "at"): ForkPoint {

@@ -5,7 +5,7 @@ import { isSessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
-import { encodeAnyRecord } from "../../core/jsonl/encode.ts";
+import { encodeAnyRecord, encodeLiveRecord } from "../../core/jsonl/encode.ts";
 import { DAMAGED_TYPE, decodeEntryAt, makeDamagedEntry } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
@@ -162,23 +162,40 @@ export class EntryCache {
       const there = tree.find(before.idAt(ordinal));
       if (there !== NONE) held.set(there, one);
     }
-    const ordinals = [...held.keys()].sort((a, b) => a - b);
     try {
-      this.#readTexts(ordinals, (ordinal, text) => {
-        const record = parseRecord(text);
-        const written = record && decodeEntryAt(record, tree, ordinal, this.#log.index);
-        const { entry, message } = held.get(ordinal) ?? {};
-        if (written === undefined) return;
-        if (entry !== undefined && encodeAnyRecord(written) === encodeAnyRecord(entry)) {
-          this.remember(ordinal, entry, text.length, live.has(entry));
-        } else if (hasSameMessage(written, message)) {
-          this.remember(ordinal, withMessage(written, message), text.length);
-        }
-      });
+      this.#adoptEqual(held, (entry) => live.has(entry));
     } catch (error) {
       // Entries that cannot be read now are not taken over; asking for them gives the reason.
       if (!isSessionError(error)) throw error;
     }
+  }
+
+  /** Takes over the objects that the lines in memory were made of; those that JSON cannot hold, for good. */
+  adoptGiven(given: readonly AnySessionEntry[]): void {
+    const { tree } = this.#log.index;
+    const held = new Map<number, Held>();
+    for (const entry of given) {
+      const ordinal = tree.find(entry.id);
+      if (ordinal !== NONE) held.set(ordinal, { entry, message: getMessage(entry) });
+    }
+    this.#adoptEqual(held, (entry) => encodeLiveRecord(entry).replaced !== undefined);
+  }
+
+  /** Takes over each entry, or else its message, whose line says the same. */
+  #adoptEqual(held: ReadonlyMap<number, Held>, isLive: (entry: AnySessionEntry) => boolean): void {
+    const { index } = this.#log;
+    const ordinals = [...held.keys()].sort((a, b) => a - b);
+    this.#readTexts(ordinals, (ordinal, text) => {
+      const record = parseRecord(text);
+      const written = record && decodeEntryAt(record, index.tree, ordinal, index);
+      const { entry, message } = held.get(ordinal) ?? {};
+      if (written === undefined) return;
+      if (entry !== undefined && encodeAnyRecord(written) === encodeAnyRecord(entry)) {
+        this.remember(ordinal, entry, text.length, isLive(entry));
+      } else if (hasSameMessage(written, message)) {
+        this.remember(ordinal, withMessage(written, message), text.length);
+      }
+    });
   }
 
   /** Replaces cached entries that got another parent; their messages stay the same objects. */

@@ -1,10 +1,11 @@
 import { getMessageFields } from "../../core/context/entry-fields.ts";
-import type { ContextEditableContent, SessionEntry } from "../../core/format/entry.ts";
+import { type ContextEditableContent, isKnownEntryType, type SessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { findConverter } from "../../core/format/foreign-form.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { findMessageProblems, findStoredMessageProblems } from "../../core/format/message-check.ts";
 import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
+import type { EntryFields } from "./entry-draft.ts";
 
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 
@@ -44,22 +45,78 @@ function getAdvice(message: unknown): string {
 /** Types with a meaning of their own in a file, which callers must not use. */
 const RESERVED_TYPES: ReadonlySet<unknown> = new Set(["", "session", "leaf"]);
 
-/** Refuses what is not a draft of an entry: without a type, of a reserved one, or a message entry without a message. */
-export function assertDraft(draft: unknown): void {
-  const type = isJsonRecord(draft) ? draft["type"] : undefined;
-  if (typeof type !== "string" || RESERVED_TYPES.has(type)) {
+const isText = (value: unknown) => typeof value === "string";
+
+const isContent = (value: unknown) => isText(value) || (Array.isArray(value) && value.every(isBlock));
+
+const isBlock = (block: unknown) => isJsonRecord(block) && isText(block["type"]);
+
+const isReplacement = (value: unknown) =>
+  value === null || (isJsonRecord(value) && isContent(value["content"]));
+
+/** Fields that readers need of an entry, and what these hold. */
+const NEEDED_FIELDS: {
+  readonly [type in SessionEntry["type"]]: { readonly [field: string]: (value: unknown) => boolean };
+} = {
+  message: {},
+  thinking_level_change: { thinkingLevel: isText },
+  model_change: { provider: isText, modelId: isText },
+  usage: { kind: isText, provider: isText, model: isText, usage: isJsonRecord },
+  compaction: { summary: isText, firstKeptEntryId: isText },
+  branch_summary: { summary: isText },
+  custom: { customType: isText },
+  custom_message: { customType: isText, content: isContent },
+  context_edit: { targetId: isText, replacement: isReplacement },
+  label: { targetId: isText },
+  session_info: {},
+};
+
+/**
+ * Returns the fields of a draft.
+ *
+ * An entry of another session may be malformed, and is copied unchanged, unless it would empty the context.
+ *
+ * @throws {TypeError} If it has no type, a reserved one, or its message is none.
+ * @throws {SessionError} `ENTRY_INVALID` if its type is unknown, or it lacks what readers need.
+ */
+export function toEntryFields(draft: unknown): EntryFields {
+  const { unknownType, ...rest } = isJsonRecord(draft) ? draft : {};
+  const type = unknownType === undefined ? rest["type"] : unknownType;
+  if (!isJsonRecord(draft) || typeof type !== "string" || RESERVED_TYPES.has(type)) {
     throw new TypeError('An entry needs a type of its own; "session" and "leaf" are taken by the format.');
   }
-  // An entry of another session may be malformed, and is copied unchanged.
-  if (type === "message" && isJsonRecord(draft)) assertMessage(draft["message"], findStoredMessageProblems);
+  const isCopy = isText(draft["id"]) && isText(draft["timestamp"]);
+  if (isKnownEntryType(type) === (unknownType !== undefined) && !isCopy) throw makeWrongTypeError(type);
+  if (isKnownEntryType(type)) assertNeeded(type, draft, isCopy);
+  if (type === "message")
+    assertMessage(draft["message"], isCopy ? findStoredMessageProblems : findMessageProblems);
+  return unknownType === undefined ? { ...draft, type } : { ...rest, type };
+}
+
+function makeWrongTypeError(type: string): SessionError {
+  const named = JSON.stringify(type);
+  const message = isKnownEntryType(type)
+    ? `Pass ${named} as type, not as unknownType.`
+    : `There is no entry type ${named}. Correct it, or pass { unknownType: ${named}, … } for an entry of your own.`;
+  return new SessionError("ENTRY_INVALID", message, { details: { type } });
+}
+
+function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boolean): void {
+  // A compaction without them would empty the context; other writers keep messages instead of naming the first.
+  if (isCopy && (type !== "compaction" || Array.isArray(draft["retainedTail"]))) return;
+  for (const [field, fits] of Object.entries(NEEDED_FIELDS[type])) {
+    if (fits(draft[field])) continue;
+    throw new SessionError(
+      "ENTRY_INVALID",
+      `A draft of type ${type} needs a valid ${field}; docs/format.md lists its fields.`,
+      { details: { type, field } },
+    );
+  }
 }
 
 /** Refuses what cannot replace a message's content: all but null and what has a text or a list of blocks. */
 export function assertReplacement(replacement: unknown): void {
-  if (replacement === null) return;
-  const content = isJsonRecord(replacement) ? replacement["content"] : undefined;
-  const isBlock = (block: unknown) => isJsonRecord(block) && typeof block["type"] === "string";
-  if (typeof content === "string" || (Array.isArray(content) && content.every(isBlock))) return;
+  if (isReplacement(replacement)) return;
   throw new TypeError("A replacement is null or { content }, with a text or a list of content blocks.");
 }
 

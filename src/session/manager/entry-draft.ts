@@ -1,4 +1,10 @@
-import type { AnySessionEntry, SessionEntryBase } from "../../core/format/entry.ts";
+import type {
+  AnySessionEntry,
+  SessionEntry,
+  SessionEntryBase,
+  SessionMessageEntry,
+  UnknownEntry,
+} from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import type {
@@ -8,11 +14,31 @@ import type {
 } from "../../core/format/message.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../core/format/redaction.ts";
 
-/** An entry before it has an id, a parent and a time. An entry of another session is accepted and gets new ones. */
-export type EntryDraft = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;
+/** Fields of an entry without its head. Programs keep facts of their own in `details`. */
+type Headless<Entry> = Entry extends SessionMessageEntry
+  ? { readonly type: "message"; readonly message: StoredMessage; readonly details?: unknown }
+  : Entry extends SessionEntryBase
+    ? Omit<Entry, "id" | "parentId" | "timestamp"> & { readonly details?: unknown }
+    : never;
+
+/**
+ * An entry before it has an id, a parent and a time: the fields of one of the eleven known types, or `unknownType` and any
+ * fields for an entry of a type that this library does not know. An entry of another session is accepted and gets a new head.
+ */
+export type EntryDraft =
+  | Headless<SessionEntry>
+  | { readonly unknownType: string; readonly type?: never; readonly [field: string]: unknown }
+  | SessionEntryBase
+  | UnknownEntry;
 
 /** Makes a draft that must know the id or the time that its entry will have. */
 export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
+
+/** Fields of an entry of any type, checked. */
+export type EntryFields = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;
+
+/** Makes fields that must know the id or the time that their entry will have. */
+export type FieldsMaker = (id: string, timestampMs: number) => EntryFields;
 
 /** A message whose time may be left out. */
 type Untimed<Message> = Message extends { timestamp: number }
@@ -23,9 +49,10 @@ type Untimed<Message> = Message extends { timestamp: number }
  * A message that can be appended: any role except the two that only contexts have. Without `timestamp`, it gets the time of
  * its entry.
  */
-export type AppendableMessage = Untimed<
-  Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>
->;
+export type AppendableMessage = Untimed<StoredMessage>;
+
+/** A message of a role that entries can have. */
+type StoredMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
 
 /**
  * Passes an entry through the host's hook before it is stored.
@@ -47,7 +74,7 @@ export function prepareEntry(
 }
 
 /** Makes the entry that records a redaction. */
-export function makeRedactionRecord(data: JsonRecord): EntryDraft {
+export function makeRedactionRecord(data: JsonRecord): EntryFields {
   return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }
 

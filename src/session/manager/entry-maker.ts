@@ -3,9 +3,9 @@ import type { EntryHead } from "../../core/format/head.ts";
 import { createEntryId } from "../../core/format/ids.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
-import { encodeAnyRecord, encodeRecord } from "../../core/jsonl/encode.ts";
+import { encodeLiveRecord, encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LogLine } from "../log/session-log.ts";
-import { type AppendableMessage, type DraftMaker, type EntryDraft, prepareEntry } from "./entry-draft.ts";
+import { type AppendableMessage, type EntryFields, type FieldsMaker, prepareEntry } from "./entry-draft.ts";
 
 /** May alter an entry before it is stored. */
 export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;
@@ -41,7 +41,7 @@ export class EntryMaker {
   }
 
   /** Makes a chain of entries, each the parent of the next. */
-  ofDrafts(drafts: readonly (EntryDraft | DraftMaker)[], parentId: string | null): MadeEntry[] {
+  ofDrafts(drafts: readonly (EntryFields | FieldsMaker)[], parentId: string | null): MadeEntry[] {
     const ids = new Set<string>();
     let parent = parentId;
     return drafts.map((draft) => {
@@ -52,7 +52,7 @@ export class EntryMaker {
     });
   }
 
-  ofDraft(draft: EntryDraft | DraftMaker, parentId: string | null, isTaken = this.#isTaken): MadeEntry {
+  ofDraft(draft: EntryFields | FieldsMaker, parentId: string | null, isTaken = this.#isTaken): MadeEntry {
     const timestampMs = this.#options.now();
     const id = createEntryId(isTaken);
     const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
@@ -61,7 +61,7 @@ export class EntryMaker {
   }
 
   /** Makes an entry again, with the same head and other content. */
-  again({ entry, line }: MadeEntry, draft: EntryDraft): MadeEntry {
+  again({ entry, line }: MadeEntry, draft: EntryFields): MadeEntry {
     return this.#made(line.head, { ...stampDraft(line.head, draft), timestamp: entry.timestamp });
   }
 
@@ -75,11 +75,7 @@ export class EntryMaker {
     const { beforePersist } = this.#options;
     const entry = beforePersist === undefined ? stamped : prepareEntry(stamped, beforePersist);
     if (!this.#keepsObjects()) return { entry, line: { head, text: encodeRecord(entry) } };
-    let replaced: string | undefined;
-    const text = encodeAnyRecord(entry, (what, path) => {
-      replaced ??= `${what} at ${path}`;
-    });
-    return { entry, line: { head, text, ...(replaced !== undefined && { replaced }) } };
+    return { entry, line: { head, ...encodeLiveRecord(entry) } };
   }
 }
 
@@ -94,7 +90,7 @@ export function isConversation(entry: AnySessionEntry): boolean {
 }
 
 /** Puts a head in front of a draft's fields, and ignores the draft's own head. */
-function stampDraft({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
+function stampDraft({ type, id, parentId, timestampMs }: EntryHead, draft: EntryFields): AnySessionEntry {
   const head = { type, id, parentId, timestamp: makeIsoTime(timestampMs) };
   return { ...head, ...draft, ...head };
 }

@@ -6,15 +6,19 @@ import { formatProblems } from "../../core/format/validation-problems.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 
-/** What extension state needs of a session; a `SessionManager` has it. */
+/** What reading extension state needs of a session: what every `ReadonlySessionManager` has, that of pi included. */
 export interface StateSession {
-  appendCustomEntry(customType: string, data?: unknown): string;
-  /** The path leaf → root, entries of one type only. */
-  walkUp(options: { type: string }): Iterable<SessionEntry>;
+  /** The path root → leaf. */
+  getBranch(): readonly SessionEntry[];
   /** All entries in file order. */
   getEntries(): readonly SessionEntry[];
-  reportIssue(issue: SessionIssue): void;
+  /** The path leaf → root, entries of one type only: reads fewer bodies than `getBranch`. */
+  walkUp?(options: { type: string }): Iterable<SessionEntry>;
+  /** Takes issues about stored values. */
+  reportIssue?(issue: SessionIssue): void;
 }
+
+type OnIssue = (issue: SessionIssue) => void;
 
 /**
  * The part of a [Standard Schema](https://standardschema.dev) that is used: schemas of zod, valibot, arktype and others are such.
@@ -56,23 +60,26 @@ export interface EntryType<
    *   written.
    * @throws {TypeError} If the value has a cycle or a BigInt.
    */
-  append(session: StateSession, data: Input): string;
+  append(session: { appendCustomEntry(customType: string, data?: unknown): string }, data: Input): string;
 
   /**
    * Returns the latest value on the active path that fits the schema; undefined if there is none.
    *
    * Reports and skips later values that do not fit.
    *
+   * @param session - Ours or pi's, also a read-only one.
+   * @param options - `onIssue` hears of each value that does not fit, once, if the session has no `reportIssue`, as that of pi.
+   *
    * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
-  latest(session: StateSession): Output | undefined;
+  latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output | undefined;
 
   /**
    * Returns all values of the session that fit the schema, from every branch, in file order. Reports the others.
    *
    * @remarks Cost: O(file).
    */
-  all(session: StateSession): Output[];
+  all(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output[];
 }
 
 type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"];
@@ -120,32 +127,39 @@ export function defineEntryType<Schema extends StandardSchema>(
   }
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
-  const readEntry = (session: StateSession, entry: CustomEntry): Reading<OutputOf<Schema>> => {
+  const readEntry = (
+    session: StateSession,
+    entry: CustomEntry,
+    { onIssue }: { readonly onIssue?: OnIssue } = {},
+  ) => {
     const reading = readState(schema, entry.data);
-    if (!reading.ok) reportOnce(session, entry, reading.problems);
+    if (!reading.ok) reportOnce(session, entry, reading.problems, onIssue);
     return reading;
   };
   return Object.freeze({
     customType,
     schema,
-    append(session: StateSession, data: InputOf<Schema>): string {
+    append(
+      session: { appendCustomEntry(customType: string, data?: unknown): string },
+      data: InputOf<Schema>,
+    ): string {
       assertFits(customType, schema, data);
       return session.appendCustomEntry(customType, data);
     },
-    latest(session: StateSession): OutputOf<Schema> | undefined {
-      for (const entry of session.walkUp({ type: "custom" })) {
+    latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): OutputOf<Schema> | undefined {
+      for (const entry of session.walkUp?.({ type: "custom" }) ?? [...session.getBranch()].reverse()) {
         if (!isOurs(entry)) continue;
-        const reading = readEntry(session, entry);
+        const reading = readEntry(session, entry, options);
         if (reading.ok) return reading.value;
       }
       return undefined;
     },
-    all(session: StateSession): OutputOf<Schema>[] {
+    all(session: StateSession, options?: { readonly onIssue?: OnIssue }): OutputOf<Schema>[] {
       return session
         .getEntries()
         .filter(isOurs)
         .flatMap((entry) => {
-          const reading = readEntry(session, entry);
+          const reading = readEntry(session, entry, options);
           return reading.ok ? [reading.value] : [];
         });
     },
@@ -191,11 +205,17 @@ function readState<Schema extends StandardSchema>(schema: Schema, value: unknown
   }
 }
 
-function reportOnce(session: StateSession, entry: CustomEntry, problems: readonly string[]): void {
+function reportOnce(
+  session: StateSession,
+  entry: CustomEntry,
+  problems: readonly string[],
+  onIssue = session.reportIssue?.bind(session),
+): void {
+  if (onIssue === undefined) return;
   const known = reported.get(session) ?? new WeakSet();
   reported.set(session, known);
   if (known.has(entry)) return;
   known.add(entry);
   const about = `entry ${entry.id} of ${JSON.stringify(entry.customType)}: ${problems.join("; ")}`;
-  session.reportIssue(makeIssue("STATE_INVALID", NOWHERE, entry.id, about));
+  onIssue(makeIssue("STATE_INVALID", NOWHERE, entry.id, about));
 }

@@ -4,7 +4,7 @@ import { foldSystemMessages, INSTRUCTIONS_SECTION } from "../../core/context/sys
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
-import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
+import type { EntryFields, FieldsMaker } from "./entry-draft.ts";
 
 /**
  * Returns the entries that replace the instructions of a context; none if they are in force.
@@ -15,11 +15,11 @@ import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
  * @param pathIds - Ids of the entries root → leaf.
  * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction of another program that retains messages.
  */
-export function instructionDrafts(
+export function makeInstructionDrafts(
   { entries, messages }: Pick<SessionProjection, "entries" | "messages">,
   pathIds: readonly string[],
   text: string,
-): (EntryDraft | DraftMaker)[] {
+): (EntryFields | FieldsMaker)[] {
   if (typeof text !== "string") throw new TypeError("Instructions are a text; pass an empty one for none.");
   const { content, sections = {}, toolsAdded } = foldSystemMessages(messages, 0) ?? { content: "" };
   const inForce = sections[INSTRUCTIONS_SECTION] ?? "";
@@ -29,16 +29,16 @@ export function instructionDrafts(
   const replaced = content === "" ? [] : entries.filter((entry) => entry.messages.some(isSystem));
   if (replaced.length > 0)
     Object.assign(message, { sections: { ...sections, ...instructions } }, toolsAdded && { toolsAdded });
-  const drafts = replaced.map(({ sourceEntry }): EntryDraft | DraftMaker =>
+  const drafts = replaced.map(({ sourceEntry }): EntryFields | FieldsMaker =>
     sourceEntry.type === "compaction"
-      ? withoutReplay(sourceEntry, pathIds)
+      ? dropReplay(sourceEntry, pathIds)
       : { type: "context_edit", targetId: sourceEntry.id, replacement: null },
   );
   return [...drafts, (_, timestamp) => ({ type: "message", message: { ...message, timestamp } })];
 }
 
 /** Returns a compaction that selects the same messages, but replays no system message. */
-function withoutReplay(compaction: AnySessionEntry, pathIds: readonly string[]): DraftMaker {
+function dropReplay(compaction: AnySessionEntry, pathIds: readonly string[]): FieldsMaker {
   const { id: oldId, parentId, timestamp, usage, systemMessage, ...fields } = toRecord(compaction);
   const { firstKeptEntryId, retainedTail } = fields;
   if (toArray(retainedTail).length > 0) {
@@ -55,7 +55,7 @@ function withoutReplay(compaction: AnySessionEntry, pathIds: readonly string[]):
 }
 
 /** Returns what other instructions cost: thinking that is bound to the old ones, and the prompt that a cache may hold. */
-export function instructionCost({ entries }: Pick<SessionProjection, "entries">): {
+export function measureInstructionCost({ entries }: Pick<SessionProjection, "entries">): {
   voidThinkingIds: string[];
   uncachedTokens: number;
 } {

@@ -1,16 +1,21 @@
+import { join } from "node:path";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { assertOptions } from "../../core/format/options.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
+import { encodeLiveRecord } from "../../core/jsonl/encode.ts";
+import { makeIssue } from "../../core/jsonl/issue-log.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import { findSessionById } from "../files/find-session.ts";
+import { realFileSystem } from "../fs/file-system.ts";
 import { copyLines } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
 import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
 import { MemoryLog } from "../log/memory-log.ts";
-import { isThere } from "../log/replace-file.ts";
+import { isThere, replaceExclusively } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { toAbsolutePath } from "../log/session-paths.ts";
+import { getSessionsRoot, toAbsolutePath } from "../log/session-paths.ts";
 import {
   beginCopy,
   copyToMemory,
@@ -24,6 +29,7 @@ import {
   type DerivedSessions,
   ensureFolder,
   getSessionFolder,
+  getSessionScope,
   makeHeader,
   makeSessionPath,
   type NewSessionOptions,
@@ -79,7 +85,11 @@ function beginAt(path: string, options: SessionOptions): FileLog {
   return FileLog.create(path, header, { ...options, createAtOnce });
 }
 
-/** Makes a session in memory with given entries. A header among them overrides `session.id`. */
+/**
+ * Makes a session in memory with given entries. A header among them overrides `session.id`.
+ *
+ * Reports what JSON cannot hold of them: copies of the session have a text in its place.
+ */
 export function makeMemoryLog(
   cwd: string,
   options: SessionOptions,
@@ -91,11 +101,50 @@ export function makeMemoryLog(
   const given = entries.find((entry) => entry.type === "session");
   const header = given ?? makeHeader(cwd, getClock(options), session);
   const records = [header, ...entries.filter((entry) => entry !== given)];
-  const log = new MemoryLog(records.map((record) => `${encodeRecord(record)}\n`).join(""));
-  const { header: current } = log.index;
-  return log.index.needsUpgrade && current !== undefined
-    ? copyToMemory(copyLines(log, planWholeFork(log, current)))
-    : log;
+  const encoded = records.map(encodeLiveRecord);
+  const log = currentLog(new MemoryLog(encoded.map(({ text }) => `${text}\n`).join("")));
+  const { index } = log;
+  for (const [i, { replaced }] of encoded.entries()) {
+    if (replaced === undefined) continue;
+    const ordinal = index.tree.find(records[i]?.id ?? "");
+    const entryId = ordinal === NONE ? undefined : index.tree.idAt(ordinal);
+    index.report(makeIssue("VALUE_REPLACED", index.spans.at(ordinal), entryId, replaced));
+  }
+  return log;
+}
+
+/** Returns a session in memory in the current version. */
+function currentLog(log: MemoryLog): MemoryLog {
+  const { header, needsUpgrade } = log.index;
+  if (!needsUpgrade || header === undefined) return log;
+  return copyToMemory(copyLines(log, planWholeFork(log, header)));
+}
+
+/**
+ * Does work while no other process that asks for the same thing makes a session with an id.
+ *
+ * @throws {SessionError} `WRITE_FAILED` if another one takes too long.
+ */
+export function withIdReserved<T>(id: string, options: SessionOptions, work: () => T): T {
+  const folder =
+    options.sessionDir === undefined ? getSessionsRoot(options) : toAbsolutePath(options.sessionDir);
+  ensureFolder(folder);
+  return replaceExclusively(realFileSystem, join(folder, id), work);
+}
+
+/** Opens the project's session with exactly this id, or begins it, in a file that is there at once. */
+export function openOrCreateLog(cwd: string, id: string, options: SessionOptions): FileLog {
+  assertValidSessionId(id);
+  const find = () => findSessionById(getSessionScope(cwd, options), id);
+  const open = (path: string) => openLog(path, { ...options, cwd, mustExist: true });
+  const found = find();
+  if (found !== undefined) return open(found);
+  if (options.mode === "read-only") throw sessionNotFound(join(getSessionFolder(cwd, options), id));
+  return withIdReserved(id, options, () => {
+    // Another process may have made it meanwhile.
+    const made = find();
+    return made === undefined ? createLog(cwd, { ...options, createAtOnce: true }, { id }) : open(made);
+  });
 }
 
 /** Copies a session of another project into this one, with a new id and in the current version. */
@@ -120,28 +169,36 @@ function getReadingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
+/** Where the copy of a branch goes: a store, a folder, the path of a file, or, if undefined, memory. */
+export type ForkPlace = DerivedSessions | string | { readonly path: string } | undefined;
+
 /**
- * Copies the path root → `leafId` into a session that names this one as its parent. Without a conversation, its file
+ * Copies the path root → leaf into a session that names this one as its parent. In a folder, without a conversation, its file
  * appears with the first message.
  *
- * @param place - Folder for its file, or a store; undefined keeps it in memory.
+ * @param leafId - Null copies no entry.
  */
 export function makeBranchLog(
   state: SessionState,
-  leafId: string,
+  leafId: string | null,
   cwd: string,
-  place: string | DerivedSessions | undefined,
+  place: ForkPlace,
   options: SessionOptions,
+  session: NewSessionOptions = {},
 ): SessionLog {
   state.dropReplaced();
-  const leaf = state.require(leafId);
-  const parentSession = typeof place === "object" ? state.log.index.header?.id : state.log.path;
-  const session = parentSession === undefined ? {} : { parentSession };
-  const header = makeHeader(cwd, state.options.now(), session);
+  const leaf = leafId === null ? NONE : state.require(leafId);
+  const isInStore = typeof place === "object" && "begin" in place;
+  const parentSession = session.parentSession ?? (isInStore ? state.log.index.header?.id : state.log.path);
+  const header = makeHeader(cwd, state.options.now(), {
+    ...session,
+    ...(parentSession !== undefined && { parentSession }),
+  });
   const planned = planBranch(state, leaf, header);
   const lines = writeBranchLines(state, planned);
   if (place === undefined) return copyToMemory(lines);
-  if (typeof place === "object") return place.begin(planned.header, lines);
+  if (isInStore) return place.begin(planned.header, lines);
+  if (typeof place === "object") return writeCopy(place.path, lines, options);
   const isWritten = options.createAtOnce === true || hasConversation(state, planned.ordinals);
   return (isWritten ? writeCopy : beginCopy)(makeSessionPath(place, header), lines, options);
 }

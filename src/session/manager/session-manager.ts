@@ -32,25 +32,27 @@ import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { getProjectFolder } from "../log/session-paths.ts";
+import { getProjectFolder, toAbsolutePath } from "../log/session-paths.ts";
 import {
-  assertDraft,
   assertEditable,
   assertMessage,
   assertReplacement,
   hasOnlyResultsSince,
   isToolResult,
   toEditableContent,
+  toEntryFields,
 } from "./append-checks.ts";
 import { makeEndable } from "./endable.ts";
 import {
   type AppendableMessage,
   type DraftMaker,
   type EntryDraft,
+  type EntryFields,
+  type FieldsMaker,
   makeRedactionRecord,
 } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
-import { instructionCost, instructionDrafts } from "./instructions.ts";
+import { makeInstructionDrafts, measureInstructionCost } from "./instructions.ts";
 import {
   createLog,
   forkLog,
@@ -59,6 +61,7 @@ import {
   makeLog,
   makeMemoryLog,
   openLog,
+  openOrCreateLog,
 } from "./open-session.ts";
 import type { PartialAnswers } from "./partial-answers.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
@@ -66,11 +69,14 @@ import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   assertCwd,
   type DerivedSessions,
+  FORK_RULES,
+  type ForkOptions,
   getSessionFolder,
   getSessionScope,
   type LogSessionOptions,
   makeHeader,
   type NewSessionOptions,
+  REDACT_RULES,
   SESSION_RULES,
   type SessionOptions,
   toSessionOptions,
@@ -96,6 +102,24 @@ export interface AppendOptions {
 
 /** Makes a session that has no folder: the constructor, for this file alone. */
 let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionManager;
+
+/** Begins another session with the working directory, folder and options of this one, which does not change. */
+export let newSessionBeside: (session: SessionManager, options?: NewSessionOptions) => SessionManager;
+
+/** Opens another file (in a store: another id) like `openAsync`, with the options of this session, which does not change. */
+export let loadSessionBeside: (
+  session: SessionManager,
+  path: string,
+  load?: LoadOptions & { readonly cwd?: string },
+) => Promise<SessionManager>;
+
+/**
+ * Writes the path root → leaf, like `fork`, to a new file with the header of this session.
+ *
+ * @returns Its absolute path.
+ * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing changed.
+ */
+export let exportBranch: (session: SessionManager, path: string) => string;
 
 /**
  * Opens a session over a log, for stores that do not use files.
@@ -124,6 +148,9 @@ export class SessionManager {
 
   static {
     make = (log, cwd, options) => new SessionManager(log, cwd, "", options);
+    newSessionBeside = (session, options = {}) => session.#sibling(session.#newLog(options));
+    loadSessionBeside = (session, path, load = {}) => session.#loadBeside(path, load);
+    exportBranch = (session, path) => session.#exportBranch(path);
   }
 
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
@@ -172,7 +199,7 @@ export class SessionManager {
    *
    * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` if the signal aborts
    */
-  static async load(
+  static async openAsync(
     path: string,
     sessionDir?: string | (SessionOptions & LoadOptions),
     cwdOverride?: string,
@@ -199,16 +226,35 @@ export class SessionManager {
   }
 
   /**
+   * Opens the project's session with exactly this id, or begins it. Of several processes that do so at once, one begins it, and
+   * all open the same file.
+   *
+   * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
+   * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_NOT_FOUND` if the mode is `read-only` and there is none.
+   * @remarks Cost: a look at each file of the project, and headers until one fits.
+   */
+  static openOrCreate(cwd: string, id: string, sessionDir?: string | SessionOptions): SessionManager {
+    assertCwd(cwd, "openOrCreate");
+    const given = toSessionOptions(sessionDir);
+    const log = openOrCreateLog(cwd, id, given);
+    return new SessionManager(log, cwd, dirname(log.path), given);
+  }
+
+  /**
    * Begins a session in memory.
    *
-   * @param entries - Its first entries. A header among them overrides `options.id`.
+   * @param entries - Its first entries, kept as the objects that they are, even if JSON cannot hold them. A header among them
+   *   overrides `options.id`.
    */
   static inMemory(
     cwd: string = process.cwd(),
     options: NewSessionOptions & Pick<SessionOptions, "now" | "beforePersist"> = {},
     entries?: readonly (SessionEntry | SessionHeader)[],
   ): SessionManager {
-    return new SessionManager(makeMemoryLog(cwd, options, options, entries), cwd, "", options);
+    const session = new SessionManager(makeMemoryLog(cwd, options, options, entries), cwd, "", options);
+    if (entries !== undefined)
+      session.#state.cache.adoptGiven(entries.filter((entry) => entry.type !== "session"));
+    return session;
   }
 
   /**
@@ -442,7 +488,7 @@ export class SessionManager {
   }
 
   /** Returns the id of the deepest common ancestor of two entries; null if there is none, or an id is unknown. */
-  commonAncestor(a: string, b: string): string | null {
+  getCommonAncestorId(a: string, b: string): string | null {
     const { tree } = this.#state;
     return this.#state.getId(tree.commonAncestor(tree.find(a), tree.find(b)));
   }
@@ -475,7 +521,7 @@ export class SessionManager {
   }
 
   /**
-   * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `pull`.
+   * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `refreshAsync`.
    *
    * @returns Their entries, in file order.
    * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks others' entries; `VERSION_TOO_NEW`
@@ -494,7 +540,7 @@ export class SessionManager {
    * @returns The others' entries, in the order of their arrival.
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
-  async pull(): Promise<SessionEntry[]> {
+  async refreshAsync(): Promise<SessionEntry[]> {
     const { entries, end } = this.#state.collectForeign();
     try {
       await this.#state.log.pull();
@@ -568,10 +614,10 @@ export class SessionManager {
    */
   setInstructions(text: string): { entryId?: string; voidThinkingIds: string[]; uncachedTokens: number } {
     const projection = this.buildSessionProjection();
-    const drafts = instructionDrafts(projection, this.getPathIds(), text);
-    const entryId = this.appendAll(drafts).at(-1);
-    if (entryId === undefined) return { voidThinkingIds: [], uncachedTokens: 0 };
-    return { entryId, ...instructionCost(projection) };
+    const drafts = makeInstructionDrafts(projection, this.getPathIds(), text);
+    if (drafts.length === 0) return { voidThinkingIds: [], uncachedTokens: 0 };
+    const entryId = this.#state.appendAll(drafts).at(-1)?.id ?? "";
+    return { entryId, ...measureInstructionCost(projection) };
   }
 
   /** Appends the thinking level for what follows. */
@@ -683,13 +729,14 @@ export class SessionManager {
   /**
    * Appends an entry of any type, under any parent, optionally only if the leaf has not moved.
    *
-   * @param draft - Its fields. Ignores id, parent and time among them; the options choose the parent.
-   * @throws {TypeError} If it is not a draft of an entry.
-   * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`; nothing was written.
+   * @param draft - Its fields; `unknownType` instead of `type` for a type that this library does not know. Ignores id, parent and
+   *   time among them; the options choose the parent.
+   * @throws {TypeError} If it has no type, or its message is not one of this format.
+   * @throws {SessionError} `ENTRY_INVALID` if the draft is invalid, `STALE_LEAF` or `ENTRY_NOT_FOUND`; nothing was written.
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
-    assertDraft(draft);
-    return this.#state.append(draft, this.#parentFor(options, [draft]), options).id;
+    const fields = toEntryFields(draft);
+    return this.#state.append(fields, this.#parentFor(options, [fields]), options).id;
   }
 
   /**
@@ -697,20 +744,24 @@ export class SessionManager {
    *
    * @param drafts - As for `append`. A function gets the id and time (Unix milliseconds) of its entry.
    * @returns Ids of the new entries; empty, and nothing written, without drafts.
-   * @throws {TypeError} If one of them is not a draft of an entry.
-   * @throws {SessionError} `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`; nothing was written.
+   * @throws {TypeError} As for `append`.
+   * @throws {SessionError} `ENTRY_INVALID`, `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`; nothing was written.
    */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
-    for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
-    const parent = this.#parentFor(options, drafts);
-    if (drafts.length === 0) return [];
-    return this.#state.appendAll(drafts, parent, options).map(({ id }) => id);
+    const fields = drafts.map((draft) =>
+      typeof draft === "function"
+        ? (id: string, timestampMs: number) => toEntryFields(draft(id, timestampMs))
+        : toEntryFields(draft),
+    );
+    const parent = this.#parentFor(options, fields);
+    if (fields.length === 0) return [];
+    return this.#state.appendAll(fields, parent, options).map(({ id }) => id);
   }
 
   /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
   #parentFor(
     { expectedLeafId, parentId }: AppendOptions,
-    drafts: readonly (EntryDraft | DraftMaker)[],
+    drafts: readonly (EntryFields | FieldsMaker)[],
   ): number {
     const isStale = expectedLeafId !== undefined && expectedLeafId !== this.getLeafId();
     if (isStale && !(drafts.every(isToolResult) && hasOnlyResultsSince(this.walkUp(), expectedLeafId)))
@@ -726,16 +777,20 @@ export class SessionManager {
    * Waits until all earlier entries and this one are written. Ignores labels, names and usage of others. In a file,
    * comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
    *
-   * @param expectedLeafId - The leaf that you last saw; null for a session without a conversation. Default: the
+   * @param options - `expectedLeafId`: the leaf that you last saw; null for a session without a conversation. Default: the
    *   current leaf.
    * @returns Id of the new entry.
-   * @throws {TypeError} If it is not a draft of an entry.
-   * @throws {SessionError} `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
+   * @throws {TypeError} As for `append`.
+   * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
    */
-  async appendIfLeaf(draft: EntryDraft, expectedLeafId?: string | null): Promise<string> {
-    assertDraft(draft);
-    const expected = expectedLeafId === undefined ? this.getLeafId() : expectedLeafId;
-    return (await this.#state.appendIfLeaf(draft, expected)).id;
+  async appendIfLeaf(
+    draft: EntryDraft,
+    options: Pick<AppendOptions, "expectedLeafId"> = {},
+  ): Promise<string> {
+    const fields = toEntryFields(draft);
+    assertOptions<object>(options, {});
+    const { expectedLeafId: expected = this.getLeafId() } = options;
+    return (await this.#state.appendIfLeaf(fields, expected)).id;
   }
 
   /**
@@ -810,7 +865,7 @@ export class SessionManager {
   }
 
   /**
-   * Begins a new session in this object; `createSibling` returns another object instead.
+   * Begins a new session in this object. `fork` returns another object instead.
    *
    * @returns Path of its file; undefined in memory.
    */
@@ -822,26 +877,23 @@ export class SessionManager {
   }
 
   /**
-   * Begins another session with this one's working directory, folder and options, and returns it. This one does not change,
-   * unlike with `newSession`.
+   * Copies the path root → `at` into another session and returns it. This one does not change, unlike with `createBranchedSession`.
+   *
+   * Omits label entries, and appends the labels in force on the path. Entries keep their ids. The copy has an id of its own and
+   * names this session as its parent. In a folder, without a user or assistant message on the path, its file appears with the
+   * first one.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `INVALID_SESSION_ID`, `SESSION_EXISTS` or `WRITE_FAILED`; nothing was written.
+   * @remarks Cost: O(path).
    */
-  createSibling(options: NewSessionOptions = {}): SessionManager {
-    return this.#sibling(this.#newLog(options));
-  }
-
-  /** Opens another file (in a store: another id) like `load`, with this one's options. This one does not change. */
-  async loadSibling(
-    path: string,
-    load: LoadOptions & { readonly cwd?: string } = {},
-  ): Promise<SessionManager> {
-    const { cwd: _cwd, ...options } = this.#options;
-    if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
-    return openOverLog(await options.derivedSessions.load(path, load), toOpening(options, load.cwd));
-  }
-
-  /** Makes a session of the path root → `leafId` and returns it. This one does not change, unlike with `createBranchedSession`. */
-  forkSibling(leafId: string): SessionManager {
-    return this.#sibling(this.#branchedLog(leafId));
+  fork(options: ForkOptions = {}): SessionManager {
+    assertOptions<Pick<ForkOptions, "to">>(options, FORK_RULES);
+    const { at = this.getLeafId(), to, ...session } = options;
+    if (to === undefined) return this.#sibling(this.#branchedLog(at, session));
+    const { derivedSessions: _store, sessionDir: _folder, ...own } = this.#options;
+    const path = toAbsolutePath(to);
+    const log = makeBranchLog(this.#state, at, this.#cwd, { path }, own, session);
+    return new SessionManager(log, this.#cwd, dirname(path), own);
   }
 
   /** Switches this object to another file and keeps the working directory. */
@@ -853,10 +905,7 @@ export class SessionManager {
   }
 
   /**
-   * Makes a session of the path root → `leafId`, and switches this object to it; `forkSibling` returns another object.
-   *
-   * Omits label entries, and appends the labels in force on the path. Without a user or assistant message on the
-   * path, the file appears with the first one.
+   * Copies the path root → `leafId` into a session like `fork`, and switches this object to it.
    *
    * @returns Path of the new file; undefined in memory.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
@@ -866,19 +915,6 @@ export class SessionManager {
     const log = this.#branchedLog(leafId);
     this.#state.replaceLog(log, true);
     return log.path;
-  }
-
-  /**
-   * Writes the path root → leaf, like `createBranchedSession`, to a new file with this session's header.
-   *
-   * @returns Its absolute path.
-   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing changed.
-   * @remarks Cost: O(path).
-   */
-  exportBranch(path: string): string {
-    this.#state.dropReplaced();
-    const header = this.getHeader() ?? makeHeader(this.#cwd, this.#state.options.now());
-    return exportCopy(this.#state, path, header, this.#options);
   }
 
   /**
@@ -898,13 +934,15 @@ export class SessionManager {
    * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of
    * the tree stay. Drops lines that hold no entry. Does not touch backups of earlier upgrades.
    *
-   * @param replacement - Text instead of the content. Default `[redacted]`.
+   * @param options - `replacement`: text instead of the content. Default `[redacted]`.
    * @returns Id of the record.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only holds settings, or `WRITE_FAILED`;
    *   the file is unchanged.
    * @remarks Cost: O(file).
    */
-  redact(entryId: string, replacement: string = REDACTED_TEXT): string {
+  redactEntry(entryId: string, options: { readonly replacement?: string } = {}): string {
+    assertOptions(options, REDACT_RULES);
+    const { replacement = REDACTED_TEXT } = options;
     this.#state.assertWritable();
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
@@ -922,7 +960,7 @@ export class SessionManager {
    *
    * Replaces what matches in every decoded string and name of a field, in JSON inside of strings, and in the header. Keeps ids,
    * types, times and the working directory, which the result names if they match. Signatures go from what changes. Like
-   * `redact`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactText` of
+   * `redactEntry`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactEverywhere` of
    * `sessiontree/stores` does that in many sessions, and beside their files.
    *
    * @param matching - A text, or an expression.
@@ -1025,8 +1063,20 @@ export class SessionManager {
     return makeLog(this.#place, this.#cwd, this.#options, options);
   }
 
-  #branchedLog(leafId: string): SessionLog {
-    return makeBranchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
+  #branchedLog(leafId: string | null, session?: NewSessionOptions): SessionLog {
+    return makeBranchLog(this.#state, leafId, this.#cwd, this.#place, this.#options, session);
+  }
+
+  async #loadBeside(path: string, load: LoadOptions & { readonly cwd?: string }): Promise<SessionManager> {
+    const { cwd: _cwd, ...options } = this.#options;
+    if (options.derivedSessions === undefined) return SessionManager.openAsync(path, { ...options, ...load });
+    return openOverLog(await options.derivedSessions.load(path, load), toOpening(options, load.cwd));
+  }
+
+  #exportBranch(path: string): string {
+    this.#state.dropReplaced();
+    const header = this.getHeader() ?? makeHeader(this.#cwd, this.#state.options.now());
+    return exportCopy(this.#state, path, header, this.#options);
   }
 
   /** Where derived sessions go: a store, a folder, or, if undefined, memory. */

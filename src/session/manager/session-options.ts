@@ -38,6 +38,14 @@ export interface NewSessionOptions {
   parentSession?: string;
 }
 
+/** Options for `SessionManager.fork`. */
+export interface ForkOptions extends NewSessionOptions {
+  /** The entry to end with, that one included; null: before the first one. Default: the leaf. */
+  readonly at?: string | null;
+  /** Path of the new file, which must not exist. Default: next to this session: in its folder or store, or in memory. */
+  readonly to?: string;
+}
+
 /** Makes and opens the sessions derived from another one, if they are neither in files nor in memory. */
 export interface DerivedSessions {
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
@@ -62,6 +70,9 @@ export const SESSION_RULES: OptionRules<SessionOptions> = {
 
 /** Rules for these options; the id has its own check and error. */
 export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
+
+/** Rules for these options; the entry has its own check and error. */
+export const FORK_RULES: OptionRules<Pick<ForkOptions, "to">> = { to: TEXT };
 
 /** Converts pi's string, or undefined, to options, and checks them. */
 export function toSessionOptions(given: string | SessionOptions | undefined): SessionOptions {
@@ -125,3 +136,6 @@ export function makeHeader(cwd: string, now: number, options: NewSessionOptions 
 export function makeSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, makeSessionFileName(header.timestamp, header.id));
 }
+
+/** Rules for the options of `SessionManager.redactEntry`. */
+export const REDACT_RULES: OptionRules<{ readonly replacement?: string }> = { replacement: TEXT };

@@ -17,8 +17,8 @@ import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { assertWritable } from "../log/write-permission.ts";
 import {
   type AppendableMessage,
-  type DraftMaker,
-  type EntryDraft,
+  type EntryFields,
+  type FieldsMaker,
   prepareEntry,
   type WriteOptions,
 } from "./entry-draft.ts";
@@ -173,7 +173,7 @@ export class SessionState {
    * Writes the entry before adding it to the tree: if writing fails, nothing changes.
    */
   append(
-    draft: EntryDraft | DraftMaker,
+    draft: EntryFields | FieldsMaker,
     parent: number = this.#leaf,
     options: WriteOptions = {},
   ): AnySessionEntry {
@@ -183,7 +183,7 @@ export class SessionState {
 
   /** Appends a chain of entries under a parent in one write and makes the last of them the leaf, unless the leaf is kept. */
   appendAll(
-    drafts: readonly (EntryDraft | DraftMaker)[],
+    drafts: readonly (EntryFields | FieldsMaker)[],
     parent: number = this.#leaf,
     { mustExist, keepLeaf }: WriteOptions = {},
   ): AnySessionEntry[] {
@@ -213,7 +213,7 @@ export class SessionState {
   }
 
   /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
-  async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
+  async appendIfLeaf(draft: EntryFields, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
     if (expectedLeafId !== null) this.require(expectedLeafId);
     const log = this.#log;
@@ -251,7 +251,7 @@ export class SessionState {
    */
   rewrite(
     change: LineChange,
-    record: (ids: readonly string[]) => EntryDraft,
+    record: (ids: readonly string[]) => EntryFields,
     isRecorded: boolean,
   ): { readonly record: AnySessionEntry | undefined; readonly ids: readonly string[] } {
     this.assertWritable();

@@ -168,7 +168,7 @@ export interface SessionBackend {
    * The lines come in batches, so that a session of any size can be copied; the session becomes visible with the last one.
    * All lines are stored, even repeated ones.
    *
-   * @param session - The facts of the header; those that change with lines are derived with `factsAfter`.
+   * @param session - The facts of the header; those that change with lines are derived with `backendKit.factsAfter`.
    * @throws {SessionError} `SESSION_EXISTS`, and then nothing has changed.
    */
   create(session: SessionFacts, lines: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt>;
@@ -211,9 +211,12 @@ export interface SessionBackend {
   /**
    * Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`.
    *
-   * @param signal - Aborts when nobody waits for the answer any longer; what still runs then may end.
+   * @param options - `signal` aborts when no caller waits for the answer any longer; what still runs then may end.
    */
-  search?(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]>;
+  search?(
+    query: BackendSearchQuery,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly FoundLine[]>;
 
   /** Removes a session for good; false if there is none. */
   delete(id: string): Promise<boolean>;
@@ -223,7 +226,7 @@ export interface SessionBackend {
    *
    * Extra calls are harmless. Call it also when a lost connection is back.
    */
-  subscribe?(id: string, onMore: () => void, signal: AbortSignal): Promise<void>;
+  subscribe?(id: string, onMore: () => void, options: { readonly signal: AbortSignal }): Promise<void>;
 
   /**
    * Releases what the backend itself has opened. Idempotent.

@@ -12,7 +12,7 @@ export interface StoreSupport {
   readonly queued: boolean;
   /** Whether `appendIfLeaf` compares and appends atomically. */
   readonly conditionalAppend: boolean;
-  /** Whether `redact` and the upgrade of old versions work. */
+  /** Whether `redactEntry` and the upgrade of old versions work. */
   readonly rewrite: boolean;
   /** Whether `search` uses an index, usually of whole words. Otherwise it reads everything, and finds any part of a text. */
   readonly indexedSearch: boolean;
@@ -43,6 +43,11 @@ export interface OpenInStoreOptions extends StoreSessionOptions {
   /** Ends the open with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
+
+/** Options of a session in a store that is opened, or begun if there is none. */
+export interface OpenOrCreateOptions
+  extends Omit<CreateInStoreOptions, "id" | "createAtOnce">,
+    Pick<OpenInStoreOptions, "signal"> {}
 
 /** Which sessions are listed. */
 export interface ListInStoreOptions {
@@ -102,6 +107,15 @@ export interface SessionStore {
    * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`
    */
   open(id: string, options?: OpenInStoreOptions): Promise<SessionManager>;
+
+  /**
+   * Opens the session with exactly this id, or begins it at once. Of several callers that do so at once, one begins it, and all
+   * open the same session.
+   *
+   * @param options - Of the session that is begun, and of the opened one but for `cwd` and `parentSession`.
+   * @throws {SessionError} `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`
+   */
+  openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager>;
 
   /**
    * Yields sessions, most recently modified first.

@@ -14,6 +14,7 @@ import type {
   CreateInStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
+  OpenOrCreateOptions,
   SearchInStoreOptions,
   StoreSessionOptions,
 } from "./session-store.ts";
@@ -37,6 +38,14 @@ export const CREATE_RULES: OptionRules<Omit<CreateInStoreOptions, "id">> = {
 export const OPEN_RULES: OptionRules<OpenInStoreOptions> = {
   ...STORE_SESSION_RULES,
   mode: makeChoiceRule("read-write", "read-only"),
+  cwd: TEXT,
+  signal: SIGNAL,
+};
+
+/** What these options may be, in every store. */
+export const OPEN_OR_CREATE_RULES: OptionRules<OpenOrCreateOptions> = {
+  ...STORE_SESSION_RULES,
+  ...NEW_SESSION_RULES,
   cwd: TEXT,
   signal: SIGNAL,
 };

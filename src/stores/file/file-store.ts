@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
-import { join } from "node:path";
 import { listSessions } from "../../catalog/list/list-sessions.ts";
 import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { deleteSession } from "../../catalog/trash/trash.ts";
 import { makeHeaderFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { assertOptions, FLAG } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
@@ -21,8 +21,8 @@ import { putAtFreePath } from "../../session/fs/write-whole.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
 import { toLogLine } from "../../session/log/log-lines.ts";
-import { replaceExclusively } from "../../session/log/replace-file.ts";
 import { getSessionsRoot, toAbsolutePath } from "../../session/log/session-paths.ts";
+import { withIdReserved } from "../../session/manager/open-session.ts";
 import { SessionManager } from "../../session/manager/session-manager.ts";
 import {
   ensureFolder,
@@ -40,11 +40,18 @@ import type {
   ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
+  OpenOrCreateOptions,
   SearchInStoreOptions,
   SessionStore,
 } from "../contract/session-store.ts";
 import { sessionExists, sessionNotFound } from "../contract/store-errors.ts";
-import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/store-options.ts";
+import {
+  CREATE_RULES,
+  LIST_RULES,
+  OPEN_OR_CREATE_RULES,
+  OPEN_RULES,
+  SEARCH_RULES,
+} from "../contract/store-options.ts";
 
 /** Where a store keeps its files, and how they are written. */
 export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
@@ -106,17 +113,29 @@ export class FileStore implements SessionStore {
     };
     if (options.createAtOnce !== true) return makeFree();
     // Otherwise two processes could begin the session at the same time, each in a file of its own.
-    const folder = getSessionFolder(cwd, this.#options);
-    ensureFolder(folder);
-    return replaceExclusively(realFileSystem, join(folder, id), makeFree);
+    return withIdReserved(id, this.#options, makeFree);
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
-    const session = await SessionManager.load(this.#require(id), { ...this.#options, ...options });
+    const session = await SessionManager.openAsync(this.#require(id), { ...this.#options, ...options });
     // Deleted since it was found: what was opened is a new session at its path.
     if (session.getSessionId() !== id) throw sessionNotFound(id);
     return session;
+  }
+
+  async openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager> {
+    assertOptions<OpenOrCreateOptions>(options, OPEN_OR_CREATE_RULES);
+    const { cwd: _cwd, parentSession: _parent, ...opening } = options;
+    refuseAborted(options.signal);
+    if (this.#find(id) === undefined) {
+      try {
+        return this.create({ ...options, id, createAtOnce: true });
+      } catch (error) {
+        if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+      }
+    }
+    return await this.open(id, opening);
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {

@@ -332,7 +332,7 @@ export function translateError(error: unknown, schema: string): unknown {
   const state = getSqlState(error);
   if (FINAL_CLASSES.includes(state.slice(0, 2))) {
     const advice = MISSING_STATES.includes(state)
-      ? `call migrate() of sessiontree/postgres, or run "sessiontree db migrate", to make the tables in schema ${schema}`
+      ? `call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate", to make the tables in schema ${schema}`
       : "correct what it says (address, password, rights), and try again";
     return makeFinalError(
       `The database refuses it (${state}): ${said}; ${advice}.`,

@@ -117,7 +117,7 @@ export interface MigrationResult {
  *   refuses or does not store text as UTF-8. Nothing changed.
  * @throws The client's error if the connection is lost.
  */
-export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
+export async function migrateDatabase(options: MigrateOptions): Promise<MigrationResult> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
   const names = quoteNames(schema);
   assertVersion(to);
@@ -138,11 +138,11 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
 }
 
 /**
- * Returns the statements that `migrate` would run now, for review.
+ * Returns the statements that `migrateDatabase` would run now, for review.
  *
  * @returns Each statement with its semicolon: one transaction, and behind it what builds or drops the index for
  *   searching, to be run one by one. Empty if nothing is to be done.
- * @throws As `migrate`.
+ * @throws As `migrateDatabase`.
  */
 export async function migrationSql(options: MigrateOptions): Promise<string[]> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;

@@ -4,7 +4,7 @@ import { assertOptions, FLAG, makeNumberRule } from "../../core/format/options.t
 import type { SessionStore } from "../contract/session-store.ts";
 import { type RemoteStoreOptions, remoteStore } from "../remote/remote-store.ts";
 import { type RetryOptions, repeatUntilAnswered, retryPace } from "../remote/retries.ts";
-import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./migrate.ts";
+import { type MigrateOptions, type MigrationResult, migrateDatabase, migrationSql } from "./migrate.ts";
 import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 
 /** Options of a store in PostgreSQL, including retries. */
@@ -38,7 +38,7 @@ export function isPostgresUrl(text: string): boolean {
 }
 
 /**
- * Makes a store of sessions in PostgreSQL. Create the tables with `migrate` first.
+ * Makes a store of sessions in PostgreSQL. Create the tables with `migrateDatabase` first.
  *
  * Does not connect before the first call. If a pool loses its connections, nothing is lost: appended entries are
  * written once the server is back.
@@ -78,7 +78,7 @@ export async function openPostgresStore(
   if (!isMigrated) return remoteStore(backend, settings);
   try {
     const place = { client: pool, ...(settings.schema !== undefined && { schema: settings.schema }) };
-    await repeatUntilAnswered(() => migrate(place), retryPace(settings));
+    await repeatUntilAnswered(() => migrateDatabase(place), retryPace(settings));
   } catch (error) {
     await backend.close();
     throw error;
@@ -87,7 +87,7 @@ export async function openPostgresStore(
 }
 
 /**
- * Creates, migrates or drops the tables of a store, like `migrate`, by the address of their database.
+ * Creates, migrates or drops the tables of a store, like `migrateDatabase`, by the address of their database.
  *
  * @param options - `to`: the target version; 0 drops all tables with all sessions.
  * @throws {TypeError} If it is not such an address, or `to` is not a version.
@@ -96,7 +96,7 @@ export function migratePostgres(
   url: string,
   options: Pick<MigrateOptions, "to"> & RetryOptions = {},
 ): Promise<MigrationResult> {
-  return askPostgres(url, options, migrate);
+  return askPostgres(url, options, migrateDatabase);
 }
 
 /** Returns the statements that `migratePostgres` would run now, like `migrationSql`. */

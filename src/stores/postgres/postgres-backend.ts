@@ -94,7 +94,11 @@ const CANCELLED = "57014";
  */
 export class PostgresBackend implements SessionBackend {
   readonly supports: BackendSupport;
-  readonly subscribe?: (id: string, onMore: () => void, signal: AbortSignal) => Promise<void>;
+  readonly subscribe?: (
+    id: string,
+    onMore: () => void,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<void>;
   readonly #names: Names;
   readonly #place: AppendPlace;
   readonly #database: Database;
@@ -127,7 +131,7 @@ export class PostgresBackend implements SessionBackend {
       for (const release of releases) release();
     };
     this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
-    if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);
+    if (notify) this.subscribe = (id, onMore, { signal }) => this.#subscribe(id, onMore, signal);
   }
 
   create(session: SessionFacts, lines: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {
@@ -169,7 +173,10 @@ export class PostgresBackend implements SessionBackend {
     return this.#do(async () => (await this.#run(makeUsageSql(this.#names, query))).map(readFactsWithUsage));
   }
 
-  search(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]> {
+  search(
+    query: BackendSearchQuery,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<readonly FoundLine[]> {
     return this.#do(async () => {
       const run = ({ text, values }: Query) => this.#searches.query(text, values, signal);
       try {
@@ -250,7 +257,7 @@ export class PostgresBackend implements SessionBackend {
     if (server?.["is_standby"] === true) throw new Error("the server is a standby that has no tables yet");
     throw new SessionError(
       "STORE_UNAVAILABLE",
-      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrate() of sessiontree/postgres, or run "sessiontree db migrate".`,
+      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate".`,
       { details: { schema, version } },
     );
   }

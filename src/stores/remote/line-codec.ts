@@ -110,3 +110,8 @@ function decodeText(bytes: Uint8Array): string | undefined {
     throw error;
   }
 }
+
+/** Yields one piece. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}

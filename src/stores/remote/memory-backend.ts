@@ -146,7 +146,11 @@ export class MemoryBackend implements SessionBackend {
     return this.#sessions.delete(id);
   }
 
-  async subscribe(id: string, onMore: () => void, signal: AbortSignal): Promise<void> {
+  async subscribe(
+    id: string,
+    onMore: () => void,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<void> {
     const { listeners } = this.#session(id);
     listeners.add(onMore);
     signal.addEventListener("abort", () => listeners.delete(onMore), { once: true });

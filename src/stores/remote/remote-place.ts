@@ -21,7 +21,7 @@ import {
   notRestored,
   splitBatches,
 } from "./idempotent-retry.ts";
-import { joinLines, makeEntryLine, splitLineBatches } from "./line-codec.ts";
+import { joinLines, makeEntryLine, once, splitLineBatches } from "./line-codec.ts";
 import { RemoteLines, readAllLines, readNext, type WholeSession } from "./remote-lines.ts";
 import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
@@ -240,7 +240,7 @@ export class RemotePlace {
     const { supports } = this.#backend;
     if (!supports.watch || this.#backend.subscribe === undefined) return false;
     try {
-      await this.#backend.subscribe(this.#id, onMore, signal);
+      await this.#backend.subscribe(this.#id, onMore, { signal });
       return true;
     } catch (error) {
       if (isSessionError(error)) throw error;
@@ -266,7 +266,7 @@ export class RemotePlace {
     try {
       return await this.#backend.create(
         makeStorableFacts(header),
-        splitLineBatches(yieldOnce(bytes), this.#withSearchText),
+        splitLineBatches(once(bytes), this.#withSearchText),
       );
     } catch (error) {
       if (!isRepeated || !isSessionError(error, "SESSION_EXISTS")) throw error;
@@ -481,10 +481,6 @@ async function retryOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T
 /** The text of the issue for changes, such as redactions, that a backend has lost. */
 const CHANGES_LOST =
   "Changes of lines that were stored, such as a redaction, are gone, as after a failover; make them again.";
-
-async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  yield bytes;
-}
 
 function makeCannotAmendError(id: string): SessionError {
   return new SessionError(

@@ -22,15 +22,22 @@ import type {
   ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
+  OpenOrCreateOptions,
   SearchInStoreOptions,
   SessionStore,
   StoreSupport,
 } from "../contract/session-store.ts";
 import { sessionNotFound, storeClosed } from "../contract/store-errors.ts";
-import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/store-options.ts";
+import {
+  CREATE_RULES,
+  LIST_RULES,
+  OPEN_OR_CREATE_RULES,
+  OPEN_RULES,
+  SEARCH_RULES,
+} from "../contract/store-options.ts";
 import type { UsageLister } from "../contract/store-usage.ts";
 import { drawGap } from "./idempotent-retry.ts";
-import { joinLines, makeEntryLine, splitLineBatches } from "./line-codec.ts";
+import { joinLines, makeEntryLine, once, splitLineBatches } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { PAGE_LINES } from "./remote-lines.ts";
 import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
@@ -108,6 +115,35 @@ class RemoteStore implements SessionStore {
     const { signal, mode = "read-write", mustExist = false, ...session } = options;
     const log = await this.#load(id, { ...this.#options, mode, mustExist }, signal);
     return openOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
+  }
+
+  async openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager> {
+    assertOptions<OpenOrCreateOptions>(options, OPEN_OR_CREATE_RULES);
+    const { cwd, parentSession, ...opening } = options;
+    try {
+      return await this.open(id, opening);
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    }
+    const given = { id, ...(parentSession !== undefined && { parentSession }) };
+    await this.#createHeader(makeHeader(cwd, (options.now ?? Date.now)(), given), options.signal);
+    return await this.open(id, opening);
+  }
+
+  /** Stores a session of a header alone, unless another caller has done so. */
+  async #createHeader(header: SessionHeader, signal: AbortSignal | undefined): Promise<void> {
+    assertValidSessionId(header.id);
+    this.#assertOpen();
+    const bytes = Buffer.from(`${encodeRecord({ ...header })}\n`);
+    const { search } = this.#backend.supports;
+    try {
+      await this.#ask(
+        () => this.#backend.create(makeStorableFacts(header), splitLineBatches(once(bytes), search)),
+        signal,
+      );
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+    }
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
@@ -282,7 +318,7 @@ class RemoteStore implements SessionStore {
 function toRow(facts: SessionFacts): SessionRow {
   if (facts.lastMessageMs !== undefined) return makeSessionRow(facts);
   throw new TypeError(
-    `The backend lists session ${facts.id} without lastMessageMs; derive the facts with factsAfter, from all lines (docs/stores.md#the-contract).`,
+    `The backend lists session ${facts.id} without lastMessageMs; derive the facts with backendKit.factsAfter, from all lines (docs/stores.md#the-contract).`,
   );
 }
 

@@ -98,7 +98,9 @@ export class BackendSearch {
     do {
       const after = last && { sessionId: last.session.id, seq: last.line.seq };
       const query = { words, ...filter, ...(after && { after }) };
-      const page = await this.#ask(async (end) => (await this.#reader.backend.search?.(query, end)) ?? []);
+      const page = await this.#ask(
+        async (signal) => (await this.#reader.backend.search?.(query, { signal })) ?? [],
+      );
       for (let from = 0; from < page.length; ) {
         const { id } = page[from]?.session ?? {};
         const next = page.findIndex(({ session }, i) => i > from && session.id !== id);

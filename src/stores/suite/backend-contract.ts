@@ -219,8 +219,8 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       const [end, early] = [new AbortController(), new AbortController()];
       let wake: () => void = () => undefined;
       let earlyCalls = 0;
-      await subscribe.call(backend, "one", () => wake(), end.signal);
-      await subscribe.call(backend, "one", () => earlyCalls++, early.signal);
+      await subscribe.call(backend, "one", () => wake(), end);
+      await subscribe.call(backend, "one", () => earlyCalls++, early);
       const waitForHint = async (change: () => Promise<unknown>) => {
         const told = new Promise<void>((resolve) => {
           wake = resolve;
@@ -236,7 +236,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       await waitForHint(() => grow("of another once more"));
       if (backend.supports.rewrite) {
         await waitForHint(() => {
-          theirs.redact("000000a1");
+          theirs.redactEntry("000000a1");
           return theirs.flush();
         });
       }

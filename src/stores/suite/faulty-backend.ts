@@ -43,7 +43,7 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
     ...(amend && { amend: (id, change) => through(() => amend.call(inner, id, change)) }),
     ...(listUsage && { listUsage: (query) => through(() => listUsage.call(inner, query)) }),
     ...(search && { search: (...given) => through(() => search.call(inner, ...given)) }),
-    ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),
+    ...(subscribe && { subscribe: (...given) => subscribe.call(inner, ...given) }),
   };
   const faults: StoreFaults = {
     failNext: (count) => {

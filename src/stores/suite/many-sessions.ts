@@ -301,7 +301,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
     await store.appendEntries("main", [JSON.parse(other), JSON.parse(answer)]);
     assert.equal((await readUsageRows(store)).calls, 2);
     const session = await store.open("main", { cwd: CWD });
-    if (store.supports.rewrite) session.redact("000000a1");
+    if (store.supports.rewrite) session.redactEntry("000000a1");
     session.appendUsage("title", "p", "small", {
       input: 3,
       output: 0,
@@ -329,7 +329,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
     session.appendMessage(user("later", START_MS + 1_500));
     await session.flush();
     assert.equal(await findRow(store), "Title 2 3 000000a2");
-    if (store.supports.rewrite) session.redact("000000a2");
+    if (store.supports.rewrite) session.redactEntry("000000a2");
     session.appendMessage(user("latest", START_MS + 3_000));
     await session.close();
     assert.equal(await findRow(store), `Title 3 4 ${store.supports.rewrite ? "[redacted]" : "000000a2"}`);

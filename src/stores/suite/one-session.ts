@@ -101,7 +101,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     const [first = ""] = getIds(session);
     session.branch(first);
     const [other] = say(session, "another two");
-    const fork = session.forkSibling(first);
+    const fork = session.fork({ at: first });
     await Promise.all([session.flush(), fork.flush()]);
     assert.notEqual(fork.getSessionId(), session.getSessionId());
     const [again, copy] = await Promise.all([session, fork].map((one) => store.open(one.getSessionId())));
@@ -117,11 +117,11 @@ export const ONE_SESSION: readonly SuiteTest[] = [
   test("takes the content of an entry out of the place for good", async ({ store }) => {
     const session = await makeStored(store, "the secret", "an answer");
     if (!store.supports.rewrite) {
-      assert.throws(() => session.redact(getIds(session)[0] ?? ""), { code: "WRITE_FAILED" });
+      assert.throws(() => session.redactEntry(getIds(session)[0] ?? ""), { code: "WRITE_FAILED" });
       return;
     }
     const [secret = ""] = getIds(session);
-    const record = session.redact(secret);
+    const record = session.redactEntry(secret);
     say(session, "behind");
     await session.flush();
     assert.ok(getIds(await reopen(store, session)).includes(record));

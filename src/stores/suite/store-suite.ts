@@ -3,7 +3,7 @@ import type { PartsUnderTest, StorePart, StoreUnderTest, SuiteTest } from "./kit
 import { MANY_SESSIONS, SESSION_ROWS } from "./many-sessions.ts";
 import { BYTES, ONE_SESSION } from "./one-session.ts";
 import { SEARCHES } from "./searches.ts";
-import { FAULTS, WRITERS } from "./writers.ts";
+import { BEGINNINGS, FAULTS, WRITERS } from "./writers.ts";
 
 /** What the suite is run with. */
 export interface SessionStoreSuiteOptions {
@@ -24,6 +24,7 @@ const TESTS: readonly SuiteTest[] = [
   ...WRITERS,
   ...FAULTS,
   ...BACKEND_CONTRACT,
+  ...BEGINNINGS,
 ];
 
 /**

@@ -10,6 +10,7 @@ import {
   getIds,
   makeStored,
   reopen,
+  START_MS,
   type SuiteTest,
   say,
   testWith,
@@ -39,10 +40,10 @@ export const WRITERS: readonly SuiteTest[] = [
     await theirs.flush();
     const [a2 = ""] = say(mine, "mine 2");
     await mine.flush();
-    const pulled = (await theirs.pull()).map(({ id }) => id);
+    const pulled = (await theirs.refreshAsync()).map(({ id }) => id);
     assert.ok(pulled.includes(a2), "what came last is told by the pull that brought it");
     assert.deepEqual(heard, [a1, a2]);
-    await mine.pull();
+    await mine.refreshAsync();
     assert.equal(mine.getLeafId(), a2);
     assert.equal(mine.getSessionName(), "named by them");
     assert.deepEqual(mine.getPathIds(), [getIds(mine)[0], a1, a2]);
@@ -69,7 +70,7 @@ export const WRITERS: readonly SuiteTest[] = [
         return ids;
       }),
     );
-    await Promise.all([first, ...writers].map((writer) => writer.pull()));
+    await Promise.all([first, ...writers].map((writer) => writer.refreshAsync()));
     assert.equal((await reopen(store, first, ...writers)).getEntryCount(), 101);
     for (const [i, writer] of writers.entries()) {
       assert.deepEqual(writer.getPathIds(), [getIds(first)[0], ...(own[i] ?? [])]);
@@ -125,20 +126,20 @@ export const WRITERS: readonly SuiteTest[] = [
     theirs.appendLabelChange(one, "in nobody's way");
     theirs.appendSessionInfo("nor is a name");
     await theirs.flush();
-    const draft = (content: string) => ({ type: "message", message: user(content) });
-    const two = await mine.appendIfLeaf(draft("two"), one);
+    const draft = (content: string) => ({ type: "message" as const, message: user(content) });
+    const two = await mine.appendIfLeaf(draft("two"), { expectedLeafId: one });
     assert.equal(mine.getLeafId(), two);
     assert.equal(mine.getEntry(two)?.parentId, one);
     const before = await exportText(store, mine.getSessionId());
-    await expectError("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), one));
-    await expectError("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), null));
+    await expectError("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), { expectedLeafId: one }));
+    await expectError("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), { expectedLeafId: null }));
     assert.equal(await exportText(store, mine.getSessionId()), before);
     assert.ok(theirs.getEntry(two), "what was refused knows now why");
     assert.equal(getIds(theirs).length, 4);
     theirs.branch(two);
     const three = await theirs.appendIfLeaf(draft("three"));
     assert.equal(theirs.getEntry(three)?.parentId, two);
-    await expectError("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), "00000000"));
+    await expectError("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), { expectedLeafId: "00000000" }));
   }),
   test("lets one of many win who append to the same leaf at once", async ({ store, another }) => {
     const first = await makeStored(store, "one");
@@ -148,7 +149,9 @@ export const WRITERS: readonly SuiteTest[] = [
       Array.from({ length: 5 }, async () => (await another()).open(first.getSessionId())),
     );
     const results = await Promise.allSettled(
-      rivals.map((rival, i) => rival.appendIfLeaf({ type: "message", message: user(`rival ${i}`) }, one)),
+      rivals.map((rival, i) =>
+        rival.appendIfLeaf({ type: "message", message: user(`rival ${i}`) }, { expectedLeafId: one }),
+      ),
     );
     const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     assert.equal(lost.length, 4);
@@ -162,11 +165,11 @@ export const WRITERS: readonly SuiteTest[] = [
     const mine = await makeStored(store, "the secret", "two");
     const theirs = await (await another()).open(mine.getSessionId());
     const [secret = "", two] = getIds(mine);
-    mine.redact(secret);
+    mine.redactEntry(secret);
     await mine.flush();
     const [more] = say(theirs, "meanwhile");
     await theirs.flush();
-    await theirs.pull();
+    await theirs.refreshAsync();
     assert.equal(theirs.getEntry(secret)?.type, "message");
     assert.equal(JSON.stringify(theirs.getEntry(secret)).includes("the secret"), false);
     assert.equal(theirs.getLeafId(), more);
@@ -176,7 +179,7 @@ export const WRITERS: readonly SuiteTest[] = [
   test("writes everything before it closes", async ({ store, another }) => {
     const session = store.create({ cwd: CWD });
     say(session, "one", "two");
-    const next = session.createSibling();
+    const next = session.fork({ at: null });
     say(next, "in another one");
     await store.close();
     await store.close();
@@ -237,7 +240,7 @@ export const FAULTS: readonly SuiteTest[] = [
         say(theirs, `theirs ${i}`);
         await Promise.all([mine.flush(), theirs.flush()]);
       }
-      await Promise.all([mine.pull(), theirs.pull()]);
+      await Promise.all([mine.refreshAsync(), theirs.refreshAsync()]);
       assert.equal((await reopen(store, mine, theirs)).getEntryCount(), 11);
     },
   ),
@@ -250,7 +253,7 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.equal(session.getLeafId(), second);
       if (store.supports.rewrite) {
         faults.loseAnswers(2);
-        session.redact(getIds(session)[0] ?? "");
+        session.redactEntry(getIds(session)[0] ?? "");
         await session.flush();
         assert.equal((await exportText(store, session.getSessionId())).includes("the secret"), false);
       }
@@ -324,9 +327,9 @@ export const FAULTS: readonly SuiteTest[] = [
       const theirs = await store.open(id);
       say(theirs, "of another", "and more", "and still more");
       await theirs.flush();
-      await mine.pull();
-      await theirs.pull();
-      await reader.pull();
+      await mine.refreshAsync();
+      await theirs.refreshAsync();
+      await reader.refreshAsync();
       assert.deepEqual(mine.getPathIds().slice(1), lost);
       assert.equal((await reopen(store, mine, theirs, reader)).getEntryCount(), 6);
     },
@@ -340,7 +343,7 @@ export const FAULTS: readonly SuiteTest[] = [
         faults.loseWrites(1);
         const [lost = ""] = say(session, `lost before ${act}`);
         await session.flush();
-        if (act === "redact") session.redact(lost);
+        if (act === "redact") session.redactEntry(lost);
         else await session.appendIfLeaf({ type: "message", message: user("on a condition") });
         await session.flush();
         const fresh = await store.open(session.getSessionId());
@@ -360,7 +363,7 @@ export const FAULTS: readonly SuiteTest[] = [
       say(session, "lost");
       await session.flush();
       const theirs = await (await another()).open(id);
-      theirs.redact(getIds(theirs)[0] ?? "");
+      theirs.redactEntry(getIds(theirs)[0] ?? "");
       await theirs.flush();
       const before = await exportText(store, id);
       say(session, "next");
@@ -394,4 +397,28 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.equal((await exportText(store, id)).includes("deleted"), false);
     },
   ),
+];
+
+/** How several processes begin one session. The last tests, since wrong backends fail others first. */
+export const BEGINNINGS: readonly SuiteTest[] = [
+  test("opens the session with an id, or begins it, once for all who do so at once", async ({
+    store,
+    another,
+  }) => {
+    const others = [await another(), await another(), await another()];
+    const options = { cwd: CWD, parentSession: "before", now: () => START_MS };
+    const sessions = await Promise.all([store, ...others].map((one) => one.openOrCreate("chat-7", options)));
+    for (const [i, session] of sessions.entries()) say(session, `from ${i}`);
+    for (const session of sessions) await session.close();
+    const session = await store.openOrCreate("chat-7", { cwd: "/projects/elsewhere" });
+    assert.deepEqual(session.getHeader()?.cwd, CWD);
+    assert.deepEqual(session.getHeader()?.parentSession, "before");
+    assert.equal(session.getEntryCount(), sessions.length);
+    assert.equal((await all(store.list())).length, 1);
+    await expectError("INVALID_SESSION_ID", () => store.openOrCreate("../x", options));
+    await expectError("ABORTED", () =>
+      store.openOrCreate("new", { ...options, signal: AbortSignal.abort() }),
+    );
+    assert.equal((await all(store.list())).length, 1);
+  }),
 ];

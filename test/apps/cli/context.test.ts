@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { toAnthropic } from "../../../src/interop/convert/anthropic/to-anthropic.ts";
+import { foreignEntry } from "../../support/messages.ts";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
 
@@ -211,7 +212,7 @@ test("lines fit into 80 columns and cannot drive the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.session.appendModelChange("\u001b[2J", "長".repeat(100));
   scribe.user(`\u001b[2J${"長".repeat(100)}`);
-  scribe.session.append({ type: "message", message: { role: "\u001b[2J", content: "odd" } });
+  scribe.session.append(foreignEntry({ type: "message", message: { role: "\u001b[2J", content: "odd" } }));
   const result = await cli(["context", scribe.path], TERMINAL);
   expect(widest(result)).toBeLessThanOrEqual(80);
   expect(result.stdout).not.toContain("\u001b");

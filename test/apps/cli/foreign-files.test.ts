@@ -116,7 +116,7 @@ describe.each(FOREIGN_FILES)("%s (%s)", (what, source, text) => {
       () => mergeSessionContents(readFileSync(own), text),
     ];
     for (const call of calls) expect(call, String(call)).toThrow(refusal);
-    await expect(SessionManager.load(path)).rejects.toEqual(refusal);
+    await expect(SessionManager.openAsync(path)).rejects.toEqual(refusal);
     await expect(resolveSession(path)).rejects.toEqual(refusal);
     await expect(deleteSession(path)).rejects.toEqual(refusal);
     await expect(deleteSession(path, { permanent: true })).rejects.toEqual(refusal);

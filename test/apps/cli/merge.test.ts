@@ -75,7 +75,7 @@ describe("merge", () => {
 
   test("says where what was redacted still is, and keeps no backup of it", async () => {
     const { laptop, server, both, root } = diverged();
-    SessionManager.open(server).redact(root);
+    SessionManager.open(server).redactEntry(root);
     const aside = await cli(["merge", laptop, server, "-o", both]);
     expect(aside.stdout).toContain("a still holds the content of 1 entry that is redacted now");
     expect(aside.stdout).not.toContain("b still holds");

@@ -13,10 +13,8 @@ function family(folder = folderWithTrash()) {
   scribe.user("Fix the totals");
   scribe.assistant("Done.");
   const parent = scribe.path;
-  const child = SessionManager.open(parent, { mode: "read-only" }).forkSibling(
-    scribe.session.getLeafId() ?? "",
-  );
-  const grandchild = child.forkSibling(child.getLeafId() ?? "");
+  const child = SessionManager.open(parent, { mode: "read-only" }).fork();
+  const grandchild = child.fork();
   return { folder, parent, child, grandchild };
 }
 

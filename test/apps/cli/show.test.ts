@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { foreignEntry } from "../../support/messages.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
@@ -142,11 +143,15 @@ test("a result without its call, and an answer without usage, are shown without 
   expect(stdout).not.toMatch(/^(?:call|called by|next answer|cost) /m);
   const call = scribe.call("bash", { command: "ls" });
   const result = scribe.result("a");
-  const silent = scribe.session.append({ type: "message", message: { role: "assistant", content: [] } });
+  const silent = scribe.session.append(
+    foreignEntry({ type: "message", message: { role: "assistant", content: [] } }),
+  );
   const ofResult = await cli(["show", scribe.path, result]);
   expect(ofResult.stdout).toContain(`→ bash ls, in ${call}\n`);
   expect(ofResult.stdout).toMatch(new RegExp(`^next answer +${silent}$`, "m"));
-  const odd = scribe.session.append({ type: "message", message: { role: "assistant", content: 7 } });
+  const odd = scribe.session.append(
+    foreignEntry({ type: "message", message: { role: "assistant", content: 7 } }),
+  );
   expect((await cli(["show", scribe.path, odd])).stdout).not.toMatch(/^(?:tokens|cost|results) /m);
 });
 
@@ -201,9 +206,11 @@ test("every role and type can be shown, and none drives the terminal", async () 
   session.appendMessage({ role: "custom", customType: evil, content: evil, display: true, timestamp: 0 });
   session.appendCustomEntry(evil, { [evil]: [evil] });
   session.appendCustomMessageEntry(evil, evil, true);
-  session.append({ type: evil, [evil]: { [evil]: evil } });
-  session.append({ type: "message", message: { role: evil, content: [{ type: evil }, 7, null] } });
-  session.append({ type: "message", message: { role: "user", content: { deep: evil } } });
+  session.append({ unknownType: evil, [evil]: { [evil]: evil } });
+  session.append(
+    foreignEntry({ type: "message", message: { role: evil, content: [{ type: evil }, 7, null] } }),
+  );
+  session.append(foreignEntry({ type: "message", message: { role: "user", content: { deep: evil } } }));
   session.appendCompaction(evil, null, 10);
   for (const { id } of session.getEntries()) {
     for (const more of [[], ["--json"]]) {

@@ -72,7 +72,7 @@ test("--leaf counts the path to an entry, and tells the size of the context ther
 
 test("a fork counts what is its own; --inherited counts the rest, too", async () => {
   const { session } = counted();
-  const fork = session.forkSibling(session.getLeafId() ?? "");
+  const fork = session.fork();
   const path = fork.getSessionFile() ?? "";
   const { lines } = await cli(["stats", path]);
   expect(cells(lines, "messages")).toEqual(["messages", "none"]);

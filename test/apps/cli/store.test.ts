@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { embeddedDatabase } from "../../stores/postgres/support/embedded.ts";
 import { type CliResult, type CliSettings, cli, jsonLines, temporaryFolder } from "./support/cli.ts";
@@ -46,7 +46,7 @@ const DATABASES: readonly (readonly [string, () => Promise<TestDatabase>])[] = [
     "PostgreSQL",
     async () => {
       const client = embedded();
-      await migrate({ client });
+      await migrateDatabase({ client });
       await client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
       return new TestDatabase(() => new PostgresBackend({ client }));
     },

@@ -202,7 +202,7 @@ test("what a session holds cannot drive the terminal", async () => {
   session.appendModelChange(evil, evil);
   session.appendCustomEntry(evil, { evil });
   session.appendCustomMessageEntry(evil, evil, true);
-  session.append({ type: evil });
+  session.append({ unknownType: evil });
   const labeled = scribe.user("labeled");
   session.appendLabelChange(labeled, evil);
   session.appendSessionInfo(evil);

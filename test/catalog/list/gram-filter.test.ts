@@ -170,7 +170,7 @@ async function redactText(path: string): Promise<void> {
 /** Redacts the last entry at once. */
 function redactLast(path: string): Promise<void> {
   const session = SessionManager.open(path);
-  session.redact(session.getLeafId() ?? "");
+  session.redactEntry(session.getLeafId() ?? "");
   return session.close();
 }
 

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession, listTrashed } from "sessiontree/catalog";
-import { memoryStore, redactText } from "sessiontree/stores";
+import { memoryStore, redactEverywhere } from "sessiontree/stores";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { makeHtmlPage } from "../../../src/apps/cli/page/html-page.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
@@ -92,7 +92,7 @@ test("a partial answer, that of a session and that of one which is gone", async 
   await saying(`It is ${SECRET}.`);
   const other = await saying("It is a secret.");
   rmSync(await saying(`It was ${SECRET}.`));
-  const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+  const { changed, standing } = await redactEverywhere(SECRET, { sessionDir: folder });
   expect(changed.map(({ kind }) => kind)).toEqual(["backup", "backup"]);
   expect(standing).toEqual([]);
   expect(holders(folder, home)).toEqual([]);
@@ -114,20 +114,20 @@ test("a text goes from sessions, forks, backups, the trash, caches, pages and le
   const pages = mkdtempSync(join(tmpdir(), "sessiontree-"));
   writeFileSync(join(pages, "x.html"), pageOf(readFileSync(path)));
 
-  const dry = await redactText(SECRET, { sessionDir: folder, dryRun: true });
+  const dry = await redactEverywhere(SECRET, { sessionDir: folder, dryRun: true });
   expect(dry.changed.map(({ kind }) => kind).sort()).toEqual(
     ["session", "session", "backup", "backup", "temporary", "trash", "cache", "page"].sort(),
   );
   expect(holders(folder, home)).toHaveLength(7);
 
-  const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+  const { changed, standing } = await redactEverywhere(SECRET, { sessionDir: folder });
   expect([changed.length, standing]).toEqual([8, []]);
   expect(holders(folder, home)).toEqual([]);
   expect(readFileSync(fork, "utf8")).toContain("It is [redacted].");
   expect(existsSync(join(pages, "x.html"))).toBe(false);
   const [trashed] = await listTrashed({ folders: [folder] });
   expect(readFileSync(trashed?.trashPath ?? "", "utf8")).toContain(REDACTION_CUSTOM_TYPE);
-  expect(await redactText(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
+  expect(await redactEverywhere(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
 });
 
 test("what killed processes left goes in whatever form it holds a text, and a dry run tells of it", async () => {
@@ -150,7 +150,7 @@ test("what killed processes left goes in whatever form it holds a text, and a dr
   const stray = join(folder, `.${basename(pathOf(session))}.old.1`);
   writeFileSync(stray, readFileSync(pathOf(session), "utf8").replace("nothing", SECRET));
 
-  const dry = await redactText(SECRET, { sessionDir: folder, dryRun: true });
+  const dry = await redactEverywhere(SECRET, { sessionDir: folder, dryRun: true });
   const expected = [
     ...paths.map((path) => ({ kind: "temporary", path })),
     { kind: "cache", path: unfinished },
@@ -158,7 +158,7 @@ test("what killed processes left goes in whatever form it holds a text, and a dr
   const found = dry.changed.map(({ kind, path }) => ({ kind, path }));
   expect(found).toHaveLength(expected.length + 1);
   expect(found).toEqual(expect.arrayContaining([...expected, { kind: "backup", path: stray }]));
-  expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+  expect((await redactEverywhere(SECRET, { sessionDir: folder })).standing).toEqual([]);
   expect([...paths, unfinished].filter((path) => existsSync(path))).toEqual([]);
   expect(holders(folder, home)).toEqual([]);
 });
@@ -168,17 +168,17 @@ test("what a running process is writing is named until it is done", async () => 
   const path = makeTemporaryPath(join(home, "cache", "sessiontree"));
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, "SQLite format 3\0");
-  const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+  const { changed, standing } = await redactEverywhere(SECRET, { sessionDir: folder });
   expect(changed).toEqual([]);
   expect(standing).toMatchObject([
     { kind: "temporary", path, reason: expect.stringMatching(/a process may be writing it/) },
   ]);
   rmSync(path);
-  expect(await redactText(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
+  expect(await redactEverywhere(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
 });
 
 test.each<[string, (session: SessionManager) => unknown]>([
-  ["an entry is redacted", (session) => session.redact(session.getLeafId() ?? "")],
+  ["an entry is redacted", (session) => session.redactEntry(session.getLeafId() ?? "")],
   ["it is deleted", (session) => deleteSession(pathOf(session), { permanent: true })],
 ])("the pages of a session go when %s, and those of others stay", async (_, change) => {
   const session = withSecret();
@@ -201,7 +201,7 @@ test("a folder of another user among the temporary ones is none to look into", a
     (path) => path === theirs,
   );
   onTestFinished(works);
-  expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+  expect((await redactEverywhere(SECRET, { sessionDir: folder })).standing).toEqual([]);
 });
 
 test("one session means its family: what it was forked from, and all that was forked from those", async () => {
@@ -209,7 +209,7 @@ test("one session means its family: what it was forked from, and all that was fo
   const child = SessionManager.forkFrom(pathOf(parent), "/project", folder);
   const sibling = SessionManager.forkFrom(pathOf(parent), "/project", folder);
   const stranger = withSecret();
-  await redactText(SECRET, { sessionDir: folder, paths: [pathOf(child)] });
+  await redactEverywhere(SECRET, { sessionDir: folder, paths: [pathOf(child)] });
   expect(holders(folder)).toEqual([pathOf(stranger)]);
   expect(readFileSync(pathOf(sibling), "utf8")).toContain("[redacted]");
 });
@@ -218,7 +218,7 @@ test("backups and leftovers of sessions that are gone change as well", async () 
   const path = pathOf(withSecret());
   copyFileSync(path, join(folder, "gone.jsonl.bak.2"));
   copyFileSync(path, join(folder, ".gone.jsonl.old"));
-  await redactText(SECRET, { sessionDir: folder });
+  await redactEverywhere(SECRET, { sessionDir: folder });
   expect(holders(folder)).toEqual([]);
   expect(readFileSync(join(folder, "gone.jsonl.bak.2"), "utf8")).toContain("[redacted]");
 });
@@ -235,7 +235,7 @@ test("an old file that an interrupted replacement left is finished, and nothing 
     message: user(SECRET),
   };
   writeFileSync(hidden, `${readFileSync(path, "utf8")}${JSON.stringify(last)}\n`);
-  const { standing } = await redactText(SECRET, { sessionDir: folder });
+  const { standing } = await redactEverywhere(SECRET, { sessionDir: folder });
   expect(standing).toEqual([]);
   expect(holders(folder)).toEqual([]);
   expect(existsSync(hidden)).toBe(false);
@@ -255,7 +255,7 @@ test("a backup keeps its version, and every other byte", async () => {
   const path = join(folder, "s.jsonl.v1.bak");
   writeFileSync(path, `\uFEFF${lines.join("\n")}`, { mode: 0o640 });
   const { mode } = statSync(path);
-  await redactText(SECRET, { sessionDir: folder });
+  await redactEverywhere(SECRET, { sessionDir: folder });
   const changed = '{"type":"message","message":{"role":"user","content":"[redacted]"}}';
   expect(readFileSync(path, "utf8")).toBe(`\uFEFF${[...lines.slice(0, 3), changed, lines[4]].join("\n")}`);
   expect(statSync(path).mode).toBe(mode);
@@ -265,7 +265,7 @@ test("the record names every changed entry, once, and neither the text nor the e
   const session = withSecret();
   const id = session.getLeafId();
   const again = session.appendCustomEntry("x", { [SECRET]: [`{"a":"${SECRET}"}`] });
-  await redactText(/hunter\d-./u, { sessionDir: folder });
+  await redactEverywhere(/hunter\d-./u, { sessionDir: folder });
   session.refresh();
   const records = session
     .getEntries()
@@ -276,7 +276,7 @@ test("the record names every changed entry, once, and neither the text nor the e
 
 test("a session that is open elsewhere follows, and does not bring the text back", async () => {
   const session = withSecret();
-  await redactText(SECRET, { sessionDir: folder });
+  await redactEverywhere(SECRET, { sessionDir: folder });
   session.appendMessage(user("more"));
   await session.flush();
   expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
@@ -296,7 +296,7 @@ describe("what must stay is named, and counted", () => {
     });
     session.appendMessage(user("hunter2"));
     writeFileSync(join(folder, `${basename(pathOf(session))}.reset.2026`), "hunter2");
-    const { standing } = await redactText("hunter2", { sessionDir: folder });
+    const { standing } = await redactEverywhere("hunter2", { sessionDir: folder });
     expect(standing).toMatchObject([
       { kind: "session", path: pathOf(session), reason: expect.stringMatching(/part of cwd, toolCallId,/) },
       { kind: "other", reason: expect.stringMatching(/belongs to another program/) },
@@ -322,11 +322,11 @@ describe("what must stay is named, and counted", () => {
       cacheDir: join(home, "cache"),
     }));
     expect(holders(folder)).toHaveLength(1);
-    const { standing } = await redactText(SECRET, { sessionDir: folder });
+    const { standing } = await redactEverywhere(SECRET, { sessionDir: folder });
     expect(standing).toMatchObject([{ kind: "other", path: source }]);
     expect(holders(folder)).toEqual([]);
     expect(readFileSync(source, "utf8")).toContain(SECRET);
-    expect((await redactText(SECRET, { sessionDir: folder })).standing).toHaveLength(1);
+    expect((await redactEverywhere(SECRET, { sessionDir: folder })).standing).toHaveLength(1);
   });
 
   test.skipIf(!canReadDatabases())("a database that a session was imported from, and its log", async () => {
@@ -341,7 +341,7 @@ describe("what must stay is named, and counted", () => {
     const store = fileStore({ sessionDir: folder });
     for await (const _ of importSessions({ store, paths: [source], cacheDir: join(home, "cache") }));
     expect(holders(folder)).toHaveLength(1);
-    const { standing } = await redactText(SECRET, { sessionDir: folder });
+    const { standing } = await redactEverywhere(SECRET, { sessionDir: folder });
     expect(standing).toMatchObject([
       { kind: "other", path: `${source}-wal`, reason: expect.stringMatching(/belongs to another program/) },
     ]);
@@ -349,10 +349,10 @@ describe("what must stay is named, and counted", () => {
     // Where no search of its bytes finds a text that a session had from there, it may be split.
     const [session] = await listSessions({ sessionDir: folder });
     SessionManager.open(session?.path ?? "").appendMessage(user("xyzzy"));
-    expect((await redactText("xyzzy", { sessionDir: folder })).standing).toMatchObject([
+    expect((await redactEverywhere("xyzzy", { sessionDir: folder })).standing).toMatchObject([
       { kind: "other", path: source, reason: expect.stringMatching(/It may stand there.*database/) },
     ]);
-    expect((await redactText("plugh", { sessionDir: folder })).standing).toEqual([]);
+    expect((await redactEverywhere("plugh", { sessionDir: folder })).standing).toEqual([]);
   });
 
   test("a place that cannot be changed does not stop the others", async () => {
@@ -362,7 +362,7 @@ describe("what must stay is named, and counted", () => {
       newer,
       `{"type":"session","version":9,"id":"n","timestamp":"2026-02-03T22:00:00.000Z","cwd":"/p"}\n{"type":"x","id":"1","parentId":null,"timestamp":"2026-02-03T22:00:00.000Z","a":"${SECRET}"}\n`,
     );
-    const { changed, standing } = await redactText(SECRET, { sessionDir: folder });
+    const { changed, standing } = await redactEverywhere(SECRET, { sessionDir: folder });
     expect(changed.map((one) => one.path)).toContain(path);
     expect(standing).toMatchObject([
       { path: newer, reason: expect.stringMatching(/could not be changed: .*version/) },
@@ -378,7 +378,7 @@ describe("damage", () => {
       path,
       `${readFileSync(path, "utf8")}${head},"message":{"role":"user","content":"${SECRET}\n]]${SECRET}[[\n`,
     );
-    await redactText(SECRET, { sessionDir: folder });
+    await redactEverywhere(SECRET, { sessionDir: folder });
     expect(holders(folder)).toEqual([]);
     expect(SessionManager.open(path).getEntry("0000000d")).toBeDefined();
   });
@@ -388,7 +388,7 @@ describe("damage", () => {
     writeFileSync(path, `${readFileSync(path, "utf8")}]]${SECRET}[[\n{"x":"${SECRET}`);
     repairSession(path);
     expect(holders(folder).length).toBeGreaterThan(1);
-    expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+    expect((await redactEverywhere(SECRET, { sessionDir: folder })).standing).toEqual([]);
     expect(holders(folder)).toEqual([]);
   });
 });
@@ -402,10 +402,10 @@ test("sessions of a store: the same, by id", async () => {
   const other = store.create({ cwd: "/q" });
   other.appendMessage(user(SECRET));
   await other.flush();
-  const dry = await redactText(SECRET, { store, dryRun: true, cwd: "/p" });
+  const dry = await redactEverywhere(SECRET, { store, dryRun: true, cwd: "/p" });
   expect(dry.changed).toEqual([{ kind: "stored", path: session.getSessionId(), entryIds: [first] }]);
-  expect((await redactText(SECRET, { store })).standing).toEqual([]);
-  await session.pull();
+  expect((await redactEverywhere(SECRET, { store })).standing).toEqual([]);
+  await session.refreshAsync();
   expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
   for await (const row of store.list()) expect(row.firstMessage).toBe("[redacted]");
   const bytes: Uint8Array[] = [];
@@ -423,9 +423,11 @@ describe("a pattern that cannot be meant", () => {
     const path = pathOf(withSecret());
     const before = readFileSync(path, "utf8");
     const options = { sessionDir: folder, ...(replacement !== undefined && { replacement }) };
-    await expect(async () => redactText(matching, options)).rejects.toThrow(TypeError);
+    await expect(async () => redactEverywhere(matching, options)).rejects.toThrow(TypeError);
     await expect(
-      SessionManager.open(path).redactText(matching, { ...(replacement !== undefined && { replacement }) }),
+      SessionManager.open(path).redactText(matching, {
+        ...(replacement !== undefined && { replacement }),
+      }),
     ).rejects.toThrow(TypeError);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
@@ -433,7 +435,7 @@ describe("a pattern that cannot be meant", () => {
   test("an expression that takes exponential time is ended, and nothing is changed", async () => {
     const path = pathOf(withSecret(`${"a".repeat(40)}!`));
     const before = readFileSync(path, "utf8");
-    await expect(redactText(/(a+)+$/, { sessionDir: folder })).rejects.toThrow(/takes too long/);
+    await expect(redactEverywhere(/(a+)+$/, { sessionDir: folder })).rejects.toThrow(/takes too long/);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 });
@@ -446,7 +448,10 @@ test("a session in memory", async () => {
     entryIds: [id],
     standing: [],
   });
-  expect(await session.redactText(SECRET)).toMatchObject({ entryIds: [id], recordId: session.getLeafId() });
+  expect(await session.redactText(SECRET)).toMatchObject({
+    entryIds: [id],
+    recordId: session.getLeafId(),
+  });
   expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
   const entries = session.getEntryCount();
   expect(await session.redactText(SECRET)).toEqual({ isFound: false, entryIds: [], standing: [] });
@@ -465,6 +470,6 @@ test("a backup that another redaction changes at the same time is looked at once
     (file, options) => file === backup && Object(options).bigint === true,
     () => renameSync(join(home, "other"), backup),
   );
-  expect((await redactText(SECRET, { sessionDir: folder })).standing).toEqual([]);
+  expect((await redactEverywhere(SECRET, { sessionDir: folder })).standing).toEqual([]);
   expect(readFileSync(backup, "utf8")).toBe('{"type":"message","text":"[redacted] and [gone]"}\n');
 });

@@ -29,7 +29,7 @@ test("it is what two paths share and what they do not, for any two entries of an
       expect(diff.commonAncestorId).toBe(shared.at(-1)?.id ?? null);
       expect(diff.x.entries).toEqual(pathX.slice(shared.length));
       expect(diff.y.entries).toEqual(pathY.slice(shared.length));
-      expect(diff.commonAncestorId).toBe(session.commonAncestor(x, y));
+      expect(diff.commonAncestorId).toBe(session.getCommonAncestorId(x, y));
     }),
   );
 });

@@ -1,5 +1,5 @@
-import { describe, expect, it, vi } from "vitest";
-import { isSessionError, SessionError } from "../../../src/core/format/errors.ts";
+import { describe, expect, expectTypeOf, it, vi } from "vitest";
+import { isSessionError, SessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
 
 describe("SessionError", () => {
   it("is an Error with a code, facts and a cause", () => {
@@ -41,6 +41,16 @@ describe("isSessionError", () => {
     expect(isSessionError(error)).toBe(true);
     expect(isSessionError(error, "READ_ONLY")).toBe(true);
     expect(isSessionError(error, "ABORTED")).toBe(false);
+  });
+
+  it("narrows the code to the one that was asked for, and nothing otherwise", () => {
+    const caught: unknown = new SessionError("STALE_LEAF", "Read again.");
+    if (isSessionError(caught, "STALE_LEAF")) expectTypeOf(caught.code).toEqualTypeOf<"STALE_LEAF">();
+    else expectTypeOf(caught).toBeUnknown();
+    if (isSessionError(caught)) expectTypeOf(caught.code).toEqualTypeOf<SessionErrorCode>();
+    const known: SessionError = new SessionError("ABORTED", "Stopped.");
+    if (!isSessionError(known, "STALE_LEAF")) expectTypeOf(known).toEqualTypeOf<SessionError>();
+    expect.assertions(0);
   });
 
   it("knows the errors of another copy of the package, and that copy these", async () => {

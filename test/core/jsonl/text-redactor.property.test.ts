@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { makeRedactor } from "../../../src/session/manager/redactor.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
+import { foreignEntry } from "../../support/messages.ts";
 
 const SECRET = 'hunter2 "ü😀"\n\\x';
 
@@ -153,13 +154,15 @@ describe("signatures", () => {
 
   test("a session whose thinking was redacted opens with the same tree", async () => {
     const session = SessionManager.inMemory("/p");
-    session.append({
-      type: "message",
-      message: {
-        role: "assistant",
-        content: [{ type: "thinking", thinking: "hunter2", thinkingSignature: "A" }],
-      },
-    });
+    session.append(
+      foreignEntry({
+        type: "message",
+        message: {
+          role: "assistant",
+          content: [{ type: "thinking", thinking: "hunter2", thinkingSignature: "A" }],
+        },
+      }),
+    );
     await session.redactText("hunter2");
     expect(JSON.stringify(session.getEntries()[0])).not.toMatch(/hunter2|thinkingSignature/);
   });

@@ -182,7 +182,7 @@ test("whatever call fails, the copies are as they were or merged, and no other f
       expect([left, both]).toContain(readFileSync(a, "utf8"));
       if (existsSync(to)) expect(readFileSync(to, "utf8")).toBe(both);
       // What could not be removed goes with the next replacement.
-      if (litter(folder).length > 0) SessionManager.open(a).redact("00000001");
+      if (litter(folder).length > 0) SessionManager.open(a).redactEntry("00000001");
       expect(litter(folder)).toEqual([]);
     }
     expect(failures).toBeGreaterThan(10);

@@ -133,7 +133,7 @@ describe("what one copy has redacted", () => {
     const both = merged(a, b);
     const invented = both.report.conflicts[0]?.entries[1]?.id ?? "";
     const session = SessionManager.open(fileAt(both.text));
-    session.redact(invented);
+    session.redactEntry(invented);
     const redacted = readFileSync(session.getSessionFile() ?? "", "utf8");
     expect(redacted).not.toContain(SECRET);
     for (const text of [

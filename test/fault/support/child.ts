@@ -20,6 +20,7 @@ const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<vo
   appendEvery,
   watchAndLeave,
   streamForEver,
+  openOrCreate,
 };
 
 const [task = "", ...given] = process.argv.slice(2);
@@ -189,6 +190,18 @@ async function watchAndLeave(path = ""): Promise<void> {
   void watched.next();
   await nextTurn();
   controller.abort();
+}
+
+/** Opens or begins a session when the parent says so, by class or by store, appends to it, and tells its file. */
+async function openOrCreate(folder = "", id = "", name = "", way = ""): Promise<void> {
+  say("ready");
+  await signal();
+  const session =
+    way === "store"
+      ? await fileStore({ sessionDir: folder }).openOrCreate(id, { cwd: "/project" })
+      : SessionManager.openOrCreate("/project", id, folder);
+  say({ path: session.getSessionFile(), entry: session.appendMessage(user(name)) });
+  await session.close();
 }
 
 await TASKS[task]?.(...given);

@@ -100,7 +100,7 @@ class Actor {
   redact(session = this.session): void {
     const secret = session.getEntries().find((entry) => JSON.stringify(entry).includes(SECRET));
     if (secret === undefined) return;
-    this.stage.acknowledged.push(session.redact(secret.id));
+    this.stage.acknowledged.push(session.redactEntry(secret.id));
     this.stage.isRedacted = true;
   }
 }

@@ -9,7 +9,7 @@ export type ReplacementName = "redact" | "upgrade" | "repair" | "merge";
 /** Replaces a file in each way. To redact, it needs an entry `0000000a`; to merge, a file `copy` beside it. */
 export const REPLACEMENTS: { readonly [name in ReplacementName]: (path: string, fs: FileSystem) => unknown } =
   {
-    redact: (path, fs) => SessionManager.open(path, { fs }).redact("0000000a"),
+    redact: (path, fs) => SessionManager.open(path, { fs }).redactEntry("0000000a"),
     upgrade: (path, fs) => SessionManager.open(path, { fs }).upgrade(),
     repair: (path, fs) => repairSession(path, { fs }),
     merge: (path, fs) => mergeSessions(path, join(dirname(path), "copy"), { inPlace: true, fs }),

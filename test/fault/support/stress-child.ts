@@ -101,7 +101,7 @@ async function* redact(): AsyncGenerator<void, void> {
     });
     const one = said[Math.max(0, said.length - 1 - random(20))];
     if (one !== undefined) {
-      session.redact(one.id);
+      session.redactEntry(one.id);
       tell({ redacted: one.text });
     }
     yield;

@@ -175,7 +175,7 @@ class Round {
     const report = this.#report;
     const session = SessionManager.open(this.#path);
     // A last replacement clears up what was left.
-    session.redact(session.appendMessage({ role: "user", content: "last", timestamp: Date.now() }));
+    session.redactEntry(session.appendMessage({ role: "user", content: "last", timestamp: Date.now() }));
     const ids = new Set(session.getEntries().map(({ id }) => id));
     const text = readFileSync(this.#path, "utf8");
     report.acknowledged += this.#acknowledged.length;

@@ -1,7 +1,8 @@
 import { SessionManager } from "sessiontree";
-import { AcpRecorder, type AcpUpdateLike, toAcpUpdates } from "sessiontree/adapters";
+import { AcpRecorder, toAcpUpdates } from "sessiontree/adapters";
 import { toAnthropic } from "sessiontree/convert";
 import { expect, test } from "vitest";
+import type { AcpUpdateLike } from "../../../src/interop/adapters/acp/acp-types.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { invalidUpdates } from "./support/acp-schema.ts";

@@ -3,7 +3,6 @@ import * as acp from "@agentclientprotocol/sdk";
 import { SessionManager } from "sessiontree";
 import {
   AcpRecorder,
-  type AcpUpdateLike,
   deleteAcpSession,
   forkAcpSession,
   fromAcpPrompt,
@@ -14,6 +13,7 @@ import {
 import { appendConversation, toAnthropic } from "sessiontree/convert";
 import { fileStore, memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
+import type { AcpUpdateLike } from "../../../src/interop/adapters/acp/acp-types.ts";
 import { assistant, call, toolResult, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { invalidUpdates } from "./support/acp-schema.ts";
@@ -251,7 +251,7 @@ test("a question that the agent repeats is stored once, and blocks that no messa
   });
   const shown = toAcpUpdates(session).filter(({ sessionUpdate }) => sessionUpdate === "user_message_chunk");
   expect(shown.map((one) => "content" in one && one.content)).toEqual(prompt);
-  session.redact(session.getPathIds()[0] ?? "");
+  session.redactEntry(session.getPathIds()[0] ?? "");
   expect(JSON.stringify(toAcpUpdates(session))).not.toContain("const a");
 });
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { isSessionError, SessionManager } from "sessiontree";
 import { toAcpUpdates } from "sessiontree/adapters";
 import { describe, expect, test } from "vitest";
-import { assistant, call, toolResult, usage, user } from "../../support/messages.ts";
+import { assistant, call, foreignEntry, toolResult, usage, user } from "../../support/messages.ts";
 import { takeSample } from "../../support/share.ts";
 import { invalidUpdates } from "./support/acp-schema.ts";
 
@@ -172,17 +172,19 @@ test("shows what is malformed as far as it can: images that are none, half chara
     ...[image("no base64!", "image/png"), image(PNG, "text/html"), image(5, null)],
     ...[{ type: "text", text: "half \ud83d" }, { type: "text" }, { type: "poem" }, null],
   ];
-  session.append({ type: "message", message: { role: "user", content, timestamp: 1 } });
-  session.append({
-    type: "message",
-    message: {
-      ...{ role: "toolResult", toolCallId: "c", toolName: "t", isError: false, timestamp: 1 },
-      content: "a text",
-      details: {
-        acp: { title: 5, kind: "poem", content: [{ type: "diff" }, null], locations: [{ line: -1 }] },
+  session.append(foreignEntry({ type: "message", message: { role: "user", content, timestamp: 1 } }));
+  session.append(
+    foreignEntry({
+      type: "message",
+      message: {
+        ...{ role: "toolResult", toolCallId: "c", toolName: "t", isError: false, timestamp: 1 },
+        content: "a text",
+        details: {
+          acp: { title: 5, kind: "poem", content: [{ type: "diff" }, null], locations: [{ line: -1 }] },
+        },
       },
-    },
-  });
+    }),
+  );
   session.appendCustomEntry("acp.update", { sessionUpdate: "plan", entries: [{ content: "A" }, 5] });
   const updates = toAcpUpdates(session);
   expect(invalidUpdates(updates)).toEqual([]);

@@ -6,10 +6,10 @@ import type {
   AcpReplayOptions,
   AcpSessionPage,
   AcpUpdate,
-  AcpUpdateLike,
   fromAcpPrompt,
 } from "sessiontree/adapters";
 import { expectTypeOf, test } from "vitest";
+import type { AcpUpdateLike } from "../../../src/interop/adapters/acp/acp-types.ts";
 
 // Everything here fails in the compiler (`npm run types`), not at run time.
 test("what goes out is the SDK's, and what comes in may be", () => {

@@ -259,7 +259,7 @@ test("a message that was redacted is the one that the host still has: it neither
   for (const at of [0, 1, 2, 3, 4]) {
     const session = onFile();
     await saveChat(session, chat);
-    session.redact(session.getPathIds()[at] ?? "");
+    session.redactEntry(session.getPathIds()[at] ?? "");
     for (const one of [session, reopened(session)])
       expect(await saveChat(one, chat)).toMatchObject({ entryIds: [], hasBranched: false });
     expect((await saveChat(session, [...chat, asked("u3", "Go on.")])).hasBranched).toBe(false);
@@ -281,7 +281,7 @@ test("a message of which a part was redacted is the same one, and a new one in i
   const redacted = SessionManager.open(path);
   expect(await saveChat(redacted, chat)).toMatchObject({ entryIds: [], hasBranched: false });
   expect(nodeFs.readFileSync(path, "utf8")).not.toContain("hunter2");
-  redacted.redact(answer);
+  redacted.redactEntry(answer);
   const anew = [...chat.slice(0, 1), said("a9", "There is no key.")];
   expect(await saveChat(redacted, anew)).toMatchObject({ hasBranched: true });
   expect(loadChat(redacted)).toEqual(anew);
@@ -399,7 +399,7 @@ test("a chat of a host that has no ids gets those of its entries, and keeps its 
   expect(loaded.map(({ parts }) => parts)).toEqual([...chat, last].map(({ parts }) => parts));
   expect(await saveChat(session, loaded)).toMatchObject({ entryIds: [], hasBranched: false });
 
-  session.redact(entryIds[1] ?? "");
+  session.redactEntry(entryIds[1] ?? "");
   const named = loaded.map((message, at) => ({ ...message, id: `client-${at}` }));
   expect(await saveChat(session, named)).toMatchObject({ entryIds: [], hasBranched: false });
 });

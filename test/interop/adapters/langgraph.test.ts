@@ -71,7 +71,7 @@ describe("a graph with tools, an interrupt and a subgraph", () => {
     expect(state.values.messages[4]).toBeInstanceOf(AIMessage);
     await graph.invoke({ messages: [new HumanMessage("And now?")] }, thread("t/1"));
     expect(said(session)).toEqual(conversation);
-    await session.pull();
+    await session.refreshAsync();
     expect(session.getEntries().filter(({ type }) => type === "message")).toHaveLength(9);
     await store.close();
   });
@@ -396,7 +396,7 @@ test("what is redacted in the session is gone from the state, and a run that sti
   const entry = entries.find(
     ({ type }, at) => type === "message" && JSON.stringify(entries[at]).includes("hunter2"),
   );
-  session.redact(entry?.id ?? "");
+  session.redactEntry(entry?.id ?? "");
   await session.flush();
   const checkpoint: Checkpoint = {
     ...emptyCheckpoint(),

@@ -234,7 +234,7 @@ describe("messages", () => {
   test("an item that was redacted is gone in both forms", async () => {
     const { manager, session } = onFile();
     await session.addItems([user("the secret"), said("noted")]);
-    manager.redact(manager.getPathIds()[0] ?? "");
+    manager.redactEntry(manager.getPathIds()[0] ?? "");
     expect(await session.getItems()).toStrictEqual([user("[redacted]"), said("noted")]);
     expect(await reopened(manager).session.getItems()).toStrictEqual([user("[redacted]"), said("noted")]);
   });

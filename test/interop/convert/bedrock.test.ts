@@ -10,16 +10,18 @@ import {
 import { SessionManager } from "sessiontree";
 import {
   type BedrockMessage,
-  type BedrockMessageLike,
   type BedrockRequest,
-  type BedrockRequestLike,
-  type BedrockResponseLike,
   fromBedrock,
   fromBedrockResponse,
   toAnthropic,
   toBedrock,
 } from "sessiontree/convert";
 import { expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
+import type {
+  BedrockMessageLike,
+  BedrockRequestLike,
+  BedrockResponseLike,
+} from "../../../src/interop/convert/bedrock/bedrock-content.ts";
 import { toolResult, user } from "../../support/messages.ts";
 import { checkBedrockRequest } from "../../support/provider-rules/bedrock.ts";
 

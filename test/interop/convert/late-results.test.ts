@@ -9,13 +9,13 @@ import {
   toUIMessages,
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
-import type { AgentMessage } from "../../../src/core/format/message.ts";
+import type { AssistantMessage, UserMessage } from "../../../src/core/format/message.ts";
 import { assistant, call, toolResult, user } from "../../support/messages.ts";
 
 const BOUND = "claude-opus-5-5";
 
 /** A conversation in which the user continues while a tool runs, and a model answers without its result. */
-function whileToolRuns(model: string): AgentMessage[] {
+function whileToolRuns(model: string): (UserMessage | AssistantMessage)[] {
   const identity = { api: "anthropic-messages", provider: "anthropic", model };
   const thought = { type: "thinking" as const, thinking: "Hm", thinkingSignature: "c2ln" };
   return [
@@ -83,7 +83,7 @@ describe("a result that comes after the model has answered without it", () => {
 
   it("is found again in an array made of the request", () => {
     const session = SessionManager.inMemory();
-    for (const message of [...whileToolRuns(BOUND), ...rest]) session.append({ type: "message", message });
+    for (const message of [...whileToolRuns(BOUND), ...rest]) session.appendMessage(message);
     const { messages } = toModelMessages(session.buildSessionContext().messages, { sdk: 7 });
     const next = [...messages, { role: "assistant" as const, content: "Ship it." }];
     const read = fromModelMessages(next, { timestamp: 9 }).messages;

@@ -48,7 +48,7 @@ describe("what was redacted here", () => {
       const [one] = await places.import();
       const path = one?.path ?? "";
       const session = SessionManager.open(path);
-      session.redact(entryHolding(session, SECRET));
+      session.redactEntry(entryHolding(session, SECRET));
       await session.close();
       for (const count of [4, 5, 6, 6]) {
         put(places, count);
@@ -91,7 +91,7 @@ describe("what was redacted here", () => {
     put(places, 4);
     await places.import({ store, storeName: "memory" });
     const stored = await store.open(SESSION_ID);
-    stored.redact(entryHolding(stored, SECRET));
+    stored.redactEntry(entryHolding(stored, SECRET));
     await stored.close();
     put(places);
     forget(places);
@@ -128,7 +128,7 @@ describe("what was redacted here", () => {
       await places.import();
       const again = SessionManager.open(path);
       for (const entry of again.getEntries())
-        if (JSON.stringify(entry).includes(SECRET)) again.redact(entry.id);
+        if (JSON.stringify(entry).includes(SECRET)) again.redactEntry(entry.id);
       again.branch(mine);
       await again.close();
       for (const count of [2, 3]) {
@@ -144,7 +144,7 @@ describe("what was redacted here", () => {
     put(places, 4);
     const [one] = await places.import();
     const session = SessionManager.open(one?.path ?? "");
-    session.redact(entryHolding(session, SECRET));
+    session.redactEntry(entryHolding(session, SECRET));
     await session.close();
     const [fresh] = await places.import({ fresh: true });
     expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m4` });

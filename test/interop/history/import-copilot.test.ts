@@ -132,7 +132,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
       const session = SessionManager.open(made?.path ?? "");
       const secrets = session.getEntries().filter((entry) => JSON.stringify(entry).includes("secret"));
       expect(secrets).toHaveLength(i === 0 ? 2 : 0);
-      for (const { id } of secrets) session.redact(id);
+      for (const { id } of secrets) session.redactEntry(id);
       await session.close();
     }
   });

@@ -71,7 +71,7 @@ async function say(path: string): Promise<string> {
 async function redact(path: string): Promise<void> {
   const session = SessionManager.open(path);
   for (const entry of session.getEntries())
-    if (JSON.stringify(entry).includes(SECRET)) session.redact(entry.id);
+    if (JSON.stringify(entry).includes(SECRET)) session.redactEntry(entry.id);
   await session.close();
 }
 

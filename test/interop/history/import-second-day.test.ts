@@ -59,13 +59,13 @@ function imported(count: number) {
 const NOTES: readonly [string, (session: SessionManager) => unknown][] = [
   ["named", (session) => session.appendSessionInfo("leak")],
   ["labeled", (session) => session.appendLabelChange(entryHolding(session, "tap"), "here")],
-  ["redacted", (session) => session.redact(entryHolding(session, SECRET))],
+  ["redacted", (session) => session.redactEntry(entryHolding(session, SECRET))],
   ["moved back and forth", (session) => session.branch(session.getLeafId() ?? "")],
   [
     "named, labeled and redacted",
     (session) => {
       session.appendSessionInfo("leak");
-      session.redact(entryHolding(session, SECRET));
+      session.redactEntry(entryHolding(session, SECRET));
       session.appendLabelChange(entryHolding(session, "tap"), "here");
     },
   ],
@@ -159,7 +159,7 @@ describe("what was redacted here", () => {
     grow(["one", SECRET]);
     await places.import();
     session.refresh();
-    session.redact(entryHolding(session, SECRET));
+    session.redactEntry(entryHolding(session, SECRET));
     await session.close();
     const [fresh] = await places.import({ fresh: true });
     expect(fresh?.status).toBe("new");
@@ -169,9 +169,9 @@ describe("what was redacted here", () => {
   test("stays away though the records of the import and of the redaction were redacted, too", async () => {
     const { places, path } = await begin();
     const session = SessionManager.open(path);
-    const recordId = session.redact(entryHolding(session, SECRET));
-    session.redact(session.getEntries()[0]?.id ?? "");
-    session.redact(recordId);
+    const recordId = session.redactEntry(entryHolding(session, SECRET));
+    session.redactEntry(session.getEntries()[0]?.id ?? "");
+    session.redactEntry(recordId);
     await session.close();
     for (const fresh of [false, true]) {
       put(places);
@@ -186,7 +186,7 @@ describe("what was redacted here", () => {
   test("does not come back through a fork of its source that is imported later", async () => {
     const { places, path } = await begin();
     const session = SessionManager.open(path);
-    session.redact(entryHolding(session, SECRET));
+    session.redactEntry(entryHolding(session, SECRET));
     await session.close();
     const forkId = "0199d8e6-ffff-4000-8000-00000000ffff";
     const copied = RECORDS.slice(0, 4).map((record) => ({

@@ -182,7 +182,7 @@ describe.each(IMPORTED_SOURCES)("a session of %s", (source) => {
     const session = SessionManager.open(made?.path ?? "");
     const holding = session.getEntries().filter((entry) => JSON.stringify(entry).includes(SECRET));
     expect(holding).toHaveLength(1);
-    for (const { id } of holding) session.redact(id);
+    for (const { id } of holding) session.redactEntry(id);
     await session.close();
     expect(await importAt(places, texts[1])).toMatchObject([{ status: "grown" }]);
     expect([...places.files().values()].join("")).not.toContain(SECRET);

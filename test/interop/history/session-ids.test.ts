@@ -133,7 +133,7 @@ describe("ids that are equal in a file name", () => {
     gemini(places, "x/y", 1);
     const [one] = await places.import();
     const session = SessionManager.open(one?.path ?? "");
-    session.redact(session.getEntries()[0]?.id ?? "");
+    session.redactEntry(session.getEntries()[0]?.id ?? "");
     await session.close();
     gemini(places, "x-y", 2);
     forget(places);

@@ -97,7 +97,7 @@ test("a watch keeps away what was redacted or deleted here", async () => {
   const watching = watch(places);
   const session = SessionManager.open((await watching.next()).path ?? "");
   const secret = session.getEntries().find((entry) => JSON.stringify(entry).includes(SECRET));
-  session.redact(secret?.id ?? "");
+  session.redactEntry(secret?.id ?? "");
   session.close();
   appendFileSync(path, joinLines(RECORDS.slice(4)));
   const grown = await watching.next();

@@ -305,7 +305,7 @@ describe("switchSession", () => {
     const on = onDisk();
     const target = await another(on);
     const abort = new AbortController();
-    const session = await SessionManager.load(on.file, { signal: abort.signal });
+    const session = await SessionManager.openAsync(on.file, { signal: abort.signal });
     const { controller } = stage({ session });
     abort.abort();
     await controller.switchSession(target);

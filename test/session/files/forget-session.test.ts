@@ -65,7 +65,7 @@ describe("what a cache of lists holds of a session", () => {
     await list();
     expect(cached()).toContain(SECRET);
     const session = SessionManager.open(path);
-    for (const { id } of session.getEntries()) session.redact(id);
+    for (const { id } of session.getEntries()) session.redactEntry(id);
     expect(cached()).not.toContain(SECRET);
     expect(cached()).toContain("harmless");
     expect((await list()).map(({ firstMessage }) => firstMessage).sort()).toEqual(["[redacted]", "harmless"]);
@@ -105,7 +105,7 @@ describe("what a cache of lists holds of a session", () => {
     for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
       if (id === "b") continue;
       const session = SessionManager.open(path);
-      for (const { id: entryId } of session.getEntries()) session.redact(entryId);
+      for (const { id: entryId } of session.getEntries()) session.redactEntry(entryId);
     }
     expect(cached()).not.toContain(SECRET);
     expect(cached()).toContain("harmless");
@@ -118,7 +118,7 @@ describe("what a cache of lists holds of a session", () => {
     // Everything that is checked before the file is written has been.
     const saved = cache.save([sessionDir], files);
     const session = SessionManager.open(path);
-    for (const { id } of session.getEntries()) session.redact(id);
+    for (const { id } of session.getEntries()) session.redactEntry(id);
     await saved;
     expect(cached()).not.toContain(SECRET);
   });
@@ -178,7 +178,7 @@ describe("what a cache of lists holds of a session", () => {
     put(join(cacheDir, name, "in-the-way"), "");
     const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
     const session = SessionManager.open(path);
-    session.redact(session.getLeafId() ?? "");
+    session.redactEntry(session.getLeafId() ?? "");
     expect(warn).toHaveBeenCalledExactlyOnceWith(
       expect.stringContaining(`${cacheDir} may still hold text of ${path}: EISDIR`),
       {
@@ -201,7 +201,7 @@ test.each([
     await list();
     const redact = (file: string) => {
       const session = SessionManager.open(file);
-      for (const { id } of session.getEntries()) session.redact(id);
+      for (const { id } of session.getEntries()) session.redactEntry(id);
     };
     const [name = ""] = readdirSync(cacheDir).filter((one) => one.endsWith(".json"));
     // What is written first has a longer name.

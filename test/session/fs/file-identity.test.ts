@@ -28,7 +28,7 @@ const REPLACEMENT = "[redacted]";
 function redactTwice(path: string): void {
   const session = SessionManager.open(path);
   for (const id of ["0000000a", "0000000b"])
-    session.redact(id, REPLACEMENT.slice(0, id.endsWith("a") ? 10 : 8));
+    session.redactEntry(id, { replacement: REPLACEMENT.slice(0, id.endsWith("a") ? 10 : 8) });
 }
 
 // Windows gives no number twice.

@@ -88,7 +88,7 @@ describe("the cache of entries", () => {
     session.refresh();
     const entry = session.getEntry(id);
     expect(entry?.type === "message" && entry.message).toBe(given);
-    SessionManager.open(path).redact("00000002");
+    SessionManager.open(path).redactEntry("00000002");
     session.refresh();
     const again = session.getEntry(id);
     expect(again?.type === "message" && again.message).toBe(given);

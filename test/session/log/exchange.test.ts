@@ -48,7 +48,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
 
     function redactAndDie(): string {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
-      expect(() => SessionManager.open(path, { fs: dying(path) }).redact("00000002")).toThrow(/killed/);
+      expect(() => SessionManager.open(path, { fs: dying(path) }).redactEntry("00000002")).toThrow(/killed/);
       expect(existsSync(path)).toBe(false);
       return path;
     }
@@ -56,7 +56,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
     test("gets what a program appends that knows nothing of this", () => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const fs = inBetween(path, () => appendFileSync(path, STRAY));
-      SessionManager.open(path, { fs }).redact("00000002");
+      SessionManager.open(path, { fs }).redactEntry("00000002");
       expect(getIds(onDisk(path))).toEqual(expect.arrayContaining([...BEFORE, "000000ff"]));
       expect(onDisk(path).getEntry("00000002")).toMatchObject({ message: { content: "[redacted]" } });
       expect(onDisk(path).issues).toEqual([]);
@@ -67,7 +67,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const other = lines(header({ id: "another" }), message("000000ff", null, "of another"));
       const fs = inBetween(path, () => writeFileSync(path, other));
-      SessionManager.open(path, { fs }).redact("00000002");
+      SessionManager.open(path, { fs }).redactEntry("00000002");
       expect(getIds(onDisk(path))).not.toContain("000000ff");
       expect(readFileSync(`${path}.bak`, "utf8")).toBe(other);
       expect(litter(dirname(path))).toEqual([]);
@@ -78,7 +78,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       appendFileSync(path, STRAY);
       const next = SessionManager.open(path, { fs: systemFs(system) });
       expect(getIds(next)).toEqual([...BEFORE, "000000ff"]);
-      next.redact("00000002");
+      next.redactEntry("00000002");
       expect(litter(dirname(path))).toEqual([]);
     });
 
@@ -126,7 +126,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const writer = SessionManager.open(path, { fs: systemFs(system) });
       writer.appendMessage(user("one"));
-      expect(() => SessionManager.open(path, { fs: dying(path) }).redact("00000002")).toThrow(/killed/);
+      expect(() => SessionManager.open(path, { fs: dying(path) }).redactEntry("00000002")).toThrow(/killed/);
       writer.appendMessage(user("two"));
       expect(getTexts(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
       expect(litter(dirname(path)).filter((name) => !name.endsWith(".tmp"))).toEqual([]);
@@ -142,7 +142,7 @@ describe("a file that another program holds, such as a virus scanner", () => {
       if (name === "renameSync" && from === path && ++refusals <= 3)
         throw Object.assign(new Error("held"), { code });
     }, systemFs("windows"));
-    SessionManager.open(path, { fs }).redact("00000002");
+    SessionManager.open(path, { fs }).redactEntry("00000002");
     expect(refusals).toBe(4);
     expect(onDisk(path).getEntry("00000002")).toMatchObject({ message: { content: "[redacted]" } });
   });
@@ -153,7 +153,7 @@ describe("a file that another program holds, such as a virus scanner", () => {
       if (name === "renameSync" && from === path) throw Object.assign(new Error("held"), { code: "EBUSY" });
     }, systemFs("windows"));
     const session = SessionManager.open(path, { fs });
-    expect(() => session.redact("00000002")).toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
+    expect(() => session.redactEntry("00000002")).toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
     session.appendMessage(user("next"));
     expect(getTexts(onDisk(path).getEntries()).at(-1)).toBe("next");
     expect(litter(dirname(path))).toEqual([]);

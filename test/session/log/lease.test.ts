@@ -341,7 +341,7 @@ describe("a lease that another took", () => {
     const calls = [
       () => session.appendMessage(user("mine")),
       () => session.assertWritable(),
-      () => session.redact("00000001"),
+      () => session.redactEntry("00000001"),
       () => session.upgrade(),
     ];
     for (const call of calls) expect(errorOf(call)).toMatchObject(expected);

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type AnySessionEntry, isSessionError, SessionManager } from "sessiontree";
+import { SessionController } from "sessiontree/controller";
 import { describe, expect, test } from "vitest";
 import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts";
 import { BRANCHED, getIds, header, lines, NOW, onDisk, user } from "../../fault/support/sessions.ts";
+import { foreignEntry } from "../../support/messages.ts";
 
 const SECRET = "hunter2";
 
@@ -122,7 +124,7 @@ describe("redacting", () => {
       const id = String(number).padStart(8, "0");
       const session = SessionManager.open(path);
       const before = shape(session);
-      const recordId = session.redact(id, "[gone]");
+      const recordId = session.redactEntry(id, { replacement: "[gone]" });
       const [oldLines, newLines] = [file(), readFileSync(path, "utf8")].map((text) =>
         text.trimEnd().split("\n"),
       );
@@ -146,7 +148,7 @@ describe("redacting", () => {
   test("all entries leaves the secret nowhere: not in the file, not beside it, not in memory", () => {
     const path = place(sandbox(), "s.jsonl", file());
     const session = SessionManager.open(path, { now: () => NOW });
-    for (const id of getIds(session)) session.redact(id);
+    for (const id of getIds(session)) session.redactEntry(id);
     expect(everything(dirname(path))).not.toContain(SECRET);
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
     const seen = [
@@ -172,7 +174,7 @@ describe("redacting", () => {
     const first = ofBodies?.getEntry("00000001");
     const context = ofContext?.buildSessionContext();
     const other = SessionManager.open(path);
-    for (const id of getIds(other)) other.redact(id);
+    for (const id of getIds(other)) other.redactEntry(id);
     expect(JSON.stringify([fresh?.getEntries(), fresh?.buildSessionContext()])).not.toContain(SECRET);
     // What a session has read or built already is in memory, and so are the objects that callers hold.
     expect(ofBodies?.getEntry("00000001")).toBe(first);
@@ -195,7 +197,7 @@ describe("redacting", () => {
     const path = place(sandbox(), "s.jsonl", `${BRANCHED}${JSON.stringify(line)}\n`);
     const session = SessionManager.open(path);
     const before = snapshot(path);
-    expect(() => session.redact("0000000a")).toThrow(/0000000a has nothing to redact/);
+    expect(() => session.redactEntry("0000000a")).toThrow(/0000000a has nothing to redact/);
     expect(snapshot(path)).toEqual(before);
   });
 
@@ -228,7 +230,7 @@ describe("redacting", () => {
     const line = { type: "message", id: "0000000a", parentId: "00000006", timestamp, message };
     const path = place(sandbox(), "s.jsonl", `${BRANCHED}${JSON.stringify(line)}\n`);
     const session = SessionManager.open(path);
-    session.redact("0000000a");
+    session.redactEntry("0000000a");
     expect(everything(dirname(path))).not.toContain(SECRET);
     expect(session.getEntry("0000000a")).toMatchObject({
       message: { model: "m", usage: { input: 1, cost: { total: 2 } } },
@@ -238,7 +240,7 @@ describe("redacting", () => {
   test("keeps tool calls and their results together", () => {
     const path = place(sandbox(), "s.jsonl", file());
     const session = SessionManager.open(path);
-    session.redact("00000003");
+    session.redactEntry("00000003");
     expect(session.getEntry("00000003")).toMatchObject({
       message: {
         role: "assistant",
@@ -255,7 +257,7 @@ describe("redacting", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const before = snapshot(path);
-    expect(() => session.redact("nowhere")).toThrow(/^Entry nowhere not found/);
+    expect(() => session.redactEntry("nowhere")).toThrow(/^Entry nowhere not found/);
     expect(snapshot(path)).toEqual(before);
   });
 
@@ -264,7 +266,7 @@ describe("redacting", () => {
     const sessions = [SessionManager.create("/project", folder), SessionManager.inMemory()];
     for (const session of sessions) {
       const id = session.appendCustomEntry("x", SECRET);
-      session.redact(id);
+      session.redactEntry(id);
       session.appendMessage(user("one"));
       expect(JSON.stringify(session.getEntries())).not.toContain(SECRET);
       expect(session.getEntries().map(({ type }) => type)).toEqual(["custom", "custom", "message"]);
@@ -281,16 +283,19 @@ describe("redacting", () => {
     session.on("leaf_changed", ({ leafId, previousLeafId }) =>
       heard.push(`leaf ${previousLeafId} ${leafId}`),
     );
-    const id = session.redact("00000002");
+    const id = session.redactEntry("00000002");
     expect(heard).toEqual([`appended ${id}`, `leaf 00000006 ${id}`]);
   });
 });
 
 describe("what another session has redacted", () => {
   const copies: [string, (session: SessionManager) => string | undefined][] = [
-    ["fork", (session) => session.forkSibling(session.getLeafId() ?? "").getSessionFile()],
+    ["fork", (session) => session.fork().getSessionFile()],
     ["branch", (session) => session.createBranchedSession(session.getLeafId() ?? "")],
-    ["exported branch", (session) => session.exportBranch(join(sandbox(), "branch.jsonl"))],
+    [
+      "exported branch",
+      (session) => new SessionController({ session }).exportJsonl(join(sandbox(), "branch.jsonl")),
+    ],
   ];
 
   test.each(copies)("is in no %s that this one makes, even if it was in memory", async (_name, copy) => {
@@ -337,8 +342,8 @@ describe("beforePersist", () => {
     session.appendCompaction(SECRET, first, 1);
     session.branchWithSummary(first, SECRET);
     session.appendContextEdit(first, { content: SECRET });
-    session.append({ type: "of tomorrow", whatever: SECRET });
-    session.redact(first, SECRET);
+    session.append({ unknownType: "of tomorrow", whatever: SECRET });
+    session.redactEntry(first, { replacement: SECRET });
     expect(heard).toHaveLength(10);
     session.createBranchedSession(session.getLeafId() ?? "");
     const seen = [session.getEntries(), session.buildSessionContext(), session.getSessionName(), heard];
@@ -349,7 +354,7 @@ describe("beforePersist", () => {
   test("leaves alone what it does not change: signatures, order and spelling of fields", () => {
     const path = place(sandbox(), "s.jsonl", lines(header()));
     const session = SessionManager.open(path, { beforePersist: (entry) => entry });
-    session.append({ type: "message", message: assistant });
+    session.append(foreignEntry({ type: "message", message: assistant }));
     expect(readFileSync(path, "utf8")).toContain(`"message":${JSON.stringify(assistant)}}`);
   });
 
@@ -380,7 +385,7 @@ describe("beforePersist", () => {
     ["setSessionFile", (session: SessionManager) => session.setSessionFile("other.jsonl")],
     ["createBranchedSession", (session: SessionManager) => session.createBranchedSession("00000001")],
     ["an append", (session: SessionManager) => session.appendMessage(user("two"))],
-    ["redact", (session: SessionManager) => session.redact("00000002")],
+    ["redact", (session: SessionManager) => session.redactEntry("00000002")],
   ])("may not do more than alter the entry: %s is refused, and nothing is written", async (_name, act) => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const acting = { now: true };
@@ -393,7 +398,7 @@ describe("beforePersist", () => {
     });
     const before = snapshot(path);
     expect(() => session.appendMessage(user("one"))).toThrow(TypeError);
-    expect(() => session.redact("00000002")).toThrow(TypeError);
+    expect(() => session.redactEntry("00000002")).toThrow(TypeError);
     expect(snapshot(path)).toEqual(before);
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
     acting.now = false;

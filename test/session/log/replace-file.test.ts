@@ -83,11 +83,13 @@ describe("while a file is replaced", () => {
       deletions.push(expect(deleteSession(path, { permanent: true })).rejects.toThrow(/being replaced/));
     });
     const session = SessionManager.open(path, { fs });
-    session.redact("00000002");
+    session.redactEntry("00000002");
     await Promise.all(deletions);
     expect(deletions).toHaveLength(1);
     await deleteSession(path, { permanent: true });
-    expect(() => session.redact("00000003")).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
+    expect(() => session.redactEntry("00000003")).toThrow(
+      expect.objectContaining({ code: "SESSION_NOT_FOUND" }),
+    );
     // Windows keeps the name of a file that is open.
     expect(names(dirname(path)).filter((name) => !name.endsWith(".tmp"))).toEqual([]);
   });
@@ -99,7 +101,7 @@ describe("while a file is replaced", () => {
       const other = SessionManager.open(path);
       said.push(other.appendMessage(user("meanwhile")));
     });
-    SessionManager.open(path, { fs }).redact("00000000");
+    SessionManager.open(path, { fs }).redactEntry("00000000");
     expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
     expect(onDisk(path).getEntryCount()).toBe(602);
     expect(readFileSync(path, "utf8")).not.toContain(SECRET);
@@ -136,7 +138,7 @@ describe("while a file is replaced", () => {
       said.push(a.appendMessage(user("a")), b.appendMessage(user("b")));
       a.refresh();
     });
-    SessionManager.open(path, { fs }).redact("00000002");
+    SessionManager.open(path, { fs }).redactEntry("00000002");
     for (const session of [a, b]) {
       session.refresh();
       said.push(session.appendMessage(user("after")));
@@ -174,7 +176,7 @@ describe("while a file is replaced", () => {
       const writer = SessionManager.open(path, { durability });
       const said = [writer.appendMessage(user("one"))];
       const fs = once(isRename, () => said.push(writer.appendMessage(user("in the last moment"))));
-      SessionManager.open(path, { fs }).redact("00000002");
+      SessionManager.open(path, { fs }).redactEntry("00000002");
       // Even if nobody looks again: the one who replaced the file has taken it along.
       expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
       await writer.flush();
@@ -204,7 +206,7 @@ describe("while a file is replaced", () => {
     const fs = watchedFs((name) => {
       if (name !== "writeSync" || !isDue) return;
       isDue = false;
-      SessionManager.open(path).redact("00000002");
+      SessionManager.open(path).redactEntry("00000002");
     });
     const writer = SessionManager.open(path, { fs });
     writer.appendMessage(user("one"));
@@ -233,13 +235,13 @@ describe("while a file is replaced", () => {
       const fs = once(
         (name) => name === call,
         () => {
-          SessionManager.open(path).redact("00000000");
+          SessionManager.open(path).redactEntry("00000000");
         },
       );
       const session = SessionManager.open(path, { fs });
       expect(session.getEntry("00000000")).toMatchObject({ message: { content: "[redacted]" } });
       session.refresh();
-      expect((await SessionManager.load(path)).getEntryCount()).toBe(session.getEntryCount());
+      expect((await SessionManager.openAsync(path)).getEntryCount()).toBe(session.getEntryCount());
     }
   });
 
@@ -263,7 +265,7 @@ const replacements: readonly (readonly [
   [
     "a redaction",
     lines(header(), message("00000000", null, SECRET)),
-    (path, fs) => SessionManager.open(path, { fs }).redact("00000000"),
+    (path, fs) => SessionManager.open(path, { fs }).redactEntry("00000000"),
   ],
   ["an upgrade", VERSION_1, (path, fs) => SessionManager.open(path, { fs }).upgrade()],
   ["a repair", `${BRANCHED}what is this\n`, (path, fs) => repairSession(path, { fs })],
@@ -332,7 +334,7 @@ describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
         ).toEqual([]);
         next.upgrade();
         const first = next.getEntries().find(({ type }) => type === "message");
-        next.redact(first?.id ?? "");
+        next.redactEntry(first?.id ?? "");
         expect(litter(dirname(path)), `at call ${at}`).toEqual([]);
         for (const name of names(dirname(path))) {
           if (content.includes(SECRET))
@@ -352,7 +354,7 @@ describe("what was redacted", () => {
     for (const session of [idle, looking]) {
       const id = session.appendMessage(user(SECRET));
       const other = SessionManager.open(path);
-      other.redact(id);
+      other.redactEntry(id);
       if (session === looking) session.refresh();
       const kept = readFileSync(path, "utf8")
         .split("\n")
@@ -377,7 +379,7 @@ describe("what was redacted", () => {
       if (isKilled) throw Object.assign(new Error("killed"), { code: "EIO" });
     });
     const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-    SessionManager.open(path, { fs }).redact("00000002");
+    SessionManager.open(path, { fs }).redactEntry("00000002");
     expect(warnings).toHaveBeenCalled();
     warnings.mockRestore();
     const texts = () => names(dirname(path)).map((name) => readFileSync(join(dirname(path), name), "utf8"));
@@ -394,7 +396,7 @@ describe("what was redacted", () => {
     upgrading.upgrade();
     const id = idle.appendMessage(user(SECRET));
     upgrading.refresh();
-    upgrading.redact(id);
+    upgrading.redactEntry(id);
     for (const name of names(folder)) {
       expect(readFileSync(join(folder, name), "utf8"), name).not.toContain(SECRET);
     }
@@ -419,7 +421,7 @@ describe("a writer whose file looks as if it had been replaced", () => {
     linkSync(path, `${path}.kept`);
     const session = SessionManager.open(path);
     session.appendMessage(user("one"));
-    SessionManager.open(path).redact("00000002");
+    SessionManager.open(path).redactEntry("00000002");
     session.appendMessage(user("two"));
     expect(getTexts(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
     expect(readFileSync(`${path}.kept`, "utf8")).not.toContain("two");

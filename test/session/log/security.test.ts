@@ -94,7 +94,7 @@ describe.skipIf(IS_WINDOWS).each(["000", "022", "077", "777"])("with the mask %s
     SessionManager.open(old, { fs, lease: "fail" }).appendMessage(user("one"));
     const damaged = place(root, "damaged.jsonl", DAMAGED);
     repairSession(damaged, { fs });
-    SessionManager.open(damaged, { fs }).redact("0000000a");
+    SessionManager.open(damaged, { fs }).redactEntry("0000000a");
     expect(names(root)).toEqual([
       "damaged.jsonl",
       "damaged.jsonl.bak",
@@ -119,7 +119,7 @@ test.skipIf(IS_WINDOWS)("a file keeps the permissions that its owner gave it", (
   execFileSync("chmod", ["640", path]);
   SessionManager.open(path).appendMessage(user("one"));
   expect(statSync(path).mode & 0o777).toBe(0o640);
-  SessionManager.open(path).redact(onDisk(path).getLeafId() ?? "");
+  SessionManager.open(path).redactEntry(onDisk(path).getLeafId() ?? "");
   expect(statSync(path).mode & 0o777).toBe(0o640);
 });
 
@@ -129,7 +129,7 @@ describe.skipIf(IS_WINDOWS)("a link at the path of a session", () => {
     ["an append", BRANCHED, (path) => SessionManager.open(path).appendMessage(user("one"))],
     ["an append that upgrades", VERSION_1, (path) => SessionManager.open(path).appendMessage(user("one"))],
     ["an upgrade", VERSION_1, (path) => SessionManager.open(path).upgrade()],
-    ["a redaction", BRANCHED, (path) => SessionManager.open(path).redact("00000002")],
+    ["a redaction", BRANCHED, (path) => SessionManager.open(path).redactEntry("00000002")],
     ["a repair", DAMAGED, (path) => repairSession(path)],
   ];
 
@@ -259,7 +259,7 @@ describe("a session id that is no safe name", () => {
     const id = "x".repeat(200);
     const session = SessionManager.create("/project", folder, { id });
     session.appendMessage(user("secret"));
-    session.redact(session.getLeafId() ?? "");
+    session.redactEntry(session.getLeafId() ?? "");
     expect(getTexts(onDisk(session.getSessionFile() ?? "").getEntries())).toEqual(["[redacted]"]);
   });
 });
@@ -335,7 +335,7 @@ describe("names of prototypes in data", () => {
     expect(session.buildSessionContext().messages).toHaveLength(2);
     assertClean();
     session.appendCustomEntry("__proto__", JSON.parse('{"__proto__":{"polluted":1}}'));
-    session.redact("constructor", "__proto__");
+    session.redactEntry("constructor", { replacement: "__proto__" });
     session.createBranchedSession("hasOwnProperty");
     repairSession(path);
     loadEntriesFromFile(path);
@@ -359,6 +359,6 @@ test("nothing is written beside a session but what is announced", () => {
   const session = SessionManager.open(path);
   session.appendMessage(user("one"));
   writeFileSync(join(folder, "other.txt"), "mine");
-  session.redact("00000002");
+  session.redactEntry("00000002");
   expect(names(folder)).toEqual(["hard.jsonl", "other.txt", "s.jsonl"]);
 });

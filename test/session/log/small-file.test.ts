@@ -134,7 +134,7 @@ test("before the first entry the context is empty, also if the tree was not made
 test("a first context follows to the file that took the place of the opened one", () => {
   const path = place(sandbox(), "s.jsonl", lines(header(), message("0000000a", null, "secret")));
   const session = SessionManager.open(path);
-  SessionManager.open(path).redact("0000000a");
+  SessionManager.open(path).redactEntry("0000000a");
   expect(JSON.stringify(session.buildSessionContext())).not.toContain("secret");
 });
 
@@ -198,12 +198,12 @@ test("a load tells how far it is and can be aborted, however small the file is",
       const path = place(sandbox(), "s.jsonl", content);
       const told: number[][] = [];
       const onProgress = (read: number, total: number) => told.push([read, total]);
-      await SessionManager.load(path, { onProgress });
+      await SessionManager.openAsync(path, { onProgress });
       expect(told.at(-1)).toEqual([content.length, content.length]);
       const read = told.map(([bytes = 0]) => bytes);
       expect(read).toEqual([...read].sort((a, b) => a - b));
       expect(new Set(read).size).toBeGreaterThan(characters > 1000 ? 5 : 0);
-      const load = SessionManager.load(path, { signal: AbortSignal.abort() });
+      const load = SessionManager.openAsync(path, { signal: AbortSignal.abort() });
       await expect(load).rejects.toMatchObject({ code: "ABORTED" });
     }
   }
@@ -341,7 +341,7 @@ test("a load that is aborted closes its file", async () => {
       },
     });
     const stop = new AbortController();
-    const load = SessionManager.load(path, { fs, signal: stop.signal, onProgress: () => stop.abort() });
+    const load = SessionManager.openAsync(path, { fs, signal: stop.signal, onProgress: () => stop.abort() });
     await expect(load).rejects.toMatchObject({ code: "ABORTED" });
     expect(open).toBe(0);
   }

@@ -41,7 +41,7 @@ describe.each(REFUSALS)("where links are refused with %s", (code) => {
     const path = placed(BRANCHED);
     const other = SessionManager.open(path);
     other.appendMessage(user("by another"));
-    SessionManager.open(path).redact("00000002");
+    SessionManager.open(path).redactEntry("00000002");
     other.appendMessage(user("later"));
     expect(readFileSync(path, "utf8")).not.toContain("first question");
     expect(getTexts(onDisk(path).getEntries()).slice(-2)).toEqual(["by another", "later"]);

@@ -2,7 +2,7 @@ import * as nodeFs from "node:fs";
 import { existsSync } from "node:fs";
 import { isSessionError, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, toolResult, user } from "../../support/messages.ts";
+import { assistant, foreignEntry, toolResult, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { records } from "./support/workshop.ts";
 
@@ -190,7 +190,8 @@ test("a message of another SDK is refused with its fields and the function that 
   const odd = JSON.parse('{"role":"assistant","content":"as a text"}');
   expect(() => one.appendMessage(odd)).toThrow(/content: expected an array of blocks, found a string/);
   expect(one.getEntryCount()).toBe(0);
-  expect(one.getEntry(one.append({ type: "message", message: odd }))).toMatchObject({ message: odd });
+  const copied = one.append(foreignEntry({ type: "message", message: odd }));
+  expect(one.getEntry(copied)).toMatchObject({ message: odd });
   const hosts = JSON.parse('{"role":"note","content":null,"parts":[],"tool_calls":[{"id":"c"}]}');
   expect(one.getEntry(one.appendMessage(hosts))).toMatchObject({ message: hosts });
 });
@@ -267,11 +268,11 @@ describe("append", () => {
     const first = one.appendMessage(user("first"));
     one.appendMessage(user("second"));
     const id = one.append(
-      { type: "my_note", text: "x" },
+      { unknownType: "my_note", text: "x" },
       { parentId: first, expectedLeafId: one.getLeafId() },
     );
     expect(one.getEntry(id)).toMatchObject({ type: "my_note", text: "x", parentId: first });
-    const root = one.append({ type: "my_note" }, { parentId: null });
+    const root = one.append({ unknownType: "my_note" }, { parentId: null });
     expect(one.getChildren(null).map((entry) => entry.id)).toEqual([first, root]);
   });
 
@@ -280,10 +281,10 @@ describe("append", () => {
     const first = one.appendMessage(user("first"));
     one.appendMessage(user("second"));
     const before = records(one);
-    expect(() => one.append({ type: "note" }, { expectedLeafId: first })).toThrow(
+    expect(() => one.append({ unknownType: "note" }, { expectedLeafId: first })).toThrow(
       expect.objectContaining({ code: "STALE_LEAF" }),
     );
-    expect(() => one.append({ type: "note" }, { parentId: "nowhere" })).toThrow(
+    expect(() => one.append({ unknownType: "note" }, { parentId: "nowhere" })).toThrow(
       expect.objectContaining({ code: "ENTRY_NOT_FOUND" }),
     );
     expect(records(one)).toEqual(before);
@@ -303,8 +304,70 @@ describe("append", () => {
       expect(() => Reflect.apply(one.append, one, [draft])).toThrow(TypeError);
     }
     const projected = { role: "compactionSummary", summary: "s", tokensBefore: 1, timestamp: 1 };
-    expect(() => one.append({ type: "message", message: projected })).toThrow(TypeError);
+    expect(() => one.append(foreignEntry({ type: "message", message: projected }))).toThrow(TypeError);
     expect(Object.keys(records(one).at(-1) ?? {})).toEqual(["type", "id", "parentId", "timestamp", "text"]);
+  });
+});
+
+describe("a draft", () => {
+  const invalid: { readonly [what: string]: object } = {
+    "whose type is misspelled": { type: "mesage", message: user("lost") },
+    "whose known type is passed as an unknown one": { unknownType: "message", message: user("lost") },
+    "of a bare compaction": { type: "compaction" },
+    "of a compaction that keeps nothing it names": {
+      type: "compaction",
+      summary: "s",
+      firstKeptEntryId: null,
+    },
+    "of a compaction copied without a summary": foreignEntry({ type: "compaction", firstKeptEntryId: "x" }),
+    "of an edit without a replacement": { type: "context_edit", targetId: "x" },
+    "of an edit without blocks": { type: "context_edit", targetId: "x", replacement: { content: [7] } },
+    "of a model without a provider": { type: "model_change", modelId: "m1" },
+    "of a thinking level that is none": { type: "thinking_level_change", thinkingLevel: 3 },
+    "of a label without a target": { type: "label", label: "x" },
+    "of usage without usage": { type: "usage", kind: "k", provider: "p", model: "m" },
+    "of a custom message without content": { type: "custom_message", customType: "x", display: true },
+    "of state without a name": { type: "custom", data: 1 },
+    "of a branch summary without one": { type: "branch_summary", fromId: "root" },
+  };
+
+  test.each(Object.entries(invalid))("%s is refused before anything is written", async (_what, draft) => {
+    const one = session();
+    one.appendMessage(user("first"));
+    const before = records(one);
+    const context = one.buildSessionContext();
+    const refused = expect.objectContaining({ code: "ENTRY_INVALID" });
+    expect(() => Reflect.apply(one.append, one, [draft])).toThrow(refused);
+    expect(() => Reflect.apply(one.appendAll, one, [[draft]])).toThrow(refused);
+    expect(() => Reflect.apply(one.appendAll, one, [[() => draft]])).toThrow(refused);
+    await expect(Reflect.apply(one.appendIfLeaf, one, [draft])).rejects.toEqual(refused);
+    expect(records(one)).toEqual(before);
+    expect(one.buildSessionContext()).toEqual(context);
+  });
+
+  test("of a message that is none is a TypeError, as for appendMessage", () => {
+    const one = session();
+    for (const message of [{ role: "user", content: 7 }, { role: "assistant", content: "text" }, "text"]) {
+      expect(() => Reflect.apply(one.append, one, [{ type: "message", message }])).toThrow(TypeError);
+      expect(() => Reflect.apply(one.appendMessage, one, [message])).toThrow(TypeError);
+    }
+    expect(one.getEntryCount()).toBe(0);
+  });
+
+  test("of an entry of another session is stored, malformed or not", () => {
+    const one = session();
+    const id = one.append(foreignEntry({ type: "of tomorrow", text: "kept" }));
+    expect(one.getEntry(id)).toMatchObject({ type: "of tomorrow", text: "kept", parentId: null });
+    const label = one.append(foreignEntry({ type: "label", label: 7 }));
+    expect(one.getEntry(label)).toMatchObject({ type: "label", label: 7, parentId: id });
+    const tail = foreignEntry({
+      type: "compaction",
+      summary: "s",
+      tokensBefore: 1,
+      retainedTail: [user("kept")],
+    });
+    one.append(tail);
+    expect(one.buildSessionContext().messages.at(-1)).toEqual(user("kept"));
   });
 });
 
@@ -325,7 +388,7 @@ describe("appendAll", () => {
     writes = 0;
     const ids = one.appendAll([
       { type: "message", message: user("second") },
-      (id, timestampMs) => ({ type: "note", says: `${id} at ${typeof timestampMs}` }),
+      (id, timestampMs) => ({ unknownType: "note", says: `${id} at ${typeof timestampMs}` }),
     ]);
     expect(writes).toBe(1);
     expect(told).toEqual(ids.map((id) => [id, 3]));
@@ -341,16 +404,16 @@ describe("appendAll", () => {
     const second = one.appendMessage(user("second"));
     const before = records(one);
     expect(one.appendAll([], { parentId: null })).toEqual([]);
-    const drafts = [{ type: "note" }, { type: "note" }];
+    const drafts = [{ unknownType: "note" }, { unknownType: "note" }];
     expect(() => one.appendAll(drafts, { expectedLeafId: first })).toThrow(
       expect.objectContaining({ code: "STALE_LEAF" }),
     );
-    expect(() => one.appendAll([{ type: "note" }, { type: "session" }])).toThrow(TypeError);
+    expect(() => one.appendAll([{ unknownType: "note" }, { unknownType: "session" }])).toThrow(TypeError);
     expect(records(one)).toEqual(before);
     expect(one.getLeafId()).toBe(second);
     const ids = one.appendAll(drafts, { parentId: first });
     expect(one.getPathIds()).toEqual([first, ...ids]);
-    const root = one.appendAll([{ type: "note" }], { parentId: null });
+    const root = one.appendAll([{ unknownType: "note" }], { parentId: null });
     expect(one.getPathIds()).toEqual(root);
   });
 
@@ -371,13 +434,13 @@ describe("appendAll", () => {
     one.appendMessage(user("first"));
     const before = records(one);
     isFull = true;
-    expect(() => one.appendAll([{ type: "note" }, { type: "note", text: "x".repeat(100) }])).toThrow(
-      expect.objectContaining({ code: "WRITE_FAILED" }),
-    );
+    expect(() =>
+      one.appendAll([{ unknownType: "note" }, { unknownType: "note", text: "x".repeat(100) }]),
+    ).toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
     expect(records(one)).toEqual(before);
     expect(one.getEntryCount()).toBe(1);
     isFull = false;
-    one.appendAll([{ type: "note" }, { type: "note" }]);
+    one.appendAll([{ unknownType: "note" }, { unknownType: "note" }]);
     expect(records(one)).toHaveLength(before.length + 2);
   });
 });

@@ -45,17 +45,52 @@ describe("what JSON cannot hold", () => {
     ]);
     expect(session.issues[0]?.message).toContain("$.message.details.count");
     // The tree is read anew, and the entry stays what it is.
-    session.redact(session.getBranch()[0]?.id ?? "");
+    session.redactEntry(session.getBranch()[0]?.id ?? "");
     expect(session.getEntry(id)).toMatchObject({ message });
     session.appendMessage(user("next"));
 
     const plain = { count: "10", name: "kept", self: "[circular]" };
     const path = join(temporaryFolder(), "export.jsonl");
-    session.exportBranch(path);
-    const copies = [SessionManager.open(path), session.forkSibling(session.getLeafId() ?? "")];
+    session.fork({ to: path });
+    const copies = [SessionManager.open(path), session.fork()];
     for (const copy of copies) expect(copy.getEntry(id)).toMatchObject({ message: { details: plain } });
     session.createBranchedSession(session.getLeafId() ?? "");
     expect(session.getEntry(custom)).toMatchObject({ data: plain });
+  });
+
+  test("is taken as the live object that a session in memory begins with", () => {
+    const source = SessionManager.inMemory("/project");
+    source.appendMessage(user("one"));
+    source.appendMessage(odd());
+    source.appendCustomEntry("state", { at: undefined, total: 3n });
+    const entries = source.getEntries();
+    const session = SessionManager.inMemory("/project", undefined, entries);
+    // As in pi, hosts find the very objects that they gave.
+    for (const [i, entry] of session.getEntries().entries()) expect(entry).toBe(entries[i]);
+    expect(session.buildSessionContext().messages).toEqual(source.buildSessionContext().messages);
+    expect(session.issues.map(({ code, line, entryId }) => [code, line, entryId])).toEqual([
+      ["VALUE_REPLACED", 3, entries[1]?.id],
+      ["VALUE_REPLACED", 4, entries[2]?.id],
+    ]);
+    session.appendMessage(user("next"));
+    session.createBranchedSession(session.getLeafId() ?? "");
+    expect(session.getEntry(entries[2]?.id ?? "")).toMatchObject({ data: { total: "3" } });
+  });
+
+  test("is read in the form of JSON, with an issue, where a session in memory begins with an older version", () => {
+    const header = {
+      type: "session" as const,
+      id: "s",
+      timestamp: "2026-03-01T12:00:00.000Z",
+      cwd: "/project",
+    };
+    const entry = { type: "custom" as const, id: "", parentId: null, timestamp: header.timestamp };
+    const session = SessionManager.inMemory("/project", undefined, [
+      header,
+      { ...entry, customType: "state", data: { total: 3n } },
+    ]);
+    expect(session.getEntries()).toMatchObject([{ customType: "state", data: { total: "3" } }]);
+    expect(session.issues.map(({ code }) => code)).toContain("VALUE_REPLACED");
   });
 
   test("is refused before anything is written, in a file", () => {

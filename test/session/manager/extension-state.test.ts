@@ -32,12 +32,17 @@ class FakeSession implements StateSession {
   }
 
   *walkUp({ type }: { type: string }): Generator<SessionEntry, void> {
-    for (let id = this.leaf; id !== null; ) {
+    for (const entry of this.getBranch().reverse()) if (entry.type === type) yield entry;
+  }
+
+  getBranch(): SessionEntry[] {
+    const path: SessionEntry[] = [];
+    for (let id = this.leaf; id !== null; id = path.at(-1)?.parentId ?? null) {
       const entry = this.entries.find((one) => one.id === id);
-      if (entry === undefined) return;
-      if (entry.type === type) yield entry;
-      id = entry.parentId;
+      if (entry === undefined) break;
+      path.push(entry);
     }
+    return path.reverse();
   }
 
   reportIssue(issue: SessionIssue): void {
@@ -285,6 +290,44 @@ describe("all", () => {
     expect(counter.all(session)).toEqual([{ count: 1 }, { count: 2 }, { count: 3 }]);
     expect(session.issues.map((issue) => issue.entryId)).toEqual([bad, worse]);
     expect(new Set(session.issues.map((issue) => issue.message)).size).toBe(2);
+  });
+});
+
+describe("a read-only session with pi's members alone", () => {
+  /** Copies only what pi lets extensions read, bound to the session. */
+  function readOnly(session: FakeSession): StateSession {
+    return Object.freeze({
+      getBranch: () => session.getBranch(),
+      getEntries: () => session.getEntries(),
+      getEntry: (id: string) => session.entries.find((entry) => entry.id === id),
+      getLeafId: () => session.leaf,
+    });
+  }
+
+  test("has the latest value of the path, and all of them", () => {
+    const session = new FakeSession();
+    const first = counter.append(session, { count: 1 });
+    counter.append(session, { count: 2 });
+    const view = readOnly(session);
+    expect(counter.latest(view)).toEqual({ count: 2 });
+    session.leaf = first;
+    expect(counter.latest(view)).toEqual({ count: 1 });
+    expect(counter.all(view)).toEqual([{ count: 1 }, { count: 2 }]);
+    expect(counter.latest(readOnly(new FakeSession()))).toBeUndefined();
+  });
+
+  test("tells onIssue once of each value that does not fit, also after reads without it", () => {
+    const session = new FakeSession();
+    counter.append(session, { count: 1 });
+    const bad = session.appendCustomEntry("counter", { count: "two" });
+    const view = readOnly(session);
+    expect(counter.latest(view)).toEqual({ count: 1 });
+    const issues: SessionIssue[] = [];
+    const onIssue = (issue: SessionIssue) => issues.push(issue);
+    expect(counter.latest(view, { onIssue })).toEqual({ count: 1 });
+    expect(counter.all(view, { onIssue })).toEqual([{ count: 1 }]);
+    expect(issues).toMatchObject([{ code: "STATE_INVALID", entryId: bad }]);
+    expect(session.issues).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { assistant, call, toolResult, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const draft = (id: string) => ({ type: "message", message: toolResult(id, `result of ${id}`) });
+const draft = (id: string) => ({ type: "message", message: toolResult(id, `result of ${id}`) }) as const;
 
 /** A session whose model has called two tools. */
 function calling(session = SessionManager.inMemory()) {

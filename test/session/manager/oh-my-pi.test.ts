@@ -108,7 +108,7 @@ test("the context begins behind the latest reset of the branch", () => {
   expect(textsOf(session)).toEqual(["c"]);
   session.branch("e3");
   expect(textsOf(session)).toEqual(["compactionSummary", "a", "b"]);
-  session.append({ type: "reset_boundary" });
+  session.append({ unknownType: "reset_boundary" });
   expect(textsOf(session)).toEqual([]);
   session.appendMessage(user("anew"));
   expect(textsOf(session)).toEqual(["anew"]);

@@ -70,7 +70,7 @@ test("rewriting keeps the order of the file, and with it labels and names", () =
   own.appendLabelChange("aaaaaaaa", "own");
   own.refresh();
   const order = records(own).map(({ id }) => id);
-  own.redact("bbbbbbbb");
+  own.redactEntry("bbbbbbbb");
   expect(
     records(own)
       .slice(0, order.length)
@@ -87,7 +87,7 @@ test("a file of which a line was left out for its length is not rewritten", () =
   });
   const before = readFileSync(path, "utf8");
   const session = SessionManager.open(path, { maxLineBytes: 1_000 });
-  expect(() => session.redact("aaaaaaaa")).toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
+  expect(() => session.redactEntry("aaaaaaaa")).toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
@@ -98,7 +98,7 @@ test("the text of a damaged entry goes when it is redacted", () => {
     `{"type":"message","id":"bbbbbbbb","parentId":"aaaaaaaa","timestamp":"${at}","message":{"content":"SECRET\n`,
   );
   const session = SessionManager.open(path);
-  session.redact("bbbbbbbb");
+  session.redactEntry("bbbbbbbb");
   expect(readFileSync(path, "utf8")).not.toContain("SECRET");
   expect(session.getEntryCount()).toBe(3);
 });

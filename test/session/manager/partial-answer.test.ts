@@ -218,7 +218,7 @@ describe("a partial answer goes along", () => {
     const { folder, session, question, again } = begin();
     await session.savePartialAnswer(half(`It is ${SECRET}.`));
     const opened = again();
-    if (how === "redact") opened.redact(question);
+    if (how === "redact") opened.redactEntry(question);
     else expect(await opened.redactText(SECRET)).toMatchObject({ isFound: true });
     const left = partials(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     expect(left.join()).not.toContain(SECRET);

@@ -108,7 +108,7 @@ test("paths may be URLs, and the header says whose session it is", async () => {
     "/projects/project",
     folder,
   ]);
-  const loaded = await SessionManager.load(path);
+  const loaded = await SessionManager.openAsync(path);
   expect(loaded.getEntries()).toEqual(session.getEntries());
 });
 
@@ -117,12 +117,12 @@ test("load reports progress and can be aborted", async () => {
   for (let i = 0; i < 50; i++) session.appendMessage(user("x".repeat(100_000)));
   const path = session.getSessionFile() ?? "";
   const seen: number[] = [];
-  await SessionManager.load(path, { onProgress: (loaded, total) => seen.push(loaded / total) });
+  await SessionManager.openAsync(path, { onProgress: (loaded, total) => seen.push(loaded / total) });
   expect(seen.length).toBeGreaterThan(2);
   expect(seen).toEqual([...seen].sort((a, b) => a - b));
   expect(seen.at(-1)).toBe(1);
   const abort = new AbortController();
-  const loading = SessionManager.load(path, { signal: abort.signal, onProgress: () => abort.abort() });
+  const loading = SessionManager.openAsync(path, { signal: abort.signal, onProgress: () => abort.abort() });
   await expect(loading).rejects.toMatchObject({ code: "ABORTED" });
 });
 

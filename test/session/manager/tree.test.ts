@@ -28,7 +28,7 @@ test("branching leaves everything where it is and moves the leaf", () => {
   expect(idsOf(session.getChildren(null))).toEqual([first]);
   expect(idsOf(session.getLeaves())).toEqual([third, other]);
   expect(idsOf(session.getEntries())).toEqual([first, second, third, other]);
-  expect(session.commonAncestor(third, other)).toBe(first);
+  expect(session.getCommonAncestorId(third, other)).toBe(first);
   expect(idsOf(session.walk())).toEqual([first, second, third, other]);
   expect(idsOf(session.walk(second))).toEqual([second, third]);
   expect(idsOf(session.walkUp({ fromId: third, type: "message" }))).toEqual([third, second, first]);
@@ -44,7 +44,7 @@ test("look-ups of unknown ids do not throw; moves do", () => {
   expect(session.getChildren("nowhere")).toEqual([]);
   expect(session.getBranch("nowhere")).toEqual([]);
   expect([...session.walk("nowhere")]).toEqual([]);
-  expect(session.commonAncestor("nowhere", "nowhere either")).toBeNull();
+  expect(session.getCommonAncestorId("nowhere", "nowhere either")).toBeNull();
   const leaf = session.getLeafId();
   for (const move of [
     () => session.branch("nowhere"),

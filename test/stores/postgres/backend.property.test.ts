@@ -1,12 +1,12 @@
 import { beforeAll, test } from "vitest";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { compareWithMemory } from "./support/compare-backends.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();
 
-beforeAll(() => migrate({ client: database() }));
+beforeAll(() => migrateDatabase({ client: database() }));
 
 test("the database does what the backend in memory does, whatever is asked of both", async () => {
   const clear = () => database().query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");

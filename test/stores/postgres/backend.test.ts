@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { isSessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
 import type { StoredLine } from "../../../src/stores/contract/session-backend.ts";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { quoteNames } from "../../../src/stores/postgres/names.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
@@ -18,7 +18,7 @@ const database = embeddedDatabase({ hasTrigrams: true });
 let backend: PostgresBackend;
 
 beforeAll(async () => {
-  await migrate({ client: database() });
+  await migrateDatabase({ client: database() });
   backend = new PostgresBackend({ client: database() });
 });
 
@@ -125,9 +125,9 @@ test("what is not there is said to be missing", async () => {
   const missing = fails("SESSION_NOT_FOUND");
   await expect(backend.read("nobody", 0, 1)).rejects.toSatisfy(missing);
   await expect(backend.append("nobody", [messageLine("000000a1", null)])).rejects.toSatisfy(missing);
-  await expect(backend.subscribe?.("nobody", () => undefined, AbortSignal.timeout(1))).rejects.toSatisfy(
-    missing,
-  );
+  await expect(
+    backend.subscribe?.("nobody", () => undefined, { signal: AbortSignal.timeout(1) }),
+  ).rejects.toSatisfy(missing);
   const change = { expectedRevision: 0, replace: [], remove: [], append: [], facts: {} };
   await expect(backend.amend("nobody", change)).rejects.toSatisfy(missing);
   expect(await backend.delete("nobody")).toBe(false);
@@ -282,7 +282,7 @@ test("an embedded database tells of every append, until the signal", async () =>
   const other = await newSession();
   const told: string[] = [];
   const end = new AbortController();
-  await backend.subscribe?.(id, () => told.push("more"), end.signal);
+  await backend.subscribe?.(id, () => told.push("more"), end);
   await backend.append(other, [messageLine("000000a1", null)]);
   await backend.append(id, [messageLine("000000a1", null)]);
   expect(told).toEqual(["more"]);
@@ -298,7 +298,7 @@ test("a session that nobody watches costs no notification, nor one that nobody w
   await backend.append(id, [messageLine("000000a1", null)]);
   expect(told).toEqual([]);
   const end = new AbortController();
-  await backend.subscribe?.(id, () => undefined, end.signal);
+  await backend.subscribe?.(id, () => undefined, end);
   await backend.append(id, [messageLine("000000a2", null)]);
   expect(told).toHaveLength(1);
   await database().query("update sessiontree.sessions set watched_until = now() - interval '1 second'");

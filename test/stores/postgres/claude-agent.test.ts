@@ -1,4 +1,4 @@
-import { migrate, postgresStore } from "sessiontree/postgres";
+import { migrateDatabase, postgresStore } from "sessiontree/postgres";
 import { claudeContracts } from "../../interop/adapters/support/claude-contracts.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
@@ -8,6 +8,6 @@ let schemas = 0;
 claudeContracts("PostgreSQL", async () => {
   schemas++;
   const options = { client: database(), schema: `claude_${schemas}` };
-  await migrate(options);
+  await migrateDatabase(options);
   return { store: postgresStore(options), another: () => postgresStore(options) };
 });

@@ -1,6 +1,6 @@
 import { deleteSessionsBefore, deleteTenant } from "sessiontree/postgres";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
@@ -9,7 +9,7 @@ import { headerLine, makeSessionFacts, messageLine, TIME_MS, yieldPieces } from 
 const database = embeddedDatabase();
 
 beforeAll(async () => {
-  await migrate({ client: database() });
+  await migrateDatabase({ client: database() });
   for (const code of sqlBlocks("docs/postgres.md", "roles")) await database().exec(code);
 });
 

@@ -1,4 +1,4 @@
-import { migrate, postgresStore } from "sessiontree/postgres";
+import { migrateDatabase, postgresStore } from "sessiontree/postgres";
 import { testDeletion } from "../../interop/adapters/support/deletion.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
@@ -8,6 +8,6 @@ let schemas = 0;
 testDeletion("PostgreSQL", async () => {
   schemas++;
   const options = { client: database(), schema: `deletion_${schemas}` };
-  await migrate(options);
+  await migrateDatabase(options);
   return { ours: postgresStore(options), theirs: postgresStore(options) };
 });

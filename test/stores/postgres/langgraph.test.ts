@@ -1,4 +1,4 @@
-import { migrate, postgresStore } from "sessiontree/postgres";
+import { migrateDatabase, postgresStore } from "sessiontree/postgres";
 import { validateSaver } from "../../interop/adapters/support/langgraph-validation.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
@@ -8,6 +8,6 @@ let schemas = 0;
 validateSaver("PostgreSQL", async () => {
   schemas++;
   const options = { client: database(), schema: `langgraph_${schemas}` };
-  await migrate(options);
+  await migrateDatabase(options);
   return postgresStore(options);
 });

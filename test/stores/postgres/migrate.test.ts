@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isSessionError } from "../../../src/core/format/errors.ts";
 import {
-  migrate,
+  migrateDatabase,
   migrationSql,
   readSchemaVersion,
   SCHEMA_VERSION,
@@ -26,8 +26,8 @@ async function tablesIn(schema: string): Promise<string[]> {
 test("makes the tables, says between which versions, and does nothing the second time", async () => {
   const client = database();
   expect(await readSchemaVersion({ client })).toBe(0);
-  expect(await migrate({ client })).toEqual({ from: 0, to: SCHEMA_VERSION });
-  expect(await migrate({ client })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+  expect(await migrateDatabase({ client })).toEqual({ from: 0, to: SCHEMA_VERSION });
+  expect(await migrateDatabase({ client })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
   expect(await readSchemaVersion({ client })).toBe(SCHEMA_VERSION);
   expect(await tablesIn("sessiontree")).toEqual(TABLES);
 });
@@ -35,12 +35,12 @@ test("makes the tables, says between which versions, and does nothing the second
 test("every step can be taken back, one by one and all at once, and made again", async () => {
   const client = database();
   for (let to = SCHEMA_VERSION - 1; to >= 0; to--) {
-    expect(await migrate({ client, to })).toEqual({ from: to + 1, to });
+    expect(await migrateDatabase({ client, to })).toEqual({ from: to + 1, to });
     expect(await readSchemaVersion({ client })).toBe(to);
   }
   expect(await tablesIn("sessiontree")).toEqual([]);
-  for (let to = 1; to <= SCHEMA_VERSION; to++) await migrate({ client, to });
-  expect(await migrate({ client, to: 0 })).toEqual({ from: SCHEMA_VERSION, to: 0 });
+  for (let to = 1; to <= SCHEMA_VERSION; to++) await migrateDatabase({ client, to });
+  expect(await migrateDatabase({ client, to: 0 })).toEqual({ from: SCHEMA_VERSION, to: 0 });
   expect(await tablesIn("sessiontree")).toEqual([]);
   const functions = await client.query(
     "select 1 from pg_proc where pronamespace = 'sessiontree'::regnamespace",
@@ -52,9 +52,9 @@ test.each(['"; drop schema public cascade; --', "a.b 'c' $body$ $$", "Größe", 
   "a schema may be called %j",
   async (schema) => {
     const client = database();
-    await migrate({ client, schema });
+    await migrateDatabase({ client, schema });
     expect(await tablesIn(schema)).toEqual(TABLES);
-    await migrate({ client, schema, to: 0 });
+    await migrateDatabase({ client, schema, to: 0 });
     expect(await tablesIn(schema)).toEqual([]);
   },
 );
@@ -69,7 +69,7 @@ test.each(["elsewhere", "a.b 'c' $body$ $$"])(
     expect(await readSchemaVersion({ client, schema })).toBe(SCHEMA_VERSION);
     expect(await tablesIn(schema)).toEqual(TABLES);
     expect(await migrationSql({ client, schema })).toEqual([]);
-    expect(await migrate({ client, schema })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+    expect(await migrateDatabase({ client, schema })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
     await client.exec((await migrationSql({ client, schema, to: 0 })).join("\n"));
     expect(await tablesIn(schema)).toEqual([]);
     expect(await migrationSql({ client, schema, to: 0 })).toEqual([]);
@@ -80,12 +80,12 @@ test.each(["elsewhere", "a.b 'c' $body$ $$"])(
 test.each(["", "x".repeat(64), "ä".repeat(32), "a\0b", "\ud800"])(
   "a schema cannot be called %j",
   async (schema) => {
-    await expect(migrate({ client: database(), schema })).rejects.toThrow(TypeError);
+    await expect(migrateDatabase({ client: database(), schema })).rejects.toThrow(TypeError);
   },
 );
 
 test.each([-1, 0.5, SCHEMA_VERSION + 1])("there is no version %d to go to", async (to) => {
-  await expect(migrate({ client: database(), to })).rejects.toThrow(/to must be a version from 0/);
+  await expect(migrateDatabase({ client: database(), to })).rejects.toThrow(/to must be a version from 0/);
 });
 
 test("the index for searching is dropped and built later, also one that was left half built, and sessions stay", async () => {
@@ -96,7 +96,7 @@ test("the index for searching is dropped and built later, also one that was left
     );
     return rows.map((row) => row.indisvalid);
   };
-  expect(await migrate({ client, searchIndex: true })).toEqual({ from: 0, to: SCHEMA_VERSION });
+  expect(await migrateDatabase({ client, searchIndex: true })).toEqual({ from: 0, to: SCHEMA_VERSION });
   const backend = new PostgresBackend({ client });
   await backend.create(
     makeSessionFacts("one"),
@@ -105,8 +105,8 @@ test("the index for searching is dropped and built later, also one that was left
   const found = async () => (await backend.search({ words: ["000000A1"], limit: 9 })).length;
   expect([await state(), await found()]).toEqual([[true], 1]);
   expect(await migrationSql({ client, searchIndex: true })).toEqual([]);
-  await migrate({ client, searchIndex: false });
-  await migrate({ client });
+  await migrateDatabase({ client, searchIndex: false });
+  await migrateDatabase({ client });
   expect([await state(), await found()]).toEqual([[], 1]);
   expect(await migrationSql({ client, searchIndex: false })).toEqual([]);
   const statements = await migrationSql({ client, searchIndex: true });
@@ -118,7 +118,7 @@ test("the index for searching is dropped and built later, also one that was left
     "update pg_index set indisvalid = false where indexrelid = 'sessiontree.lines_by_text'::regclass",
   );
   expect(await found()).toBe(1);
-  await migrate({ client, searchIndex: true });
+  await migrateDatabase({ client, searchIndex: true });
   expect([await state(), await found()]).toEqual([[true], 1]);
 });
 
@@ -127,21 +127,21 @@ test("a step that fails changes nothing", async () => {
   const schema = "taken";
   await client.query("create schema taken");
   await client.query("create table taken.lines (a integer)");
-  await expect(migrate({ client, schema })).rejects.toThrow(/already exists/);
+  await expect(migrateDatabase({ client, schema })).rejects.toThrow(/already exists/);
   expect(await tablesIn(schema)).toEqual(["lines"]);
 });
 
 test("tables of a newer release are left alone, and not worked with", async () => {
   const client = database();
   const schema = "tomorrow";
-  await migrate({ client, schema });
+  await migrateDatabase({ client, schema });
   await client.query("insert into tomorrow.schema_version (version, purpose) values (99, 'tomorrow')");
   const isTooNew = (error: unknown) => isSessionError(error, "VERSION_TOO_NEW");
-  await expect(migrate({ client, schema })).rejects.toSatisfy(isTooNew);
+  await expect(migrateDatabase({ client, schema })).rejects.toSatisfy(isTooNew);
   await expect(new PostgresBackend({ client, schema }).list({ limit: 1 })).rejects.toSatisfy(isTooNew);
 });
 
 test("without tables every call says what to do", async () => {
   const backend = new PostgresBackend({ client: database(), schema: "nothing here" });
-  await expect(backend.list({ limit: 1 })).rejects.toThrow(/call migrate\(\)/);
+  await expect(backend.list({ limit: 1 })).rejects.toThrow(/call migrateDatabase\(\)/);
 });

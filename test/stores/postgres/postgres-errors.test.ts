@@ -29,7 +29,7 @@ test.each([
 
 test("what was missing is said how to get, and what is ours stays", () => {
   expect(translateError(withCode("42P01"), "sessions")).toMatchObject({
-    message: expect.stringMatching(/migrate\(\).*sessions/),
+    message: expect.stringMatching(/migrateDatabase\(\).*sessions/),
   });
   const own = new SessionError("STALE_LEAF", "Look again.");
   expect(translateError(own, "sessions")).toBe(own);

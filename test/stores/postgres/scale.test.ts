@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { compareWithMemory } from "./support/compare-backends.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
@@ -15,7 +15,7 @@ async function runStatements(kind: string): Promise<void> {
 
 test("lines can be parted as docs/scale.md says, keep what is there, and behave the same", async () => {
   const client = database();
-  await migrate({ client });
+  await migrateDatabase({ client });
   const backend = new PostgresBackend({ client });
   await backend.create(
     makeSessionFacts("one"),
@@ -29,9 +29,9 @@ test("lines can be parted as docs/scale.md says, keep what is there, and behave 
   expect(rows.map(({ indexname }) => indexname)).toEqual(["lines_by_entry", "lines_by_text", "lines_pkey"]);
   const policies = "select 1 from pg_policies where tablename = 'lines' and policyname = 'tenant'";
   expect((await client.query(policies)).rows).toHaveLength(1);
-  await migrate({ client, searchIndex: false });
+  await migrateDatabase({ client, searchIndex: false });
   expect((await client.query(names)).rows).toHaveLength(2);
-  await migrate({ client, searchIndex: true });
+  await migrateDatabase({ client, searchIndex: true });
   const valid = "select 1 from pg_index where indisvalid and indexrelid::regclass::text ~ 'lines.*_by_text'";
   expect((await client.query(valid)).rows).toHaveLength(17);
   await compareWithMemory(
@@ -39,12 +39,12 @@ test("lines can be parted as docs/scale.md says, keep what is there, and behave 
     () => client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade"),
     10,
   );
-  await migrate({ client, to: 0 });
+  await migrateDatabase({ client, to: 0 });
 });
 
 test("sessions that were not used for long can be taken away in portions", async () => {
   const client = database();
-  await migrate({ client });
+  await migrateDatabase({ client });
   const backend = new PostgresBackend({ client });
   for (const [id, lastMessageMs] of [
     ["old", TIME_MS - 1e12],

@@ -2,7 +2,7 @@ import type { Transaction } from "@electric-sql/pglite";
 import { beforeAll, expect, test } from "vitest";
 import type { BackendSearchQuery, SessionBackend } from "../../../src/stores/contract/session-backend.ts";
 import type { PostgresClient } from "../../../src/stores/postgres/client.ts";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
@@ -13,7 +13,7 @@ const database = embeddedDatabase({ hasTrigrams: true });
 
 beforeAll(async () => {
   const client = database();
-  await migrate({ client });
+  await migrateDatabase({ client });
   for (const code of sqlBlocks("docs/postgres.md", "roles")) await client.exec(code);
   for (const tenant of ["acme", "other"]) {
     const backend = new PostgresBackend({ client, tenant });

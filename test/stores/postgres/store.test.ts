@@ -1,5 +1,5 @@
-import { migrate, postgresStore } from "sessiontree/postgres";
-import { redactText } from "sessiontree/stores";
+import { migrateDatabase, postgresStore } from "sessiontree/postgres";
+import { redactEverywhere } from "sessiontree/stores";
 import { beforeAll, expect, test } from "vitest";
 import { copySession } from "../../../src/stores/contract/session-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
@@ -7,7 +7,7 @@ import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();
 
-beforeAll(() => migrate({ client: database() }));
+beforeAll(() => migrateDatabase({ client: database() }));
 
 async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
@@ -82,7 +82,7 @@ test("a text is redacted in every session that has it, and is found nowhere afte
     session.appendSessionInfo(content);
     await session.close();
   }
-  const { changed, standing } = await redactText(secret, { store });
+  const { changed, standing } = await redactEverywhere(secret, { store });
   expect([changed.map(({ path }) => path), standing]).toEqual([["with"], []]);
   for (const table of ["sessions", "lines"]) {
     const { rows } = await database().query(`select t::text as text from sessiontree.${table} t`);

@@ -1,11 +1,11 @@
 import { beforeAll, describe } from "vitest";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { postgresSuite } from "./support/suite.ts";
 
 const database = embeddedDatabase();
 
-beforeAll(() => migrate({ client: database() }));
+beforeAll(() => migrateDatabase({ client: database() }));
 
 describe("told by the database", () => postgresSuite(database, true));
 

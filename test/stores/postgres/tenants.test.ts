@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { isSessionError } from "../../../src/core/format/errors.ts";
-import { migrate } from "../../../src/stores/postgres/migrate.ts";
+import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
@@ -9,7 +9,7 @@ import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./suppor
 const database = embeddedDatabase();
 
 beforeAll(async () => {
-  await migrate({ client: database() });
+  await migrateDatabase({ client: database() });
   for (const code of sqlBlocks("docs/postgres.md", "roles")) await database().exec(code);
 });
 
@@ -43,7 +43,9 @@ test("a tenant sees nothing of another's, whatever it calls", async () => {
   expect(await other.search({ words: ["secret"], limit: 5 })).toEqual([]);
   await expect(other.read("one", 0, 9)).rejects.toSatisfy(missing);
   await expect(other.append("one", [line])).rejects.toSatisfy(missing);
-  await expect(other.subscribe?.("one", () => undefined, AbortSignal.timeout(1))).rejects.toSatisfy(missing);
+  await expect(
+    other.subscribe?.("one", () => undefined, { signal: AbortSignal.timeout(1) }),
+  ).rejects.toSatisfy(missing);
   expect(await other.delete("one")).toBe(false);
   expect((await acme.read("one", 0, 9)).lines).toHaveLength(2);
 
@@ -124,7 +126,7 @@ test("a role that may only read reads, and that is all", async () => {
   await expect(backend.append("eight", [messageLine("000000a2", null)])).rejects.toSatisfy(refused);
   await expect(make(backend, "nine")).rejects.toSatisfy(refused);
   // It cannot say what it watches, and is left to look from time to time.
-  const watching = backend.subscribe?.("eight", () => undefined, AbortSignal.timeout(1));
+  const watching = backend.subscribe?.("eight", () => undefined, { signal: AbortSignal.timeout(1) });
   await expect(watching).rejects.toSatisfy((error) => !isSessionError(error));
 });
 

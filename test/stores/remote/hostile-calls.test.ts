@@ -158,7 +158,7 @@ describe("a store", () => {
     session.appendMessage(message);
     await store.close();
     session.refresh();
-    await expect(session.pull()).rejects.toMatchObject({ code: "SESSION_CLOSED" });
+    await expect(session.refreshAsync()).rejects.toMatchObject({ code: "SESSION_CLOSED" });
     expect(() => session.appendMessage(message)).toThrow(expect.objectContaining({ code: "SESSION_CLOSED" }));
     await session.close();
     expect(calls).toBe(0);

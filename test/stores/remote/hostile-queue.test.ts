@@ -113,7 +113,7 @@ describe("a store that is closed", () => {
     const secret = say(session, "secret");
     await session.flush();
     const id = session.getSessionId();
-    session.redact(secret);
+    session.redactEntry(secret);
     session.newSession();
     store.create({ cwd: CWD });
     await expectHeld(store.close(), open);
@@ -166,8 +166,8 @@ describe("the queue", () => {
     const memory = new MemoryBackend();
     const session = remoteStore(memory, QUICK).create({ cwd: CWD });
     say(session, "first");
-    session.append({ type: "odd\u0000type" });
-    session.append({ type: "half\ud800" });
+    session.append({ unknownType: "odd\u0000type" });
+    session.append({ unknownType: "half\ud800" });
     say(session, "last");
     await session.flush();
     const there = await remoteStore(memory).open(session.getSessionId());
@@ -189,7 +189,7 @@ describe("the queue", () => {
     for (let i = 0; i < 5_000; i++) say(source, `message ${i} ${"x".repeat(200)}`);
     await source.flush();
     const session = await store.open(source.getSessionId());
-    const copy = session.forkSibling(session.getLeafId() ?? "");
+    const copy = session.fork();
     await copy.flush();
     expect((await memory.list({ limit: 3 })).length).toBe(2);
   });
@@ -218,8 +218,8 @@ describe("the queue", () => {
     const states: string[] = [];
     session.on("persistence_state", ({ state }) => states.push(state));
     faults.failNext(2);
-    const message = { role: "user", content: "x", timestamp: 0 };
-    const asked = session.appendIfLeaf({ type: "message", message }, first);
+    const message = { role: "user" as const, content: "x", timestamp: 0 };
+    const asked = session.appendIfLeaf({ type: "message", message }, { expectedLeafId: first });
     await expect(asked).rejects.toMatchObject({ code: "STALE_LEAF" });
     expect(states).toEqual(["degraded", "ok"]);
   });
@@ -246,7 +246,7 @@ describe("an answer that is lost", () => {
     const secret = say(mine, "the secret");
     while (!isDown) await new Promise((resolve) => setImmediate(resolve));
     const theirs = await remoteStore(memory, QUICK).open(mine.getSessionId());
-    theirs.redact(secret);
+    theirs.redactEntry(secret);
     await theirs.flush();
     isDown = false;
     await mine.flush();
@@ -292,7 +292,7 @@ describe("an answer that is lost", () => {
         facts: {},
       });
     };
-    session.redact(secret);
+    session.redactEntry(secret);
     await session.flush();
     const there = await remoteStore(memory).open("one");
     expect(there.issues).toEqual([]);
@@ -316,7 +316,7 @@ describe("a server that is slow but answers", () => {
     const session = await remoteStore(backend, { ...QUICK, giveUpAfterMs: 150 }).open(first.getSessionId());
     for (let i = 0; i < 40; i++) say(first, `${i}`);
     await first.flush();
-    expect((await session.pull()).length).toBe(40);
+    expect((await session.refreshAsync()).length).toBe(40);
   });
 
   test("is not asked for more redactions than the queue has room for", async () => {
@@ -325,11 +325,13 @@ describe("a server that is slow but answers", () => {
     const session = remoteStore(backend, { ...QUICK, maxQueueEntries: 3 }).create({ cwd: CWD });
     const secret = say(session, "secret");
     await session.flush();
-    for (let i = 0; i < 3; i++) session.redact(secret, `${i}`);
-    expect(() => session.redact(secret, "once more")).toThrow(/3 entries wait .* await flush\(\)/);
+    for (let i = 0; i < 3; i++) session.redactEntry(secret, { replacement: `${i}` });
+    expect(() => session.redactEntry(secret, { replacement: "once more" })).toThrow(
+      /3 entries wait .* await flush\(\)/,
+    );
     open();
     await session.flush();
-    session.redact(secret, "once more");
+    session.redactEntry(secret, { replacement: "once more" });
     await session.flush();
     expect((await remoteStore(memory).open(session.getSessionId())).getEntries()).toEqual(
       session.getEntries(),
@@ -338,7 +340,7 @@ describe("a server that is slow but answers", () => {
 });
 
 describe("an append on a condition", () => {
-  const draft = { type: "custom", customType: "x", data: 1 };
+  const draft = { type: "custom" as const, customType: "x", data: 1 };
 
   test("is one step also where an old version must be brought to the current one first", async () => {
     const memory = new MemoryBackend();
@@ -362,7 +364,7 @@ describe("an append on a condition", () => {
     expect(fresh.getHeader()?.version).toBe(3);
     expect(fresh.getEntryCount()).toBe(2);
     for (const rival of rivals) {
-      await rival.pull();
+      await rival.refreshAsync();
       expect(rival.getEntries()).toEqual(fresh.getEntries());
     }
   });
@@ -387,7 +389,7 @@ describe("an append on a condition", () => {
         const receipt = await memory.append(id, lines, condition);
         if (condition?.expectedLeafId === undefined || losing-- <= 0) return receipt;
         const theirs = await remoteStore(memory, QUICK).open(id);
-        theirs.redact(theirs.getLeafId() ?? "");
+        theirs.redactEntry(theirs.getLeafId() ?? "");
         await theirs.close();
         throw LOST;
       },

@@ -65,9 +65,9 @@ async function take(session: SessionManager, { what, at }: Step): Promise<void> 
   const say = (text: string) => session.appendMessage({ role: "user", content: text, timestamp: at });
   if (what === "say") say(`secret ${at}`);
   if (what === "many") for (let i = 0; i < 7; i++) say(`many ${i}`);
-  if (what === "redact" && id !== undefined) session.redact(id);
+  if (what === "redact" && id !== undefined) session.redactEntry(id);
   if (what === "branch" && id !== undefined) session.branch(id);
-  if (what === "pull") await session.pull();
+  if (what === "pull") await session.refreshAsync();
   if (what === "pause")
     for (let i = 0; i <= at % 4; i++) await new Promise((resolve) => setImmediate(resolve));
   if (what === "condition") {
@@ -119,7 +119,7 @@ test("pages of few lines, calls that fail and answers that are lost: nothing is 
           if (redacted.has(entry.id)) expect(JSON.stringify(entry)).not.toMatch(/secret|many|"data":\d/);
         }
         for (const session of sessions) {
-          await session.pull();
+          await session.refreshAsync();
           expect(session.getEntries()).toEqual(entries);
           for (const one of ids) expect(session.getPathIds(one)).toEqual(fresh.getPathIds(one));
           fresh.branch(session.getLeafId() ?? "");

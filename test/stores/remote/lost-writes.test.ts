@@ -85,7 +85,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
   ];
   say(mine, "b");
   await mine.flush();
-  await theirs.pull();
+  await theirs.refreshAsync();
   say(mine, "c");
   await mine.flush();
   const before = await exportText(remoteStore(primary), "one");
@@ -153,12 +153,12 @@ test("a session that only reads appends nothing again, and says that it holds wh
   await session.flush();
   const reader = await store.open(session.getSessionId(), { mode: "read-only" });
   to(standby);
-  await reader.pull();
+  await reader.refreshAsync();
   expect(reader.issues).toMatchObject([{ code: "WRITES_LOST" }]);
   expect(reader.getEntryCount()).toBe(1);
   expect((await standby.read(session.getSessionId(), 0, 10)).lines).toHaveLength(2);
-  await session.pull();
-  await reader.pull();
+  await session.refreshAsync();
+  await reader.refreshAsync();
   expect(idsOf(reader)).toEqual(idsOf(session));
 });
 
@@ -170,11 +170,11 @@ test("a redaction that was taken back is an issue, and nothing is appended again
   const id = session.getSessionId();
   const standby = new MemoryBackend();
   await replicate(primary, id, standby);
-  session.redact(secret);
+  session.redactEntry(secret);
   await session.flush();
   to(standby);
   const before = await exportText(remoteStore(standby), id);
-  await expect(session.pull()).rejects.toMatchObject({ code: "WRITES_LOST" });
+  await expect(session.refreshAsync()).rejects.toMatchObject({ code: "WRITES_LOST" });
   expect(await exportText(remoteStore(standby), id)).toBe(before);
   expect(session.issues).toMatchObject([{ code: "WRITES_LOST" }]);
 });
@@ -197,9 +197,9 @@ test("changes alone that were taken back are an issue, too", async () => {
     append: [],
     facts: {},
   });
-  await session.pull();
+  await session.refreshAsync();
   to(standby);
-  await session.pull();
+  await session.refreshAsync();
   expect(session.issues).toMatchObject([
     { code: "WRITES_LOST", message: expect.stringMatching(/redaction/) },
   ]);
@@ -316,7 +316,7 @@ test("a session that is read again while a failover takes lines of its first pag
     QUICK,
   ).open("one");
   to(standbys[0]);
-  await reader.pull();
+  await reader.refreshAsync();
   expect(idsOf(reader)).toEqual(idsOf(await remoteStore(standbys[1]).open("one")));
 });
 
@@ -362,7 +362,7 @@ describe("what is lost between a check and the read after it is restored", () =>
   test("after an append to a session that another process has redacted", async () => {
     const { primary, session, root, id, on, lose, assertThere } = await holderOfLost();
     const other = await remoteStore(primary).open(id);
-    other.redact(root);
+    other.redactEntry(root);
     await other.flush();
     on.append = lose;
     say(session, "next");
@@ -373,7 +373,7 @@ describe("what is lost between a check and the read after it is restored", () =>
   test.each(["amend", "amended"] as const)("in a redaction, when its call is at %s", async (moment) => {
     const { session, root, on, lose, assertThere } = await holderOfLost();
     on[moment] = lose;
-    session.redact(root);
+    session.redactEntry(root);
     await session.flush();
     await assertThere(/^((?!the secret).)*$/s);
   });
@@ -406,7 +406,7 @@ describe("what a process holds is restored although the last line that it knows 
     canRead = false;
     const kept = say(late, "kept");
     await expect.poll(async () => (await primary.read("one", 0, 10)).lines.length).toBe(4);
-    await holder.pull();
+    await holder.refreshAsync();
     expect(idsOf(holder)).toContain(kept);
     /** Lets another entry take the place of the lost one, and the kept one follow it. */
     const replaceLost = async () => {
@@ -416,7 +416,7 @@ describe("what a process holds is restored although the last line that it knows 
       await late.flush();
     };
     const assertAllThere = async () => {
-      for (const session of [holder, other, late]) await session.pull();
+      for (const session of [holder, other, late]) await session.refreshAsync();
       const fresh = await remoteStore(backend).open("one");
       expect(idsOf(fresh)).toContain(lost);
       assertWhole(fresh);
@@ -460,7 +460,7 @@ describe("what a process holds is restored although the last line that it knows 
     const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
     to(standbys[0]);
     await replaceLost();
-    await holder.pull();
+    await holder.refreshAsync();
     await assertAllThere();
   });
 
@@ -468,7 +468,7 @@ describe("what a process holds is restored although the last line that it knows 
     const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
     to(standbys[0]);
     await replaceLost();
-    holder.redact(idsOf(holder)[0] ?? "");
+    holder.redactEntry(idsOf(holder)[0] ?? "");
     await holder.flush();
     await assertAllThere();
   });
@@ -478,7 +478,7 @@ describe("what a process holds is restored although the last line that it knows 
     to(standbys[0]);
     await replaceLost();
     to(standbys[1]);
-    await late.pull();
+    await late.refreshAsync();
     say(holder, "next");
     await holder.flush();
     await assertAllThere();
@@ -545,9 +545,9 @@ test("failovers at any moment: what a live process holds is there in the end, on
         if (what === "wait") await nextTask();
         // What is gone whole is made again by an append, not by a look.
         const gone = (error: unknown) => expect(error).toMatchObject({ code: "SESSION_NOT_FOUND" });
-        if (what === "pull") calls.push(session.pull().catch(gone));
+        if (what === "pull") calls.push(session.refreshAsync().catch(gone));
         if (what === "condition") {
-          const draft = { type: "custom", customType: "x", data: at } as const;
+          const draft = { type: "custom" as const, customType: "x", data: at } as const;
           const refused = (error: unknown) => expect(error).toMatchObject({ code: "STALE_LEAF" });
           calls.push(session.appendIfLeaf(draft).catch(refused));
         }
@@ -565,7 +565,7 @@ test("failovers at any moment: what a live process holds is there in the end, on
         say(session, "last");
         await session.flush();
       }
-      for (const session of [...sessions, ...sessions]) await session.pull();
+      for (const session of [...sessions, ...sessions]) await session.refreshAsync();
       const fresh = await remoteStore(current).open(id);
       expect([...idsOf(fresh)].sort()).toEqual([...appended].sort());
       assertWhole(fresh);

@@ -45,7 +45,7 @@ test("an append is one request, however long the session is, and a look for news
   };
   say("one more");
   expect(await requestsOf(() => session.flush())).toEqual(["PUT"]);
-  expect(await requestsOf(() => session.pull())).toEqual(["GET"]);
+  expect(await requestsOf(() => session.refreshAsync())).toEqual(["GET"]);
   const reader = await remoteStore(backendOf(), QUICK).open(session.getSessionId());
   expect(reader.getEntryCount()).toBe(3_001);
   expect(reader.getPathIds()).toEqual(session.getPathIds());

@@ -1,9 +1,11 @@
 import { isSessionError, type SessionManager } from "sessiontree";
+import { SessionController } from "sessiontree/controller";
 import { memoryStore, remoteStore, type SessionBackend } from "sessiontree/stores";
 import { describe, expect, test, vi } from "vitest";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { faultyBackend } from "../../../src/stores/suite/faulty-backend.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { overBackend } from "../support/over-backend.ts";
 
 const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5 };
@@ -100,7 +102,7 @@ describe("a server that stays away", () => {
     await expect(session.flush()).rejects.toMatchObject({ code: "WRITE_FAILED", cause });
     await expect(session.close()).rejects.toMatchObject({ code: "WRITE_FAILED" });
     await expect(store.close()).rejects.toMatchObject({ code: "WRITE_FAILED" });
-    await expect(session.pull()).rejects.toMatchObject({ code: "WRITE_FAILED" });
+    await expect(session.refreshAsync()).rejects.toMatchObject({ code: "WRITE_FAILED" });
     await expect(store.open(session.getSessionId())).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     say(session, "third");
     faults.failNext(0);
@@ -163,7 +165,9 @@ describe("a server that stays away", () => {
     const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     fail(new Error("the connection was closed"));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout")).toHaveLength(timers);
+    // Timers of other files in this process may end meanwhile.
+    const left = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    expect(left).toBeLessThanOrEqual(timers);
     expect(states).toEqual([]);
   });
 
@@ -173,12 +177,12 @@ describe("a server that stays away", () => {
     const first = say(session, "first");
     await session.flush();
     faults.failNext(Number.POSITIVE_INFINITY);
-    const message = { role: "user", content: "second", timestamp: 0 };
+    const message = { role: "user" as const, content: "second", timestamp: 0 };
     await expect(session.appendIfLeaf({ type: "message", message })).rejects.toMatchObject({
       code: "WRITE_FAILED",
     });
     faults.failNext(0);
-    await session.pull();
+    await session.refreshAsync();
     expect(session.getEntries().map(({ id }) => id)).toEqual([first]);
     await session.appendIfLeaf({ type: "message", message });
     expect(session.getEntryCount()).toBe(2);
@@ -191,10 +195,10 @@ describe("a session in a remote store", () => {
     const session = remoteStore(memory, QUICK).create({ cwd: "/projects/x" });
     const secret = say(session, "secret");
     const ids = [secret, say(session, "a")];
-    ids.push(session.redact(secret), say(session, "b"));
+    ids.push(session.redactEntry(secret), say(session, "b"));
     await Promise.resolve();
     ids.push(say(session, "c"));
-    ids.push(session.redact(ids[1] ?? ""), say(session, "d"));
+    ids.push(session.redactEntry(ids[1] ?? ""), say(session, "d"));
     expect(session.getEntries().map(({ id }) => id)).toEqual(ids);
     await session.flush();
     expect(session.getEntries().map(({ id }) => id)).toEqual(ids);
@@ -237,8 +241,11 @@ describe("a session in a remote store", () => {
     const again = remoteStore(memory, QUICK);
     expect((await again.open(first)).getEntryCount()).toBe(1);
     expect((await again.open(third)).getHeader()?.parentSession).not.toBe(first);
-    expect((await session.loadSibling(first).catch((error: unknown) => error)) instanceof Error).toBe(true);
-    expect((await (await again.open(first)).loadSibling(third)).getSessionId()).toBe(third);
+    const closed = new SessionController({ session }).switchSession(first);
+    expect((await closed.catch((error: unknown) => error)) instanceof Error).toBe(true);
+    const controller = new SessionController({ session: await again.open(first) });
+    await controller.switchSession(third, { cwd: temporaryFolder() });
+    expect(controller.session.getSessionId()).toBe(third);
   });
 
   test("stops watching when it is told to, and lets a watcher outlive a lost connection", async () => {
@@ -288,7 +295,7 @@ describe("a session in a remote store", () => {
     say(session, "second");
     const error = await session.flush().catch((caught: unknown) => caught);
     expect(isSessionError(error, "SESSION_NOT_FOUND")).toBe(true);
-    await expect(session.pull()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+    await expect(session.refreshAsync()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
     expect(session.getEntryCount()).toBe(2);
   });
 });

@@ -41,12 +41,12 @@ async function take(session: SessionManager, { what, at }: Step): Promise<void> 
   if (what === "label") session.appendLabelChange(id, `label ${at}`);
   if (what === "name") session.appendSessionInfo(`name ${at}`);
   if (what === "branch") session.branch(id);
-  if (what === "redact") session.redact(id);
+  if (what === "redact") session.redactEntry(id);
   if (what === "flush") await session.flush();
-  if (what === "pull") await session.pull();
+  if (what === "pull") await session.refreshAsync();
   if (what === "pause") await new Promise((resolve) => setImmediate(resolve));
   if (what === "condition") {
-    const draft = { type: "custom", customType: "x", data: at };
+    const draft = { type: "custom" as const, customType: "x", data: at };
     await session.appendIfLeaf(draft).catch((error: unknown) => {
       expect(error).toMatchObject({ code: "STALE_LEAF" });
     });
@@ -85,7 +85,7 @@ test("whatever several writers do while calls fail, all see the same tree in the
       for (const id of appended) expect(ids).toContain(id);
       expect(fresh.issues).toEqual([]);
       for (const { session } of writers) {
-        await session.pull();
+        await session.refreshAsync();
         expect(session.getEntries()).toEqual(fresh.getEntries());
         expect(session.getSessionName()).toBe(fresh.getSessionName());
         for (const { id } of fresh.getEntries()) {

@@ -1,5 +1,5 @@
 import { isSessionError } from "sessiontree";
-import { remoteStore, type SessionBackend, writesLost } from "sessiontree/stores";
+import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
 import { getPosition } from "../../../src/stores/contract/select-sessions.ts";
@@ -9,7 +9,7 @@ import type {
   NewLine,
   StoredLine,
 } from "../../../src/stores/contract/session-backend.ts";
-import { sessionExists } from "../../../src/stores/contract/store-errors.ts";
+import { sessionExists, writesLost } from "../../../src/stores/contract/store-errors.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { overBackend } from "../support/over-backend.ts";
 
@@ -91,19 +91,19 @@ const WITHOUT_HINTS: Readonly<Record<string, Wrong>> = {
   "gives no hints": () => ({ subscribe: async () => undefined }),
   "gives a hint at once, and none after it": () => ({ subscribe: async (_, onMore) => onMore() }),
   "gives a hint of the first change alone": (memory) => ({
-    subscribe(id, onMore, signal) {
+    subscribe(id, onMore, options) {
       let isTold = false;
       const once = () => {
         if (!isTold) onMore();
         isTold = true;
       };
-      return memory.subscribe(id, once, signal);
+      return memory.subscribe(id, once, options);
     },
   }),
   "gives hints only of what it has appended itself": (memory) => {
     const listeners = new Set<() => void>();
     return {
-      async subscribe(_, onMore, signal) {
+      async subscribe(_, onMore, { signal }) {
         listeners.add(onMore);
         signal.addEventListener("abort", () => listeners.delete(onMore));
       },
@@ -410,7 +410,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   }),
   ...WITHOUT_HINTS,
   "goes on telling whoever wants to hear no more": (memory) => ({
-    subscribe: (id, onMore) => memory.subscribe(id, onMore, new AbortController().signal),
+    subscribe: (id, onMore) => memory.subscribe(id, onMore, new AbortController()),
   }),
   "drops the rest of a batch of which a part is there": (memory) => ({
     async append(id, lines, condition) {

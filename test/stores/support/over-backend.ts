@@ -13,7 +13,7 @@ export function overBackend(inner: SessionBackend, changes: Partial<SessionBacke
     close: (options) => inner.close(options),
     ...(amend && { amend: (id, change) => amend.call(inner, id, change) }),
     ...(search && { search: (...given) => search.call(inner, ...given) }),
-    ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),
+    ...(subscribe && { subscribe: (...given) => subscribe.call(inner, ...given) }),
     ...changes,
   };
 }

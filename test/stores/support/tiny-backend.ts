@@ -1,5 +1,6 @@
-import type { NewLine, SessionBackend, SessionFacts } from "sessiontree/stores";
-import { factsAfter, selectSessions, sessionExists, sessionNotFound, writesLost } from "sessiontree/stores";
+import { backendKit, type NewLine, type SessionBackend, type SessionFacts } from "sessiontree/stores";
+
+const { factsAfter, selectSessions, sessionExists, sessionNotFound, writesLost } = backendKit;
 
 type Session = { facts: SessionFacts; lines: (NewLine & { seq: number })[]; revision: number };
 

@@ -1,12 +1,11 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
+import type { AnthropicMessage, AnthropicRequest } from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
 import type {
-  AnthropicMessage,
   AnthropicMessageLike,
-  AnthropicRequest,
   AnthropicRequestLike,
   AnthropicResponseLike,
-} from "sessiontree/convert";
-import { expectTypeOf, test } from "vitest";
+} from "../../../src/interop/convert/anthropic/anthropic-content.ts";
 
 // What is asked of types fails in the compiler (`npm run types`), not at run time. @anthropic-ai/sdk 1.12.0
 

@@ -1,12 +1,11 @@
 import type { Content, GenerateContentParameters, GenerateContentResponse } from "@google/genai";
+import type { GeminiContent, GeminiRequest } from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
 import type {
-  GeminiContent,
   GeminiContentLike,
-  GeminiRequest,
   GeminiRequestLike,
   GeminiResponseLike,
-} from "sessiontree/convert";
-import { expectTypeOf, test } from "vitest";
+} from "../../../src/interop/convert/gemini/gemini-content.ts";
 
 // What is asked of types fails in the compiler (`npm run types`), not at run time. @google/genai 3.1.0
 

@@ -1,6 +1,7 @@
 import type { BaseMessage, StoredMessage } from "@langchain/core/messages";
-import type { LangChainMessage, LangChainMessageLike } from "sessiontree/convert";
+import type { LangChainMessage } from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
+import type { LangChainMessageLike } from "../../../src/interop/convert/langchain/langchain-content.ts";
 
 // What is asked of types fails in the compiler (`npm run types`), not at run time. @langchain/core 1.4.0
 

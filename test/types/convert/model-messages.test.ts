@@ -1,14 +1,13 @@
 import type { GenerateTextResult, ModelMessage as SdkModelMessage, ToolSet } from "ai";
 import type { ModelMessage as SdkModelMessage5 } from "ai5";
 import type { ModelMessage as SdkModelMessage6 } from "ai6";
+import type { ModelMessage, ModelMessagesRequest } from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
 import type {
-  ModelMessage,
   ModelMessageLike,
-  ModelMessagesRequest,
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
-} from "sessiontree/convert";
-import { expectTypeOf, test } from "vitest";
+} from "../../../src/interop/convert/ai-sdk/model-message-types.ts";
 
 // What is asked of types fails in the compiler (`npm run types`), not at run time. ai 5.0.277, 6.0.326, 7.0.173
 

@@ -1,12 +1,11 @@
 import type { OpenAI } from "openai";
+import type { OpenAIChatMessage, OpenAIChatRequest } from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
 import type {
-  OpenAIChatMessage,
   OpenAIChatMessageLike,
-  OpenAIChatRequest,
   OpenAIChatRequestLike,
   OpenAIChatResponseLike,
-} from "sessiontree/convert";
-import { expectTypeOf, test } from "vitest";
+} from "../../../src/interop/convert/openai-chat/openai-chat-content.ts";
 
 // What is asked of types fails in the compiler (`npm run types`), not at run time. openai 7.57.0
 

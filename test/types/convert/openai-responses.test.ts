@@ -1,12 +1,11 @@
 import type { OpenAI } from "openai";
+import type { OpenAIResponsesItem, OpenAIResponsesRequest } from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
 import type {
-  OpenAIResponsesItem,
   OpenAIResponsesItemLike,
-  OpenAIResponsesRequest,
   OpenAIResponsesRequestLike,
   OpenAIResponsesResponseLike,
-} from "sessiontree/convert";
-import { expectTypeOf, test } from "vitest";
+} from "../../../src/interop/convert/openai-responses/openai-responses-content.ts";
 
 // What is asked of types fails in the compiler (`npm run types`), not at run time. openai 7.57.0
 

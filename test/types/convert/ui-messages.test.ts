@@ -1,6 +1,7 @@
 import type { UIMessage as SdkUIMessage } from "ai";
-import type { UIMessage, UIMessageLike } from "sessiontree/convert";
+import type { UIMessage } from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
+import type { UIMessageLike } from "../../../src/interop/convert/ai-sdk/ui-parts.ts";
 
 // What is asked of types fails in the compiler (`npm run types`), not at run time. ai 7.0.173
 

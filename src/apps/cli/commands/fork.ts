@@ -32,7 +32,7 @@ export const command: Command = {
 async function forkBranch({ get, findKeptSession }: CommandCall): Promise<SessionManager> {
   const session = await findKeptSession(get(SESSION));
   const entryId = (await session.read()).findEntry(get(ENTRY) ?? "@leaf");
-  return (await session.open("read-only")).forkSibling(entryId);
+  return (await session.open("read-only")).fork({ at: entryId });
 }
 
 /** Copies all branches. What `--dir` says is about where the source is looked for, and not about this project's sessions. */

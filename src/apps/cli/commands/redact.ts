@@ -74,7 +74,7 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
-  const recordId = await changeSession(named, (opened) => opened.redact(entryId, text));
+  const recordId = await changeSession(named, (opened) => opened.redactEntry(entryId, { replacement: text }));
   const leftovers = named.path === undefined ? [] : findLeftovers(named.path);
   if (call.json) {
     const facts = { entry: entryId, replacement: text, recordId, leftovers };

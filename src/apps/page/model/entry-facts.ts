@@ -1,15 +1,10 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
+import { type EntryOutcome, outcomeOf } from "../../../core/facts/outcome.ts";
 import { getResultCallId, getResultToolName, getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { findUsage, formatModelName, ModelsInUse, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
 import { type Spent, toSpent } from "../../../core/facts/usage-tally.ts";
-import {
-  type AnySessionEntry,
-  convertToLlm,
-  type EntryOutcome,
-  outcomeOf,
-  sessionEntryToContextMessages,
-} from "../../../core.ts";
+import { type AnySessionEntry, convertToLlm, sessionEntryToContextMessages } from "../../../core.ts";
 import { type EntryKind, getEntryKind } from "../../text/entry-kind.ts";
 
 /** What a call of a model used, and which model it was. */

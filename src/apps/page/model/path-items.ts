@@ -1,6 +1,7 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { EntryPath } from "../../../core/context/entry-path.ts";
 import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
+import type { ToolPairRepair } from "../../../core/context/tool-pairs.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import {
   type AgentMessage,
@@ -12,7 +13,6 @@ import {
   repairToolPairs,
   type SessionProjection,
   sessionEntryToContextMessages,
-  type ToolPairRepair,
 } from "../../../core.ts";
 import { KINDS } from "../../text/entry-kind.ts";
 import { getKindAt, getPathTo, hasFailedAt, type SessionModel } from "./session-model.ts";

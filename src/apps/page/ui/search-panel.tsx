@@ -1,6 +1,6 @@
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { outcomeOf } from "../../../core/facts/outcome.ts";
 import { getResultToolName } from "../../../core/facts/tool-calls.ts";
-import { outcomeOf } from "../../../core.ts";
 import { failureLine } from "../model/entry-text.ts";
 import type { CountedChoice, FilterGroup } from "../model/filters.ts";
 import type { PathView } from "../model/path-items.ts";

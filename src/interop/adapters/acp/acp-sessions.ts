@@ -106,7 +106,7 @@ export async function forkAcpSession(
   try {
     const leafId = entryId ?? from.getLeafId();
     if (leafId === null || !hasMessages(from, leafId)) return await newAcpSession(store, { cwd });
-    const copy = from.forkSibling(leafId);
+    const copy = from.fork({ at: leafId });
     await copy.close();
     return await store.open(copy.getSessionId(), { cwd, mustExist: true });
   } finally {

@@ -204,7 +204,7 @@ export class UpdateReader {
   /** Keeps an update that is no message as it is. */
   #keep(update: JsonObject): void {
     const { sessionUpdate: kind } = update;
-    const draft = { type: "custom", customType: UPDATE_CUSTOM_TYPE, data: update };
+    const draft = { type: "custom" as const, customType: UPDATE_CUSTOM_TYPE, data: update };
     if (typeof kind === "string" && STATES.has(kind)) {
       if (isSameJson(this.#states.get(kind), update)) return;
       this.#states.set(kind, update);

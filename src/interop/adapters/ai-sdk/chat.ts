@@ -123,7 +123,8 @@ function writeDrafts(
   leafBefore: string | null,
 ): string[] {
   try {
-    const written = drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }];
+    const written: readonly EntryDraft[] =
+      drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }];
     return session.appendAll(written, { mustExist: true });
   } catch (error) {
     if (leafBefore === null) session.resetLeaf();

@@ -36,7 +36,7 @@ export function appendRecords(
   const isNew = makeRepeatTest((uuid) => state.has(uuid));
   const drafts = records
     .filter(isNew)
-    .map((data) => ({ type: "custom", customType: RECORD_CUSTOM_TYPE, data }));
+    .map((data) => ({ type: "custom" as const, customType: RECORD_CUSTOM_TYPE, data }));
   session.appendAll(drafts);
 }
 

@@ -39,7 +39,7 @@ export interface TaskWrites {
 
 /** Makes the draft of the entry that names the thread of a session. */
 export function makeThreadDraft(threadId: string) {
-  return { type: "custom", customType: THREAD, data: { threadId } };
+  return { type: "custom" as const, customType: THREAD, data: { threadId } };
 }
 
 /** Makes the draft of a checkpoint's entry. */
@@ -49,12 +49,12 @@ export function makeCheckpointDraft(
   metadata: StoredValue,
 ) {
   const data = { [CHECKPOINT_HEAD]: head, metadata, values: Object.fromEntries(values) };
-  return { type: "custom", customType: CHECKPOINT, data };
+  return { type: "custom" as const, customType: CHECKPOINT, data };
 }
 
 /** Makes the draft of an entry with writes. */
 export function makeWritesDraft({ writes, ...head }: TaskWrites) {
-  return { type: "custom", customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
+  return { type: "custom" as const, customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
 }
 
 /** Returns the thread that an entry names. */

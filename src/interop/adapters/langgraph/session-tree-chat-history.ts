@@ -47,7 +47,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   override async addMessages(messages: BaseMessage[]): Promise<void> {
     const { messages: said } = fromLangChain(messages, { timestamp: Date.now() });
     await this.#update();
-    const drafts = said.map((message) => ({ type: "message", message }));
+    const drafts = said.map((message) => ({ type: "message" as const, message }));
     this.#session.appendAll(drafts, { mustExist: true });
     await this.#session.flush();
   }
@@ -55,7 +55,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   /** Moves the leaf before the first entry: the history is empty, and the messages stay on their branch. */
   override async clear(): Promise<void> {
     await this.#update();
-    const mark = { type: "custom", customType: LEAF_CUSTOM_TYPE };
+    const mark = { type: "custom" as const, customType: LEAF_CUSTOM_TYPE };
     this.#session.append(mark, { parentId: null, mustExist: true });
     await this.#session.flush();
   }

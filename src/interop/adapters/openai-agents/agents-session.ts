@@ -179,7 +179,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
       throw new TypeError("A transaction needs an operationId that is not empty.");
     const transaction = readTransaction(args.transaction);
     const { added, digest } = transaction;
-    await this.#session.pull();
+    await this.#session.refreshAsync();
     if (!this.#isApplied(id, digest, readOperations(this.#session).get(id))) {
       const parts = readHistory(this.#session);
       const keep = countKept(transaction, getItems(parts));

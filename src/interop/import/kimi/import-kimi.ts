@@ -12,7 +12,7 @@ import {
 import { getMember, makeIssue, readRecords, type SourceText, toNonemptyText } from "../source-text.ts";
 import { convertAnswerPart, findError, makeCallBlock, WireWriter } from "./wire-writer.ts";
 
-/** The wire log of an agent of Kimi Code, as `readKimiText` reads it. */
+/** The wire log of an agent of Kimi Code, as `read` of its importer returns it. */
 export interface KimiWire extends SourceText {
   /** `main`, or that of a subagent. */
   readonly agentId: string;

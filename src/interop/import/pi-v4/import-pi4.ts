@@ -16,7 +16,7 @@ import {
 import { makeEntryBody } from "./entry-body.ts";
 import { UsageRows } from "./usage-rows.ts";
 
-/** A session of pi's version 4: its file, as `readPi4Text` reads it. */
+/** A session of pi's version 4: its file, as `read` of its importer returns it. */
 export interface Pi4Input extends SourceText {
   /** Path of the file. */
   readonly path?: string;
