@@ -86,12 +86,22 @@ function isReadBlock({ type }: { readonly [name: string]: unknown }): boolean {
 }
 
 function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
-  const { type, input, rawInput, providerExecuted, providerMetadata, callProviderMetadata } = part;
+  const { type, input, rawInput, providerExecuted, providerMetadata } = part;
   if (providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom")
     return true;
-  const isOfModel = type === "text" || type === "reasoning" || callProviderMetadata !== undefined;
-  const isBroken = typeof (input ?? rawInput) === "string" && !hasItem(callProviderMetadata);
-  return isBroken || (isOfModel && hasUnreadState(callProviderMetadata ?? providerMetadata));
+  const callState = callStateOf(part);
+  const isOfModel = type === "text" || type === "reasoning" || callState !== undefined;
+  const isBroken = typeof (input ?? rawInput) === "string" && !hasItem(callState);
+  return isBroken || (isOfModel && hasUnreadState(callState ?? providerMetadata));
+}
+
+/**
+ * Returns the provider's state of a call in a UI message of the AI SDK, which puts that of a call that failed at once next to
+ * its result.
+ */
+export function callStateOf(part: unknown): unknown {
+  const { state, callProviderMetadata, resultProviderMetadata } = fieldsOf(part);
+  return callProviderMetadata ?? (state === "output-error" ? resultProviderMetadata : undefined);
 }
 
 /** Tells whether a call is an item of OpenAI's; if its input is a text, the tool takes texts. */

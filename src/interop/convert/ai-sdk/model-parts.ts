@@ -7,7 +7,7 @@ import { imageOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { customInputOf } from "../openai-responses/openai-responses-content.ts";
 import { CACHE_FIELDS, withoutFields } from "../raw-form.ts";
 import type {
-  ModelAnswerPart,
+  ModelContentPart,
   ModelFilePart,
   ModelTextPart,
   ModelToolOutput,
@@ -43,8 +43,8 @@ export function writeAnswer(
   content: readonly AnswerBlock[],
   family: Family | undefined,
   idOf: (id: string) => string,
-): ModelAnswerPart[] {
-  return content.flatMap((block): ModelAnswerPart[] => {
+): ModelContentPart[] {
+  return content.flatMap((block): ModelContentPart[] => {
     if (block.type === "thinking") return writeReasoning(block, family);
     if (block.type === "text") return [{ type: "text", text: block.text, ...writeState(block, family) }];
     const { id, name } = block;

@@ -12,6 +12,7 @@ import {
   textItemOf,
   textSignature,
 } from "../openai-responses/openai-responses-content.ts";
+import { callStateOf } from "../raw-form.ts";
 import { withItemId } from "../tool-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
@@ -61,8 +62,8 @@ export function identityOfFamily(
 
 /** Returns the provider state of a part of a model message or UI message. */
 export function stateOf(part: unknown): { readonly [name: string]: unknown } {
-  const { providerOptions, providerMetadata, callProviderMetadata } = fieldsOf(part);
-  return fieldsOf(providerOptions ?? providerMetadata ?? callProviderMetadata);
+  const { providerOptions, providerMetadata } = fieldsOf(part);
+  return fieldsOf(providerOptions ?? providerMetadata ?? callStateOf(part));
 }
 
 /** Tells whether thinking can go back over an API. */

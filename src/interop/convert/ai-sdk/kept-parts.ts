@@ -1,0 +1,197 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../../../core/format/message.ts";
+import { callStateOf, isForModel, rawOf, withoutFields } from "../raw-form.ts";
+import { callIdOf } from "../tool-ids.ts";
+import { storablePart, writeResult } from "./model-parts.ts";
+import { isToolPart, type PartResult, splitSteps, toolNameOf } from "./ui-parts.ts";
+import { currentParts, STATE_DETAIL } from "./ui-state.ts";
+
+/** Messages with what only their UI messages hold. */
+interface KeptParts {
+  readonly messages: readonly AgentMessage[];
+  /** Tool parts with an approval, by the index of their answer. */
+  readonly approvals: ReadonlyMap<number, readonly JsonRecord[]>;
+  /** Indexes of answers that lost calls, because the user continued without answering whether they may run. */
+  readonly superseded: readonly number[];
+}
+
+/**
+ * Adds to messages, as parts of model messages, what only their UI messages hold, such as files, provider-executed
+ * tools, and state that blocks cannot hold.
+ *
+ * A UI message is kept with the first of its answers; each of its steps belongs to one answer and its results.
+ */
+export function withKeptParts(messages: readonly AgentMessage[]): KeptParts {
+  const reader = new KeptPartsReader(messages);
+  const kept = messages.map((message, index) => reader.read(message, index));
+  return { messages: kept, approvals: reader.approvals, superseded: reader.superseded };
+}
+
+class KeptPartsReader {
+  readonly approvals = new Map<number, JsonRecord[]>();
+  readonly superseded: number[] = [];
+  readonly #results: ReadonlyMap<AgentMessage, ReadonlyMap<string, PartResult>>;
+  readonly #lastUser: number;
+  /** Steps of the latest kept UI message that no answer has taken yet, and the one of the latest answer. */
+  #steps: object[][] = [];
+  #step: readonly object[] = [];
+
+  constructor(messages: readonly AgentMessage[]) {
+    this.#results = resultsOfAnswers(messages);
+    this.#lastUser = messages.findLastIndex(({ role }) => role === "user");
+  }
+
+  read(message: AgentMessage, index: number): AgentMessage {
+    if (message.role === "toolResult") return this.#readResult(message);
+    if (message.role !== "user" && message.role !== "assistant") return message;
+    const kept = rawOf(message, "uiMessage");
+    if (message.role === "user" || kept !== undefined)
+      this.#steps = splitSteps(listOf(fieldsOf(kept)["parts"]).map(fieldsOf));
+    this.#step = this.#steps.shift() ?? [];
+    return withModelMessage(message.role === "user" ? message : this.#readAnswer(message, index), this.#step);
+  }
+
+  #readAnswer(message: AssistantMessage, index: number): AssistantMessage {
+    const { details } = message;
+    const results = this.#results.get(message) ?? new Map<string, PartResult>();
+    const isKept = this.#step.length > 0;
+    const known = isKept || fieldsOf(details)[STATE_DETAIL] === undefined ? this.#step : bareCalls(message);
+    const current = currentParts(known, [{ details, results }]);
+    if (isKept) this.#step = current;
+    const asking = current.map(fieldsOf).filter(({ approval }) => approval !== undefined);
+    if (asking.length === 0) return message;
+    // The SDK omits requests that the user did not answer but continued.
+    const isOver = ({ state }: JsonRecord) => index < this.#lastUser && state === "approval-requested";
+    const over = new Set(asking.filter(isOver).map(({ toolCallId }) => toolCallId));
+    this.approvals.set(
+      index,
+      asking.filter((part) => !isOver(part)),
+    );
+    if (over.size === 0) return message;
+    this.superseded.push(index);
+    this.#step = this.#step.filter((part) => !over.has(fieldsOf(part)["toolCallId"]));
+    const content = message.content.filter(
+      (block) => block.type !== "toolCall" || !over.has(callIdOf(block.id)),
+    );
+    return { ...message, content };
+  }
+
+  #readResult(message: ToolResultMessage): AgentMessage {
+    const modelMessage = resultPart(message, this.#step);
+    if (modelMessage === undefined) return message;
+    const { uiMessage: _, ...others } = fieldsOf(message.details);
+    return withDetails(message, { ...others, modelMessage });
+  }
+}
+
+/** Returns the results of answers by the SDK's ids of their calls. */
+function resultsOfAnswers(
+  messages: readonly AgentMessage[],
+): Map<AgentMessage, ReadonlyMap<string, PartResult>> {
+  const callers = new Map<string, Map<string, PartResult>>();
+  const found = new Map<AgentMessage, ReadonlyMap<string, PartResult>>();
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      const id = callIdOf(String(message.toolCallId));
+      callers.get(id)?.set(id, { message, isOpen: false });
+      callers.delete(id);
+    } else if (message.role === "assistant") {
+      const results = new Map<string, PartResult>();
+      found.set(message, results);
+      for (const { type, id } of listOf(message.content).map(fieldsOf))
+        if (type === "toolCall") callers.set(callIdOf(String(id)), results);
+    }
+  }
+  return found;
+}
+
+/** Returns the calls of an answer as tool parts, without what is known of them. */
+function bareCalls({ content }: AssistantMessage): object[] {
+  return content.flatMap((block) =>
+    block.type === "toolCall" ? [{ type: `tool-${block.name}`, toolCallId: callIdOf(block.id) }] : [],
+  );
+}
+
+function withModelMessage(message: UserMessage | AssistantMessage, step: readonly object[]): AgentMessage {
+  const { uiMessage, ...others } = fieldsOf(message.details);
+  const isUsed = isForModel({ parts: step });
+  if (uiMessage === undefined && !isUsed) return message;
+  const content = step.flatMap(modelParts).map(storablePart);
+  const modelMessage = { role: message.role, content };
+  return withDetails(message, isUsed ? { ...others, modelMessage } : others);
+}
+
+function withDetails(message: AgentMessage, details: object): AgentMessage {
+  return Object.assign({}, message, { details });
+}
+
+/** Returns the part of a result if it says more than the content: a structured output, or state of its call. */
+function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
+  const toolCallId = callIdOf(String(message.toolCallId));
+  const kept = fieldsOf(rawOf(message, "uiMessage"));
+  const call = step.map(fieldsOf).find((part) => part["toolCallId"] === toolCallId);
+  const state = isForModel({ parts: step }) ? call?.["callProviderMetadata"] : undefined;
+  if (!Array.isArray(message.content) || (state === undefined && !("output" in kept))) return undefined;
+  return {
+    ...writeResult(message, message.toolName, toolCallId),
+    ...("output" in kept && { output: jsonOutput(kept["output"]) }),
+    ...(state !== undefined && { providerOptions: state }),
+  };
+}
+
+/** Converts a part of a UI message like the SDK. */
+function modelParts(part: object): object[] {
+  const { type, id: _, url, providerReference, state: __, providerMetadata, ...rest } = withoutFields(part);
+  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+  switch (type) {
+    case "text":
+    case "reasoning":
+    case "custom":
+      return [{ type, ...rest, ...options }];
+    case "file":
+    case "reasoning-file":
+      return [{ type, ...rest, data: dataOf(url, providerReference), ...options }];
+    default:
+      return isToolPart(part) ? toolParts(part) : [];
+  }
+}
+
+function dataOf(url: unknown, reference: unknown): object {
+  return reference === undefined ? { type: "url", url } : { type: "reference", reference };
+}
+
+function toolParts(part: object): object[] {
+  const { toolCallId, input, rawInput, state, output, errorText, ...rest } = withoutFields(part);
+  const { resultProviderMetadata, providerExecuted } = rest;
+  const callState = callStateOf(part);
+  const tool = { toolCallId, toolName: toolNameOf(part) };
+  const call = {
+    type: "tool-call",
+    ...tool,
+    input: input ?? rawInput,
+    ...(providerExecuted === true && { providerExecuted }),
+    ...(callState !== undefined && { providerOptions: callState }),
+  };
+  const isDone = state === "output-available" || state === "output-error";
+  if (providerExecuted !== true || !isDone) return [call];
+  const providerOptions = resultProviderMetadata ?? callState;
+  return [
+    call,
+    {
+      type: "tool-result",
+      ...tool,
+      output: state === "output-error" ? { type: "error-json", value: errorText } : jsonOutput(output),
+      ...(providerOptions !== undefined && { providerOptions }),
+    },
+  ];
+}
+
+function jsonOutput(output: unknown): object {
+  return { type: typeof output === "string" ? "text" : "json", value: output ?? null };
+}
