@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { readLateDetails } from "../../core/context/late-details.ts";
 import type { SessionContext, SessionProjection } from "../../core/context/session-context.ts";
 import { foldSystemMessages } from "../../core/context/system-message.ts";
 import { onAbort } from "../../core/format/abort.ts";
@@ -817,7 +818,8 @@ export class SessionManager {
   }
 
   /**
-   * Removes the content of an entry from the session for good, and appends a record of that.
+   * Removes the content of an entry from the session for good, with details that were added later, and appends a record of
+   * that.
    *
    * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of
    * the tree stay. Drops lines that hold no entry. Does not touch backups of earlier upgrades.
@@ -833,10 +835,17 @@ export class SessionManager {
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
     this.#state.require(entryId);
-    const change: LineChange = (line, head) =>
-      head?.id === entryId ? encodeRecord(redactEntry(entryInLine(line, head), replacement)) : line;
-    const data = { targetId: entryId };
-    const { record } = this.#state.rewrite(change, () => redactionRecord(data), true);
+    const change: LineChange = (line, head) => {
+      if (head?.id !== entryId && head?.type !== "custom") return line;
+      const found = entryInLine(line, head);
+      const isTarget = head.id === entryId || readLateDetails(found)?.targetId === entryId;
+      return isTarget ? encodeRecord(redactEntry(found, replacement)) : line;
+    };
+    const { record } = this.#state.rewrite(
+      change,
+      (ids) => redactionRecord(ids.length > 1 ? { targetIds: ids } : { targetId: entryId }),
+      true,
+    );
     if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
     return record?.id ?? entryId;
   }

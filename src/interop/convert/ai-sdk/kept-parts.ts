@@ -10,7 +10,7 @@ import { callStateOf, isForModel, rawOf, withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { storablePart, writeResult } from "./model-parts.ts";
 import { isToolPart, type PartResult, splitSteps, toolNameOf } from "./ui-parts.ts";
-import { currentParts, STATE_DETAIL } from "./ui-state.ts";
+import { currentParts, stateIn } from "./ui-state.ts";
 
 /** Messages with what only their UI messages hold. */
 interface KeptParts {
@@ -58,11 +58,11 @@ class KeptPartsReader {
   }
 
   #readAnswer(message: AssistantMessage, index: number): AssistantMessage {
-    const { details } = message;
+    const state = stateIn(message.details);
     const results = this.#results.get(message) ?? new Map<string, PartResult>();
     const isKept = this.#step.length > 0;
-    const known = isKept || fieldsOf(details)[STATE_DETAIL] === undefined ? this.#step : bareCalls(message);
-    const current = currentParts(known, [{ details, results }]);
+    const known = isKept || state["calls"] === undefined ? this.#step : bareCalls(message);
+    const current = currentParts(known, [{ state, results }]);
     if (isKept) this.#step = current;
     const asking = current.map(fieldsOf).filter(({ approval }) => approval !== undefined);
     if (asking.length === 0) return message;

@@ -1,7 +1,6 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { isSameJson } from "../raw-form.ts";
-import { callIdOf } from "../tool-ids.ts";
 import { isStepStart, isToolPart, type PartResult, writeOutcome } from "./ui-parts.ts";
 
 /** Key in `details` of what has changed in a UI message since its entries were written. */
@@ -13,16 +12,26 @@ export interface Change {
   readonly unset?: readonly string[];
 }
 
-/** Changes of a UI message; those of tool parts are kept with the answer that has the call. */
+/** Changes of the parts of a list, by index. */
+export type PartChanges = readonly (readonly [index: number, change: Change])[];
+
+/** What replaces some parts of a list. */
+export interface Splice {
+  readonly at: number;
+  readonly remove: number;
+  readonly insert: readonly object[];
+}
+
+/** Changes of a UI message, kept with the messages that it became. */
 export interface UIState {
-  /** Tool parts by the ids of their calls. */
+  /** Tool parts of an answer by the ids of their calls. */
   readonly calls?: { readonly [toolCallId: string]: Change };
-  /** The message apart from its parts. */
+  /** Other parts of a user message, or of the step of an answer. */
+  readonly parts?: PartChanges;
+  /** With the first answer: the whole UI message apart from its parts. */
   readonly message?: Change;
-  /** Other parts by their index. */
-  readonly parts?: readonly (readonly [index: number, change: Change])[];
-  /** Number of parts; absent if it is the same. */
-  readonly length?: number;
+  /** With the first answer: parts that belong to no step, or are of another number than those of the entries. */
+  readonly splice?: Splice;
 }
 
 /** Returns the difference between two records; undefined if they are equal. */
@@ -41,33 +50,99 @@ export function applyChange(record: object, change: unknown): JsonRecord {
   return { ...Object.fromEntries(kept), ...fieldsOf(set) };
 }
 
-/** An answer of a UI message: its `details`, and the results of its calls by the SDK's ids. */
+/** Returns the changes that the `details` of a message keep. */
+export function stateIn(details: unknown): JsonRecord {
+  return fieldsOf(fieldsOf(details)[STATE_DETAIL]);
+}
+
+/** An answer of a UI message: its changes, and the results of its calls by the SDK's ids. */
 export interface CurrentAnswer {
-  readonly details: unknown;
+  readonly state: JsonRecord;
   readonly results: ReadonlyMap<string, PartResult>;
 }
 
 /** Returns the parts of the steps of answers, with what happened to their calls since the parts were kept. */
 export function currentParts(parts: readonly object[], answers: readonly CurrentAnswer[]): object[] {
-  let step = -1;
-  let isInStep = false;
+  let [step, at, isInStep] = [-1, -1, false];
   return parts.map((part) => {
     if (isStepStart(part)) {
       isInStep = false;
       return part;
     }
-    if (!isInStep) step++;
+    [step, at] = isInStep ? [step, at + 1] : [step + 1, 0];
     isInStep = true;
     const answer = answers[step];
-    return answer === undefined || !isToolPart(part) ? part : currentCall(part, answer);
+    return answer === undefined ? part : currentPart(part, at, answer);
   });
 }
 
-function currentCall(part: object, { details, results }: CurrentAnswer): object {
+function currentPart(part: object, at: number, { state, results }: CurrentAnswer): object {
+  if (!isToolPart(part)) return changedPart(part, at, state["parts"]);
   const id = String(fieldsOf(part)["toolCallId"]);
-  const { calls } = fieldsOf(fieldsOf(details)[STATE_DETAIL]);
-  const change = Object.hasOwn(fieldsOf(calls), id) ? fieldsOf(calls)[id] : undefined;
-  return withResult(change === undefined ? part : applyChange(part, change), results.get(id));
+  const calls = fieldsOf(state["calls"]);
+  const changed = Object.hasOwn(calls, id) ? applyChange(part, calls[id]) : part;
+  return withResult(changed, results.get(id));
+}
+
+/** Applies the change of a part, if there is one. */
+export function changedPart(part: object, at: number, changes: unknown): object {
+  const found = listOf(changes).find((one) => listOf(one)[0] === at);
+  return found === undefined ? part : applyChange(part, listOf(found)[1]);
+}
+
+/** Applies what is kept of a whole message. */
+export function changedMessage(said: { readonly parts: readonly object[] }, state: JsonRecord): JsonRecord {
+  const { message, splice } = state;
+  const { at, remove, insert } = fieldsOf(splice);
+  const { parts, ...fields } = said;
+  const isSpliced = typeof at === "number" && typeof remove === "number" && Array.isArray(insert);
+  const now = isSpliced
+    ? [...parts.slice(0, at), ...insert.map(fieldsOf), ...parts.slice(at + remove)]
+    : parts;
+  return { ...applyChange(fields, message), parts: now };
+}
+
+/** Returns the changes of parts that are as many; undefined if they are equal. */
+export function partChanges(before: readonly object[], after: readonly object[]): PartChanges | undefined {
+  const changes = before.flatMap((part, at) => {
+    const now = after[at];
+    const change = now === undefined || isToolPart(part) ? undefined : changeBetween(part, now);
+    return change === undefined ? [] : [[at, change] as const];
+  });
+  return changes.length === 0 ? undefined : changes;
+}
+
+/** Returns the changes of tool parts by the ids of their calls; undefined if they are equal. */
+export function callChanges(before: readonly object[], after: readonly object[]): UIState["calls"] {
+  const now = new Map(after.filter(isToolPart).map((part) => [fieldsOf(part)["toolCallId"], part]));
+  const changes = before.filter(isToolPart).flatMap((part) => {
+    const id = fieldsOf(part)["toolCallId"];
+    const current = now.get(id);
+    const change = current === undefined ? undefined : changeBetween(part, current);
+    return change === undefined ? [] : [[String(id), change] as const];
+  });
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+}
+
+/** Returns what of a whole message is not as in another one; undefined for nothing. */
+export function messageChanges(
+  before: { readonly parts: readonly object[] },
+  after: { readonly parts: readonly object[] },
+): Pick<UIState, "message" | "splice"> {
+  const { parts: old, ...fields } = before;
+  const { parts: now, ...others } = after;
+  const message = changeBetween(fields, others);
+  const isSame = (a: object | undefined, b: object | undefined) => isSameJson(a, b);
+  let at = 0;
+  while (at < old.length && at < now.length && isSame(old[at], now[at])) at++;
+  let end = 0;
+  const most = Math.min(old.length, now.length) - at;
+  while (end < most && isSame(old.at(-1 - end), now.at(-1 - end))) end++;
+  const [remove, insert] = [old.length - at - end, now.slice(at, now.length - end)];
+  return {
+    ...(message !== undefined && { message }),
+    ...((remove > 0 || insert.length > 0) && { splice: { at, remove, insert } }),
+  };
 }
 
 /** Adds the result of a call that had none when its part was kept; a denial says the same in its approval. */
@@ -79,11 +154,4 @@ function withResult(part: object, result: PartResult | undefined): object {
   const isDenied = fieldsOf(approval)["approved"] === false;
   if (result === undefined || result.isOpen || providerExecuted === true || isOver || isDenied) return part;
   return { ...kept, ...writeOutcome(result) };
-}
-
-/** Indexes results by the SDK's ids of their calls. */
-export function resultsByCall(
-  results: readonly { readonly toolCallId: string; readonly result: PartResult }[],
-): Map<string, PartResult> {
-  return new Map(results.map(({ toolCallId, result }) => [callIdOf(toolCallId), result]));
 }
