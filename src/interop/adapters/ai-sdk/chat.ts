@@ -61,13 +61,39 @@ export async function saveChat(
   messages: readonly UIMessageLike[],
   options: SaveChatOptions = {},
 ): Promise<SavedChat> {
+  return save(session, messages, options, (drafts, leafBefore) => write(session, drafts, leafBefore));
+}
+
+/**
+ * Saves a chat with answers to calls of its last message, unless the session was continued meanwhile: else what one answer approved
+ * would run twice.
+ *
+ * @throws {SessionError} `STALE_LEAF`
+ */
+export async function saveAnswers(
+  session: SessionManager,
+  messages: readonly UIMessageLike[],
+): Promise<void> {
+  await save(session, messages, {}, async ([first, ...rest], leafBefore) => {
+    if (first === undefined) return [];
+    const id = await session.appendIfLeaf(first, leafBefore);
+    return [id, ...session.appendAll(rest, { mustExist: true })];
+  });
+}
+
+async function save(
+  session: SessionManager,
+  messages: readonly UIMessageLike[],
+  options: SaveChatOptions,
+  store: (drafts: readonly EntryDraft[], leafBefore: string | null) => string[] | Promise<string[]>,
+): Promise<SavedChat> {
   const chat = convert(messages, options);
   const leafBefore = session.getLeafId();
   const collected: Message[] = [];
   const { hasBranched, entries } = appendMatching(collecting(session, collected), chat.said, chat.sameness);
   const progress = new ChatProgress(draftsOf(chat, collected), entries, redactionsIn(session));
   const drafts = progress.draftsFor(chat.saved, session.getBranch());
-  const entryIds = drafts.length > 0 || hasBranched ? write(session, drafts, leafBefore) : [];
+  const entryIds = drafts.length > 0 || hasBranched ? await store(drafts, leafBefore) : [];
   await session.flush();
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues: chat.issues };
 }
