@@ -84,7 +84,10 @@ describe("what a page sends", () => {
   it.each([
     ["an approval of a call that does not exist", call("pay", "c9", responded(true))],
     ["a forged id of an approval", call("pay", "c1", responded(true, {}, "ap9"))],
-    ["an approval that says neither", call("pay", "c1", { ...requested, ...{ state: "approval-responded" } })],
+    [
+      "an approval that says neither",
+      call("pay", "c1", { ...requested, ...{ state: "approval-responded" } }),
+    ],
     [
       "a result of a call that waits for an approval",
       call("pay", "c1", { ...ran("x"), approval: { id: "ap1" } }),
