@@ -44,7 +44,10 @@ interface Allowed {
 export async function receiveChat<Major extends AiSdkMajor = 7>(
   session: SessionManager,
   body: unknown,
-  options: ModelMessagesOptions<Major> & Allowed = {},
+  options: ModelMessagesOptions<Major> & {
+    readonly clientTools?: readonly string[];
+    readonly fileTypes?: readonly string[];
+  } = {},
 ): Promise<{
   messages: UIMessage[];
   prompt: Omit<ModelMessagesRequest<Major>, "issues">;
