@@ -94,6 +94,9 @@ export class ChatProgress {
   }
 
   #update(found: ChatMessage, input: UIMessageLike, pending: readonly SessionMessageEntry[]): void {
+    const { id: _, ...now } = found.message;
+    const { id: __, ...next } = input;
+    if (isSameJson(now, next)) return;
     const changes = found.changesTo(input);
     const isSaved = savedIdOf(found.entries[0]) !== undefined;
     const states = found.entries.map((_, at): UIState => {

@@ -15,8 +15,8 @@ import { currentParts, stateIn } from "./ui-state.ts";
 /** Messages with what only their UI messages hold. */
 interface KeptParts {
   readonly messages: readonly AgentMessage[];
-  /** Tool parts with an approval, by the index of their answer. */
-  readonly approvals: ReadonlyMap<number, readonly JsonRecord[]>;
+  /** Tool parts with an approval, or with state that came after their answer, by the index of that. */
+  readonly calls: ReadonlyMap<number, readonly JsonRecord[]>;
   /** Indexes of answers that lost calls, because the user continued without answering whether they may run. */
   readonly superseded: readonly number[];
 }
@@ -30,11 +30,11 @@ interface KeptParts {
 export function withKeptParts(messages: readonly AgentMessage[]): KeptParts {
   const reader = new KeptPartsReader(messages);
   const kept = messages.map((message, index) => reader.read(message, index));
-  return { messages: kept, approvals: reader.approvals, superseded: reader.superseded };
+  return { messages: kept, calls: reader.calls, superseded: reader.superseded };
 }
 
 class KeptPartsReader {
-  readonly approvals = new Map<number, JsonRecord[]>();
+  readonly calls = new Map<number, JsonRecord[]>();
   readonly superseded: number[] = [];
   readonly #results: ReadonlyMap<AgentMessage, ReadonlyMap<string, PartResult>>;
   readonly #lastUser: number;
@@ -64,14 +64,16 @@ class KeptPartsReader {
     const known = isKept || state["calls"] === undefined ? this.#step : bareCalls(message);
     const current = currentParts(known, [{ state, results }]);
     if (isKept) this.#step = current;
-    const asking = current.map(fieldsOf).filter(({ approval }) => approval !== undefined);
-    if (asking.length === 0) return message;
+    const said = current.map(fieldsOf).filter((part) => {
+      return part["approval"] !== undefined || (!isKept && callStateOf(part) !== undefined);
+    });
+    if (said.length === 0) return message;
     // The SDK omits requests that the user did not answer but continued.
     const isOver = ({ state }: JsonRecord) => index < this.#lastUser && state === "approval-requested";
-    const over = new Set(asking.filter(isOver).map(({ toolCallId }) => toolCallId));
-    this.approvals.set(
+    const over = new Set(said.filter(isOver).map(({ toolCallId }) => toolCallId));
+    this.calls.set(
       index,
-      asking.filter((part) => !isOver(part)),
+      said.filter((part) => !isOver(part)),
     );
     if (over.size === 0) return message;
     this.superseded.push(index);

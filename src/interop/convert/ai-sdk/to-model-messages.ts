@@ -6,6 +6,7 @@ import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn, rawOf } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { AnswerCalls, type ApprovalDialect } from "./answer-calls.ts";
 import { withKeptParts } from "./kept-parts.ts";
 import type {
   AiSdkMajor,
@@ -29,7 +30,6 @@ import {
   writeUser,
 } from "./model-parts.ts";
 import { canReplay, canSign, familyOf } from "./provider-state.ts";
-import { AnswerApprovals, type ApprovalDialect } from "./tool-approvals.ts";
 
 const MAX_ID = 64;
 
@@ -74,14 +74,14 @@ export function toModelMessages(
   messages: readonly AgentMessage[],
   options: ModelMessagesOptions = {},
 ): ModelMessagesRequest<AiSdkMajor> {
-  const { messages: input, approvals, superseded } = withKeptParts(messages);
+  const { messages: input, calls, superseded } = withKeptParts(messages);
   const { system, items, ids, issues } = planRequest(input, MODEL_MESSAGES, options);
   for (const index of superseded)
     issues.report("PAIR_REPAIRED", index, "Dropped calls that the user neither approved nor denied.");
   const sdk = new SdkDialect(options.sdk, messages, issues);
   const request = items.flatMap((item) =>
     sdk.fit(
-      writeItem(item, approvals.get(item.index) ?? [], {
+      writeItem(item, calls.get(item.index) ?? [], {
         sdk: sdk.major,
         isLast: item === items.at(-1),
         idOf: (id) => ids.of(id),
@@ -96,11 +96,7 @@ export function toModelMessages(
   return { ...instructions, messages: request, issues: issues.list() };
 }
 
-function writeItem(
-  item: PlannedItem,
-  asking: readonly JsonRecord[],
-  dialect: ApprovalDialect,
-): ModelMessage[] {
+function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: ApprovalDialect): ModelMessage[] {
   if (item.kind === "system") return [];
   if (item.kind === "user")
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
@@ -109,11 +105,11 @@ function writeItem(
   const answer: ModelMessage = isMessage(item.raw)
     ? keptAnswer(item.raw, item.isOwn)
     : { role: "assistant", content: item.isIncomplete ? parts.map(withoutItem) : parts };
-  const approvals = new AnswerApprovals(item, asking, dialect);
-  const said = answer.role === "assistant" ? answer.content : [];
-  const outcomes = approvals.writeOutcomes(said);
+  const calls = new AnswerCalls(item, said, dialect);
+  const content = answer.role === "assistant" ? answer.content : [];
+  const outcomes = calls.writeOutcomes(content);
   return [
-    asking.length === 0 ? answer : { role: "assistant", content: approvals.withRequests(said) },
+    said.length === 0 ? answer : { role: "assistant", content: calls.withRequests(content) },
     ...(outcomes.length === 0 ? [] : [{ role: "tool" as const, content: outcomes }]),
   ];
 }

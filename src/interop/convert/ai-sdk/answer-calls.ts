@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { withoutFields } from "../raw-form.ts";
+import { callStateOf, withoutFields } from "../raw-form.ts";
 import type { PlannedAnswer, PlannedResult } from "../request-plan.ts";
 import { callIdOf } from "../tool-ids.ts";
 import type {
@@ -24,8 +24,8 @@ export interface ApprovalDialect {
   readonly writeResult: (result: PlannedResult) => ModelToolResultPart;
 }
 
-/** The approvals of one answer: requests among its parts, and what the user said after them. */
-export class AnswerApprovals {
+/** The calls of one answer: with state, and requests for approval, and what became of them. */
+export class AnswerCalls {
   readonly #dialect: ApprovalDialect;
   /** Tool parts by the ids of their calls in the request. */
   readonly #parts: ReadonlyMap<string, JsonRecord>;
@@ -45,13 +45,15 @@ export class AnswerApprovals {
     this.#results = new Map(answer.results.map((result) => [idOf(result.message.toolCallId), result]));
   }
 
-  /** Adds a request after each call that has one. */
+  /** Adds state to calls that got it later, and a request after each call that has one. */
   withRequests(content: readonly ModelAnswerPart[]): ModelAnswerPart[] {
     return content.flatMap((part) => {
-      const asking = part.type === "tool-call" ? this.#parts.get(part.toolCallId) : undefined;
-      return asking === undefined || part.type !== "tool-call"
-        ? [part]
-        : [part, writeRequest(asking, part.toolCallId, this.#dialect.sdk)];
+      const call = part.type === "tool-call" ? this.#parts.get(part.toolCallId) : undefined;
+      if (call === undefined || part.type !== "tool-call") return [part];
+      const state = part.providerOptions === undefined ? callStateOf(call) : undefined;
+      const written = state === undefined ? part : Object.assign({}, part, { providerOptions: state });
+      if (call["approval"] === undefined) return [written];
+      return [written, writeRequest(call, part.toolCallId, this.#dialect.sdk)];
     });
   }
 
@@ -86,7 +88,8 @@ export class AnswerApprovals {
       const output = { type: "execution-denied" as const, ...(said !== undefined && { reason: said }) };
       return sdk === 6 && isLast ? [] : [{ ...denial, output }];
     }
-    if (result === undefined || (result.isMade && isLast && sdk > 5)) return [];
+    const isOpen = result?.isMade === true && approval !== undefined;
+    if (result === undefined || (isOpen && isLast && sdk > 5)) return [];
     return [writeResult(result)];
   }
 }
