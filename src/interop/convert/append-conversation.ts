@@ -317,8 +317,9 @@ function stepOf(entry: SessionEntry): Step {
 
 /** Returns the end of the results that begin at an index. */
 function endOfResults(said: readonly Message[], start: number): number {
-  const end = said.findIndex(({ role }, at) => at >= start && role !== "toolResult");
-  return end === -1 ? said.length : end;
+  let end = start;
+  while (said[end]?.role === "toolResult") end++;
+  return end;
 }
 
 /** Lists the indexes of results that were not made for a request. */
@@ -378,6 +379,7 @@ export function isSameMessage(stored: Message, input: Message): boolean {
 
 /** Tells whether two messages have the same kept originals, in the forms that both have. */
 export function hasSameOriginal(storedMessage: Message, inputMessage: Message): boolean {
+  if (keptOf(storedMessage, inputMessage).length === 0) return true;
   const [stored, input] = [wellFormedMessage(storedMessage), wellFormedMessage(inputMessage)];
   return isSameJson(keptOf(stored, input), keptOf(input, stored));
 }

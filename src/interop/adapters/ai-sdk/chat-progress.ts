@@ -83,10 +83,10 @@ export class ChatProgress {
     });
     const written = readChat([...path, ...pending]);
     const byEntry = new Map(written.flatMap((one) => one.entries.map(({ id }) => [id, one] as const)));
+    const ids = new Map(this.#drafts.map(({ message }, at) => [message, pending[at]?.id]));
     for (const { input, first } of chat) {
       if (first === undefined) continue;
-      const at = this.#drafts.findIndex(({ message }) => message === first);
-      const id = this.#stored.get(first)?.id ?? pending[at]?.id;
+      const id = this.#stored.get(first)?.id ?? ids.get(first);
       const found = id === undefined ? undefined : byEntry.get(id);
       if (found !== undefined) this.#update(found, input, pending);
     }
