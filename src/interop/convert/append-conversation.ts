@@ -9,7 +9,7 @@ import type { SessionEntry } from "../../core/format/entry.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
 import { redactedIdsOf } from "../../core/format/redaction.ts";
-import { isSameJson } from "./raw-form.ts";
+import { isSameJson, STATE_DETAIL } from "./raw-form.ts";
 import { callIdOf } from "./tool-ids.ts";
 import { wellFormedMessage } from "./well-formed-message.ts";
 
@@ -455,6 +455,6 @@ function keptOf(message: object, other: object): unknown[] {
   const { details } = fieldsOf(message);
   const others = fieldsOf(fieldsOf(other)["details"]);
   return Object.entries(fieldsOf(details))
-    .filter(([form]) => others[form] !== undefined)
+    .filter(([form]) => form !== STATE_DETAIL && others[form] !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -17,6 +17,9 @@ const FORMS = [
 /** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
 
+/** Key in `details` of what has changed in a message of the AI SDK since it was first stored. */
+export const STATE_DETAIL = "uiState";
+
 /** Fields of originals that hold parts: of messages, of results, and of the AI SDK's outputs. */
 const PART_LISTS = ["content", "output", "value"] as const;
 
@@ -152,7 +155,7 @@ export function endsIn(list: unknown, ...types: readonly string[]): boolean {
 }
 
 /** Copies a value through JSON, which drops what it cannot hold; cycles and BigInts throw. */
-function jsonCopy(value: object): JsonValue {
+export function jsonCopy(value: object): JsonValue {
   const copy: JsonValue = JSON.parse(encodeRecord(value));
   return copy;
 }

@@ -7,7 +7,15 @@ import {
   convertToModelMessages as convertToModelMessages6,
   validateUIMessages as validateUIMessages6,
 } from "ai6";
-import { fromUIMessages, toAnthropic, toModelMessages } from "sessiontree/convert";
+import { SessionManager } from "sessiontree";
+import {
+  appendConversation,
+  fromModelMessages,
+  fromUIMessages,
+  toAnthropic,
+  toModelMessages,
+  toUIMessages,
+} from "sessiontree/convert";
 import { expect, it } from "vitest";
 import { describeWith } from "../../support/sdk.ts";
 
@@ -23,6 +31,7 @@ const call = (id: string, fields: object) => ({
   input: { amount: 1 },
   ...fields,
 });
+const question = asked("u1", "Pay.");
 const answer = (approved: boolean, fields: object = {}) => ({
   approval: { id: "ap1", approved, ...fields },
 });
@@ -156,6 +165,12 @@ for (const { sdk, name, turns, convert } of SDKS) {
       const { messages } = fromUIMessages(chat, { timestamp });
       expect(plain(toModelMessages(messages, { sdk }).messages)).toEqual(plain(await convert(chat)));
     });
+
+    it.each(Object.entries(turns))("gets back its model messages of %s", async (_, parts) => {
+      const asked = await convert([question, answered(...parts)]);
+      const { messages } = fromModelMessages(JSON.parse(JSON.stringify(asked)), { timestamp });
+      expect(plain(toModelMessages(messages, { sdk }).messages)).toEqual(plain(asked));
+    });
   });
 }
 
@@ -179,4 +194,67 @@ it("a denial reaches every provider", () => {
   const denied = call("c1", { state: "approval-responded", ...answer(false, { reason: "Too much." }) });
   const { messages } = fromUIMessages([asked("u1", "Pay."), answered(denied)], { timestamp });
   expect(JSON.stringify(toAnthropic(messages).messages)).toContain("Too much.");
+});
+
+it("approvals of model messages are shown in the states of UI messages", () => {
+  const request = { type: "tool-approval-request", approvalId: "ap1", toolCallId: "c1" };
+  const response = { type: "tool-approval-response", approvalId: "ap1", approved: false, reason: "No." };
+  const result = {
+    type: "tool-result",
+    toolCallId: "c1",
+    toolName: "pay",
+    output: { type: "execution-denied" },
+  };
+  const shown = (...said: object[][]) => {
+    const input = { type: "tool-call", toolCallId: "c1", toolName: "pay", input: {} };
+    const answers = said.map((parts) => ({ role: "tool" as const, content: parts.map(typed) }));
+    const asking = { role: "assistant" as const, content: [input, request] };
+    const { messages, issues } = fromModelMessages([asking, ...answers], { timestamp });
+    expect(issues.filter(({ code }) => code !== "KEPT_IN_DETAILS")).toEqual([]);
+    return toUIMessages(messages).messages[0]?.parts[1];
+  };
+  const typed = (part: object) => ({ type: "", ...part });
+  expect(shown()).toMatchObject({ state: "approval-requested", approval: { id: "ap1" } });
+  const approval = { id: "ap1", approved: false, reason: "No." };
+  expect(shown([response])).toMatchObject({ state: "approval-responded", approval });
+  expect(shown([response], [result])).toMatchObject({ state: "output-denied", approval });
+});
+
+it("an answer to a request that is not there is reported", () => {
+  const response = { type: "tool-approval-response", approvalId: "ap9", approved: true };
+  const { issues } = fromModelMessages([{ role: "tool", content: [response] }], { timestamp });
+  expect(issues).toMatchObject([{ code: "BLOCK_DROPPED", index: 0 }]);
+});
+
+it("a list that a tool returned stays as it is", () => {
+  const call = { type: "tool-call", toolCallId: "c1", toolName: "list", input: {} };
+  const output = { type: "json", value: [1, "a", null, { b: [2] }] };
+  const asked = [
+    { role: "user" as const, content: "Go" },
+    { role: "assistant" as const, content: [call] },
+    { role: "tool" as const, content: [{ type: "tool-result", toolCallId: "c1", toolName: "list", output }] },
+  ];
+  expect(toModelMessages(fromModelMessages(asked, { timestamp }).messages).messages).toEqual(asked);
+});
+
+it("an array with an approval that was answered is no branch", () => {
+  const input = { type: "tool-call", toolCallId: "c1", toolName: "pay", input: {} };
+  const request = { type: "tool-approval-request", approvalId: "ap1", toolCallId: "c1" };
+  const response = { type: "tool-approval-response", approvalId: "ap1", approved: true };
+  const result = {
+    type: "tool-result",
+    toolCallId: "c1",
+    toolName: "pay",
+    output: { type: "text", value: "x" },
+  };
+  const asked = [
+    { role: "user" as const, content: "Pay." },
+    { role: "assistant" as const, content: [input, request] },
+    { role: "tool" as const, content: [response] },
+    { role: "tool" as const, content: [result] },
+  ];
+  const session = SessionManager.inMemory();
+  for (const length of [2, 3, 4])
+    appendConversation(session, fromModelMessages(asked.slice(0, length), { timestamp }).messages);
+  expect([session.getLeaves().length, session.getEntryCount()]).toEqual([1, 3]);
 });

@@ -6,9 +6,9 @@ import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
 import { factsInMetadata } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { isToolPart, type UIMessageLike } from "../../convert/ai-sdk/ui-parts.ts";
-import { STATE_DETAIL, stateIn, type UIState } from "../../convert/ai-sdk/ui-state.ts";
+import { stateIn, type UIState } from "../../convert/ai-sdk/ui-state.ts";
 import { usageOf } from "../../convert/answer.ts";
-import { isSameJson, rawOf } from "../../convert/raw-form.ts";
+import { isSameJson, rawOf, STATE_DETAIL } from "../../convert/raw-form.ts";
 import { type ChatMessage, readChat, savedIdOf } from "./chat-entries.ts";
 
 /** Tells whether an input with the same texts and calls as a stored message is a later state of it. */

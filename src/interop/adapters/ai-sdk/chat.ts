@@ -1,3 +1,4 @@
+import { fieldsOf } from "../../../core/context/entry-fields.ts";
 import { LEAF_CUSTOM_TYPE } from "../../../core/format/entry.ts";
 import type { Message } from "../../../core/format/message.ts";
 import { redactedIdsOf } from "../../../core/format/redaction.ts";
@@ -16,7 +17,7 @@ import {
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { assertMessages } from "../../convert/message-history.ts";
-import { keepRaw, rawOf, withoutFields } from "../../convert/raw-form.ts";
+import { keepRaw, rawOf } from "../../convert/raw-form.ts";
 import { readChat, savedIdOf } from "./chat-entries.ts";
 import { type ChatDraft, ChatProgress, isProgress } from "./chat-progress.ts";
 
@@ -166,10 +167,10 @@ function draftsOf({ saved, options }: ConvertedChat, collected: readonly Message
 function restOf(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
   const parts = splitSteps(input.parts)
     .slice(step)
-    .flatMap((said) => [{ type: "step-start" }, ...said]);
-  const { messages } = readUIMessages([Object.assign({}, input, { parts, metadata: undefined })], options);
+    .flatMap((said) => [{ type: "step-start" }, ...said.map((part) => ({ type: "", ...part }))]);
+  const { messages } = readUIMessages([{ id: input.id, role: input.role, parts }], options);
   const kept = messages[0] === undefined ? undefined : rawOf(messages[0], "uiMessage");
-  return kept === undefined ? undefined : keepRaw("uiMessage", withoutFields(Object(kept), ["role"]));
+  return kept === undefined ? undefined : keepRaw("uiMessage", { parts: fieldsOf(kept)["parts"] });
 }
 
 function redactionsIn(session: SessionManager): (entryId: string) => boolean {

@@ -61,7 +61,7 @@ class KeptPartsReader {
     const state = stateIn(message.details);
     const results = this.#results.get(message) ?? new Map<string, PartResult>();
     const isKept = this.#step.length > 0;
-    const known = isKept || state["calls"] === undefined ? this.#step : bareCalls(message);
+    const known = isKept || state["calls"] === undefined ? this.#step : bareCalls(message, state["calls"]);
     const current = currentParts(known, [{ state, results }]);
     if (isKept) this.#step = current;
     const said = current.map(fieldsOf).filter((part) => {
@@ -113,11 +113,11 @@ function resultsOfAnswers(
   return found;
 }
 
-/** Returns the calls of an answer as tool parts, without what is known of them. */
-function bareCalls({ content }: AssistantMessage): object[] {
-  return content.flatMap((block) =>
-    block.type === "toolCall" ? [{ type: `tool-${block.name}`, toolCallId: callIdOf(block.id) }] : [],
-  );
+/** Returns the calls of an answer as tool parts, also those of the provider, without what is known of them. */
+function bareCalls({ content }: AssistantMessage, calls: unknown): object[] {
+  const names = new Map(Object.keys(fieldsOf(calls)).map((id) => [id, ""]));
+  for (const block of content) if (block.type === "toolCall") names.set(callIdOf(block.id), block.name);
+  return Array.from(names, ([toolCallId, name]) => ({ type: `tool-${name}`, toolCallId }));
 }
 
 function withModelMessage(message: UserMessage | AssistantMessage, step: readonly object[]): AgentMessage {

@@ -173,13 +173,18 @@ export function storablePart(part: object): { [name: string]: unknown } {
     const kept = withoutFields(fieldsOf(state), CACHE_FIELDS);
     return Object.keys(kept).length === 0 ? [] : [[name, kept] as const];
   });
-  const { value } = fieldsOf(output);
-  const values = Array.isArray(value) ? { value: value.map((one) => storablePart(fieldsOf(one))) } : {};
   return {
     ...Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, storableData(field)])),
     ...(options.length > 0 && { providerOptions: Object.fromEntries(options) }),
-    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+    ...(output !== undefined && { output: withParts(output, storablePart) }),
   };
+}
+
+/** Changes the parts of an output; a JSON value may be a list as well. */
+function withParts(output: unknown, change: (part: object) => object): object {
+  const { type, value } = fieldsOf(output);
+  const isContent = type === "content" && Array.isArray(value);
+  return { ...fieldsOf(output), ...(isContent && { value: value.map((part) => change(fieldsOf(part))) }) };
 }
 
 function storableData(data: unknown): unknown {
@@ -193,13 +198,11 @@ function storableData(data: unknown): unknown {
 export function plainPart(part: object): object {
   const { data, image, output, ...rest } = storablePart(part);
   const file = data ?? image;
-  const { value } = fieldsOf(output);
-  const values = Array.isArray(value) ? { value: value.map((one) => plainPart(fieldsOf(one))) } : {};
   return {
     ...rest,
     ...(file !== undefined && { data: base64Of(file) ?? file }),
     ...(image !== undefined && { type: "file", mediaType: mediaTypeOf(part, base64Of(image) ?? "") }),
-    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+    ...(output !== undefined && { output: withParts(output, plainPart) }),
   };
 }
 

@@ -1,10 +1,7 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { isSameJson } from "../raw-form.ts";
+import { isSameJson, STATE_DETAIL } from "../raw-form.ts";
 import { isStepStart, isToolPart, type PartResult, writeOutcome } from "./ui-parts.ts";
-
-/** Key in `details` of what has changed in a UI message since its entries were written. */
-export const STATE_DETAIL = "uiState";
 
 /** Difference between two records. */
 export interface Change {
@@ -81,7 +78,22 @@ function currentPart(part: object, at: number, { state, results }: CurrentAnswer
   const id = String(fieldsOf(part)["toolCallId"]);
   const calls = fieldsOf(state["calls"]);
   const changed = Object.hasOwn(calls, id) ? applyChange(part, calls[id]) : part;
-  return withResult(changed, results.get(id));
+  return settled(withResult(changed, results.get(id)));
+}
+
+/** Returns a call of model messages, where an approval has no state, in the state of UI messages. */
+function settled(part: object): object {
+  const { state, approval, errorText: _, ...others } = fieldsOf(part);
+  const { approved } = fieldsOf(approval);
+  if (approval !== undefined && state === "input-available")
+    return {
+      ...others,
+      approval,
+      state: approved === undefined ? "approval-requested" : "approval-responded",
+    };
+  return approved === false && state === "output-error"
+    ? { ...others, approval, state: "output-denied" }
+    : part;
 }
 
 /** Applies the change of a part, if there is one. */
