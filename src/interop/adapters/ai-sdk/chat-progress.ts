@@ -43,7 +43,7 @@ export interface ChatDraft {
 }
 
 /** Makes the entry of a message. */
-export function messageDraft({ message, id }: ChatDraft): EntryDraft & { readonly message: Message } {
+function messageDraft({ message, id }: ChatDraft): EntryDraft & { readonly message: Message } {
   const details = id === undefined ? {} : { details: { [CHAT_DETAIL]: { id } } };
   return { type: "message", message, ...details };
 }

@@ -32,7 +32,7 @@ export interface UIState {
 }
 
 /** Returns the difference between two records; undefined if they are equal. */
-export function changeBetween(before: object, after: object): Change | undefined {
+function changeBetween(before: object, after: object): Change | undefined {
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
   const set = Object.entries(now).filter(([name, value]) => !(name in old) || !isSameJson(old[name], value));
   const unset = Object.keys(old).filter((name) => !(name in now));
