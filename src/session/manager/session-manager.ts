@@ -19,7 +19,7 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import { assertOptions } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { findRecentSession, findSessionById } from "../files/find-session.ts";
 import { forgetSession } from "../files/forget-session.ts";
@@ -27,31 +27,44 @@ import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { projectFolder } from "../log/session-paths.ts";
+import { getProjectFolder } from "../log/session-paths.ts";
 import {
   assertDraft,
   assertEditable,
   assertMessage,
   assertReplacement,
-  editableContent,
+  toEditableContent,
 } from "./append-checks.ts";
-import { endable } from "./endable.ts";
-import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionRecord } from "./entry-draft.ts";
+import { makeEndable } from "./endable.ts";
+import {
+  type AppendableMessage,
+  type DraftMaker,
+  type EntryDraft,
+  makeRedactionRecord,
+} from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
-import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
+import {
+  createLog,
+  forkLog,
+  loadLog,
+  makeBranchLog,
+  makeLog,
+  makeMemoryLog,
+  openLog,
+} from "./open-session.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   assertCwd,
   type DerivedSessions,
+  getSessionFolder,
+  getSessionScope,
   type LogSessionOptions,
+  makeHeader,
   type NewSessionOptions,
-  newHeader,
   SESSION_RULES,
   type SessionOptions,
-  sessionFolder,
-  sessionOptions,
-  sessionScope,
+  toSessionOptions,
 } from "./session-options.ts";
 import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
@@ -75,7 +88,7 @@ let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionM
  *
  * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
  */
-export function sessionOverLog(log: SessionLog, options: LogSessionOptions): SessionManager {
+export function openOverLog(log: SessionLog, options: LogSessionOptions): SessionManager {
   return make(log, options.cwd ?? (log.index.header?.cwd || process.cwd()), options);
 }
 
@@ -123,8 +136,8 @@ export class SessionManager {
     options: NewSessionOptions = {},
   ): SessionManager {
     assertCwd(cwd, "create");
-    const given = sessionOptions(sessionDir);
-    return new SessionManager(createLog(cwd, given, options), cwd, sessionFolder(cwd, given), given);
+    const given = toSessionOptions(sessionDir);
+    return new SessionManager(createLog(cwd, given, options), cwd, getSessionFolder(cwd, given), given);
   }
 
   /**
@@ -136,7 +149,7 @@ export class SessionManager {
    * @throws {SessionError} `NOT_A_SESSION`; the file is not changed.
    */
   static open(path: string, sessionDir?: string | SessionOptions, cwdOverride?: string): SessionManager {
-    const given = opening(sessionDir, cwdOverride);
+    const given = toOpening(sessionDir, cwdOverride);
     return SessionManager.#over(openLog(path, given), given);
   }
 
@@ -150,14 +163,14 @@ export class SessionManager {
     sessionDir?: string | (SessionOptions & LoadOptions),
     cwdOverride?: string,
   ): Promise<SessionManager> {
-    const given: SessionOptions & LoadOptions = opening(sessionDir, cwdOverride);
+    const given: SessionOptions & LoadOptions = toOpening(sessionDir, cwdOverride);
     // The signal must not abort sessions derived from this one.
     const { onProgress: _onProgress, signal: _signal, ...options } = given;
     return SessionManager.#over(await loadLog(path, options, given), options);
   }
 
   static #over(log: FileLog, options: SessionOptions): SessionManager {
-    const folder = options.sessionDir === undefined ? dirname(log.path) : sessionFolder("", options);
+    const folder = options.sessionDir === undefined ? dirname(log.path) : getSessionFolder("", options);
     const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
     return new SessionManager(log, cwd, folder, options);
   }
@@ -165,8 +178,8 @@ export class SessionManager {
   /** Opens the project's session whose file was modified last, or begins one. */
   static continueRecent(cwd: string, sessionDir?: string | SessionOptions): SessionManager {
     assertCwd(cwd, "continueRecent");
-    const given = sessionOptions(sessionDir);
-    const recent = findRecentSession(sessionScope(cwd, given));
+    const given = toSessionOptions(sessionDir);
+    const recent = findRecentSession(getSessionScope(cwd, given));
     if (recent === undefined) return SessionManager.create(cwd, given);
     return new SessionManager(openLog(recent, { ...given, cwd }), cwd, dirname(recent), given);
   }
@@ -181,7 +194,7 @@ export class SessionManager {
     options: NewSessionOptions & Pick<SessionOptions, "now" | "beforePersist"> = {},
     entries?: readonly (SessionEntry | SessionHeader)[],
   ): SessionManager {
-    return new SessionManager(memoryLog(cwd, options, options, entries), cwd, "", options);
+    return new SessionManager(makeMemoryLog(cwd, options, options, entries), cwd, "", options);
   }
 
   /**
@@ -197,15 +210,15 @@ export class SessionManager {
     options: NewSessionOptions = {},
   ): SessionManager {
     assertCwd(targetCwd, "forkFrom");
-    const given = sessionOptions(sessionDir);
+    const given = toSessionOptions(sessionDir);
     const log = forkLog(sourcePath, targetCwd, given, options);
-    return new SessionManager(log, targetCwd, sessionFolder(targetCwd, given), given);
+    return new SessionManager(log, targetCwd, getSessionFolder(targetCwd, given), given);
   }
 
   /** Returns the path of the project's session with exactly this id; undefined if there is none. */
   static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
     assertCwd(cwd, "findById");
-    return findSessionById(sessionScope(cwd, sessionOptions(sessionDir)), id);
+    return findSessionById(getSessionScope(cwd, toSessionOptions(sessionDir)), id);
   }
 
   /**
@@ -222,7 +235,7 @@ export class SessionManager {
     assertCwd(cwd, "list");
     // Loaded on demand: a process that opens one session needs no catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
-    const scope = sessionScope(cwd, sessionOptions(sessionDir));
+    const scope = getSessionScope(cwd, toSessionOptions(sessionDir));
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
@@ -242,7 +255,7 @@ export class SessionManager {
     second?: SessionListProgress | AbortSignal,
     third?: AbortSignal,
   ): Promise<SessionInfo[]> {
-    const places = sessionOptions(typeof first === "function" ? undefined : first);
+    const places = toSessionOptions(typeof first === "function" ? undefined : first);
     const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
     const signal = [second, third].find((one) => typeof one === "object");
@@ -398,14 +411,14 @@ export class SessionManager {
     const { tree } = this.#state;
     const start = fromId === undefined ? NONE : tree.find(fromId);
     if (fromId !== undefined && start === NONE) return;
-    const childrenOf = (ordinal: number) => this.#state.fileOrder(tree.children(ordinal));
-    for (const ordinal of walkTree(start, childrenOf)) yield this.#entryAt(ordinal);
+    const getChildren = (ordinal: number) => this.#state.fileOrder(tree.children(ordinal));
+    for (const ordinal of walkTree(start, getChildren)) yield this.#entryAt(ordinal);
   }
 
   /** Returns the id of the deepest common ancestor of two entries; null if there is none, or an id is unknown. */
   commonAncestor(a: string, b: string): string | null {
     const { tree } = this.#state;
-    return this.#state.idOf(tree.commonAncestor(tree.find(a), tree.find(b)));
+    return this.#state.getId(tree.commonAncestor(tree.find(a), tree.find(b)));
   }
 
   /**
@@ -473,7 +486,7 @@ export class SessionManager {
    * @remarks Relies on file system events, and checks once a second where there are none.
    */
   watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
-    return endable((end) => this.#watched(end), options.signal);
+    return makeEndable((end) => this.#watched(end), options.signal);
   }
 
   async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
@@ -527,7 +540,14 @@ export class SessionManager {
 
   /** Appends tokens spent outside the conversation, and returns the entry. */
   appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
-    const entry = this.#state.append({ type: "usage", kind, provider, model, usage, ...optional({ note }) });
+    const entry = this.#state.append({
+      type: "usage",
+      kind,
+      provider,
+      model,
+      usage,
+      ...dropUndefined({ note }),
+    });
     if (!isUsageEntry(entry))
       throw new TypeError("beforePersist removed the usage of a usage entry; keep that field");
     return entry;
@@ -553,13 +573,18 @@ export class SessionManager {
       summary,
       firstKeptEntryId: firstKeptEntryId ?? id,
       tokensBefore,
-      ...optional({ details, usage, fromHook, systemMessage: foldSystemMessages(messages, timestampMs) }),
+      ...dropUndefined({
+        details,
+        usage,
+        fromHook,
+        systemMessage: foldSystemMessages(messages, timestampMs),
+      }),
     })).id;
   }
 
   /** Appends state of an extension, which is never part of the context. */
   appendCustomEntry(customType: string, data?: unknown): string {
-    return this.#state.append({ type: "custom", customType, ...optional({ data }) }).id;
+    return this.#state.append({ type: "custom", customType, ...dropUndefined({ data }) }).id;
   }
 
   /** Appends a message of an extension, which is part of the context. */
@@ -574,7 +599,7 @@ export class SessionManager {
       customType,
       content,
       display,
-      ...optional({ details }),
+      ...dropUndefined({ details }),
     }).id;
   }
 
@@ -590,7 +615,8 @@ export class SessionManager {
    */
   appendLabelChange(targetId: string, label: string | undefined): string {
     this.#state.require(targetId);
-    return this.#state.append({ type: "label", targetId, ...optional({ label: label || undefined }) }).id;
+    return this.#state.append({ type: "label", targetId, ...dropUndefined({ label: label || undefined }) })
+      .id;
   }
 
   /**
@@ -604,7 +630,7 @@ export class SessionManager {
     assertReplacement(replacement);
     const target = asSessionEntry(this.#state.cache.entryAt(this.#state.require(targetId)));
     assertEditable(target, this.#state.isOnPath(targetId));
-    const edit = replacement === null ? null : { content: editableContent(target, replacement.content) };
+    const edit = replacement === null ? null : { content: toEditableContent(target, replacement.content) };
     return this.#state.append({ type: "context_edit", targetId, replacement: edit }).id;
   }
 
@@ -704,7 +730,7 @@ export class SessionManager {
     const place = branchFromId === null ? NONE : this.#state.require(branchFromId);
     const fromId = this.getLeafId() ?? "root";
     return this.#state.append(
-      { type: "branch_summary", fromId, summary, ...optional({ details, usage, fromHook }) },
+      { type: "branch_summary", fromId, summary, ...dropUndefined({ details, usage, fromHook }) },
       place,
     ).id;
   }
@@ -731,7 +757,7 @@ export class SessionManager {
 
   /** Tells whether `getSessionDir` is the project's default folder. */
   usesDefaultSessionDir(): boolean {
-    return this.isPersisted() && this.#sessionDir === projectFolder(this.#cwd, this.#options);
+    return this.isPersisted() && this.#sessionDir === getProjectFolder(this.#cwd, this.#options);
   }
 
   /**
@@ -761,7 +787,7 @@ export class SessionManager {
   ): Promise<SessionManager> {
     const { cwd: _cwd, ...options } = this.#options;
     if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
-    return sessionOverLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
+    return openOverLog(await options.derivedSessions.load(path, load), toOpening(options, load.cwd));
   }
 
   /** Makes a session of the path root → `leafId` and returns it. This one does not change, unlike with `createBranchedSession`. */
@@ -802,7 +828,7 @@ export class SessionManager {
    */
   exportBranch(path: string): string {
     this.#state.dropReplaced();
-    const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
+    const header = this.getHeader() ?? makeHeader(this.#cwd, this.#state.options.now());
     return exportCopy(this.#state, path, header, this.#options);
   }
 
@@ -837,13 +863,13 @@ export class SessionManager {
     this.#state.require(entryId);
     const change: LineChange = (line, head) => {
       if (head?.id !== entryId && head?.type !== "custom") return line;
-      const found = entryInLine(line, head);
+      const found = parseCurrentLine(line, head);
       const isTarget = head.id === entryId || readLateDetails(found)?.targetId === entryId;
       return isTarget ? encodeRecord(redactEntry(found, replacement)) : line;
     };
     const { record } = this.#state.rewrite(
       change,
-      (ids) => redactionRecord(ids.length > 1 ? { targetIds: ids } : { targetId: entryId }),
+      (ids) => makeRedactionRecord(ids.length > 1 ? { targetIds: ids } : { targetId: entryId }),
       true,
     );
     if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
@@ -913,11 +939,11 @@ export class SessionManager {
   }
 
   #newLog(options: NewSessionOptions): SessionLog {
-    return newLog(this.#place, this.#cwd, this.#options, options);
+    return makeLog(this.#place, this.#cwd, this.#options, options);
   }
 
   #branchedLog(leafId: string): SessionLog {
-    return branchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
+    return makeBranchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
   }
 
   /** Where derived sessions go: a store, a folder, or, if undefined, memory. */
@@ -944,7 +970,7 @@ function isClosed(log: SessionLog): boolean {
 }
 
 /** Returns the fields that are not undefined. */
-function optional(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
+function dropUndefined(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -973,12 +999,12 @@ export type ReadonlySessionManager = Pick<
 >;
 
 /** Returns the options to open a session, checked, with a working directory that overrides theirs. */
-function opening<Options extends SessionOptions>(
+function toOpening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,
 ): SessionOptions | Options {
   if (given === undefined && cwdOverride === undefined) return {};
-  const options = typeof given === "object" ? given : sessionOptions(given);
+  const options = typeof given === "object" ? given : toSessionOptions(given);
   assertOptions<SessionOptions>(options, SESSION_RULES);
   return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
 }

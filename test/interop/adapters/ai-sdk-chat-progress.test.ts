@@ -9,7 +9,7 @@ import { toAnthropic, toModelMessages } from "sessiontree/convert";
 import { expect, test } from "vitest";
 import fc from "../../support/fast-check.ts";
 import { describeWith } from "../../support/sdk.ts";
-import { shareOf } from "../../support/share.ts";
+import { scaleCount } from "../../support/share.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const asked = (id: string, text: string) => ({
@@ -276,7 +276,7 @@ test("whatever the order in which a turn progresses, it is one message with each
       );
       expect(tokensOf(session)).toBe(110 * turn.length);
     }),
-    { numRuns: shareOf(100) },
+    { numRuns: scaleCount(100) },
   );
 });
 
@@ -316,7 +316,7 @@ for (const { sdk, name, convert } of SDKS) {
             if (!state.parts.some(isOpen)) expect(plain(messages)).toEqual(plain(await convert(chat)));
           }
         }),
-        { numRuns: shareOf(100) },
+        { numRuns: scaleCount(100) },
       );
     });
   });

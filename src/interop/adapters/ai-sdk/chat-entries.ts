@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { readLateDetails, withLateDetails } from "../../../core/context/late-details.ts";
 import type { SessionEntry, SessionMessageEntry } from "../../../core/format/entry.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
@@ -50,6 +50,6 @@ function chatIdOf(entry: SessionEntry | undefined): string {
 
 /** Returns the id of the UI message that was saved from this entry on; empty if it had none. */
 export function savedIdOf(entry: SessionEntry | undefined): string | undefined {
-  const { id } = fieldsOf(fieldsOf(fieldsOf(entry)["details"])[CHAT_DETAIL]);
+  const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);
   return typeof id === "string" ? id : undefined;
 }

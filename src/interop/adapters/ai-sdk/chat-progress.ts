@@ -1,14 +1,14 @@
-import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { DETAILS_CUSTOM_TYPE } from "../../../core/context/late-details.ts";
 import type { SessionEntry, SessionMessageEntry } from "../../../core/format/entry.ts";
 import type { Message } from "../../../core/format/message.ts";
 import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
-import { factsInMetadata } from "../../convert/ai-sdk/from-ui-messages.ts";
+import { readMetadataFacts } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { isToolPart, type UIMessageLike } from "../../convert/ai-sdk/ui-parts.ts";
 import { stateIn, type UIState } from "../../convert/ai-sdk/ui-state.ts";
-import { usageOf } from "../../convert/answer.ts";
-import { isSameJson, rawOf, STATE_DETAIL } from "../../convert/raw-form.ts";
+import { toUsage } from "../../convert/answer.ts";
+import { findRaw, isSameJson, STATE_DETAIL } from "../../convert/raw-form.ts";
 import { type ChatMessage, readChat, savedIdOf } from "./chat-entries.ts";
 
 /** Tells whether an input with the same texts and calls as a stored message is a later state of it. */
@@ -21,17 +21,17 @@ export function isProgress(stored: Message, input: Message): boolean {
 }
 
 function partsKept(message: Message): readonly object[] {
-  return listOf(fieldsOf(rawOf(message, "uiMessage"))["parts"]).map(fieldsOf);
+  return toArray(toRecord(findRaw(message, "uiMessage"))["parts"]).map(toRecord);
 }
 
 function withoutState(part: object): object {
-  const { state: _, ...rest } = fieldsOf(part);
+  const { state: _, ...rest } = toRecord(part);
   return rest;
 }
 
 /** Tells whether a part for the model, which no block holds, will not change: a file, or a tool that the provider ran. */
 function isFinal(part: object): boolean {
-  const { type, state, providerExecuted } = fieldsOf(part);
+  const { type, state, providerExecuted } = toRecord(part);
   if (!isToolPart(part)) return type === "file" || type === "reasoning-file" || type === "custom";
   return providerExecuted === true && (state === "output-available" || state === "output-error");
 }
@@ -106,7 +106,7 @@ export class ChatProgress {
     });
     const changed = found.entries.flatMap((entry, at) => {
       const state = states[at] ?? {};
-      return isSameJson(stateIn(fieldsOf(found.said[at])["details"]), state) ? [] : [{ entry, state }];
+      return isSameJson(stateIn(toRecord(found.said[at])["details"]), state) ? [] : [{ entry, state }];
     });
     const all = [...found.entries, ...found.results];
     if (changed.length === 0 || all.some(({ id }) => this.#isRedacted(id))) return;
@@ -127,20 +127,20 @@ export class ChatProgress {
   #setState(index: number, state: UIState): void {
     const draft = this.#drafts[index];
     if (draft === undefined) return;
-    const details = { ...fieldsOf(draft.message.details), [STATE_DETAIL]: state };
+    const details = { ...toRecord(draft.message.details), [STATE_DETAIL]: state };
     this.#drafts[index] = { ...draft, message: Object.assign({}, draft.message, { details }) };
   }
 
   /** Adds what the metadata newly tells of calls whose answers are stored: an answer never changes. */
   #addUsage(last: SessionMessageEntry, found: ChatMessage, input: UIMessageLike): void {
     const { message } = last;
-    const { usage } = factsInMetadata(input);
+    const { usage } = readMetadataFacts(input);
     if (message.role !== "assistant" || usage === undefined) return;
-    const { usage: before } = factsInMetadata(found.message);
-    if (before === undefined && numberOf(message.usage?.totalTokens) > 0) return;
+    const { usage: before } = readMetadataFacts(found.message);
+    if (before === undefined && toNumber(message.usage?.totalTokens) > 0) return;
     const more = (name: "input" | "output" | "cacheRead" | "cacheWrite") =>
       usage[name] - (before?.[name] ?? 0);
-    const added = usageOf({
+    const added = toUsage({
       input: more("input"),
       output: more("output"),
       cacheRead: more("cacheRead"),

@@ -1,7 +1,7 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { LEAF_CUSTOM_TYPE } from "../../../core/format/entry.ts";
 import type { Message } from "../../../core/format/message.ts";
-import { redactedIdsOf } from "../../../core/format/redaction.ts";
+import { getRedactedIds } from "../../../core/format/redaction.ts";
 import { encodeRecord } from "../../../core/jsonl/encode.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -17,7 +17,7 @@ import {
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { assertMessages } from "../../convert/message-history.ts";
-import { keepRaw, rawOf } from "../../convert/raw-form.ts";
+import { findRaw, keepRaw } from "../../convert/raw-form.ts";
 import { readChat, savedIdOf } from "./chat-entries.ts";
 import { type ChatDraft, ChatProgress, isProgress } from "./chat-progress.ts";
 
@@ -62,7 +62,7 @@ export async function saveChat(
   messages: readonly UIMessageLike[],
   options: SaveChatOptions = {},
 ): Promise<SavedChat> {
-  return save(session, messages, options, (drafts, leafBefore) => write(session, drafts, leafBefore));
+  return save(session, messages, options, (drafts, leafBefore) => writeDrafts(session, drafts, leafBefore));
 }
 
 /**
@@ -91,7 +91,11 @@ async function save(
   const chat = convert(messages, options);
   const leafBefore = session.getLeafId();
   const collected: Message[] = [];
-  const { hasBranched, entries } = appendMatching(collecting(session, collected), chat.said, chat.sameness);
+  const { hasBranched, entries } = appendMatching(
+    makeCollector(session, collected),
+    chat.said,
+    chat.sameness,
+  );
   const progress = new ChatProgress(draftsOf(chat, collected), entries, redactionsIn(session));
   const drafts = progress.draftsFor(chat.saved, session.getBranch());
   const entryIds = drafts.length > 0 || hasBranched ? await store(drafts, leafBefore) : [];
@@ -169,20 +173,20 @@ function restOf(input: UIMessageLike, step: number, options: MessageImportOption
     .slice(step)
     .flatMap((said) => [{ type: "step-start" }, ...said.map((part) => ({ type: "", ...part }))]);
   const { messages } = readUIMessages([{ id: input.id, role: input.role, parts }], options);
-  const kept = messages[0] === undefined ? undefined : rawOf(messages[0], "uiMessage");
-  return kept === undefined ? undefined : keepRaw("uiMessage", { parts: fieldsOf(kept)["parts"] });
+  const kept = messages[0] === undefined ? undefined : findRaw(messages[0], "uiMessage");
+  return kept === undefined ? undefined : keepRaw("uiMessage", { parts: toRecord(kept)["parts"] });
 }
 
 function redactionsIn(session: SessionManager): (entryId: string) => boolean {
   let ids: ReadonlySet<string> | undefined;
   return (entryId) => {
-    ids ??= new Set(session.getEntries().flatMap(redactedIdsOf));
+    ids ??= new Set(session.getEntries().flatMap(getRedactedIds));
     return ids.has(entryId);
   };
 }
 
 /** Makes a session that collects messages instead of writing them. */
-function collecting(session: SessionManager, collected: Message[]): ConversationSession {
+function makeCollector(session: SessionManager, collected: Message[]): ConversationSession {
   return {
     getLeafId: () => session.getLeafId(),
     getBranch: () => session.getBranch(),
@@ -199,7 +203,11 @@ function collecting(session: SessionManager, collected: Message[]): Conversation
 }
 
 /** Writes the entries, or a record that the leaf moved. If that fails, restores the leaf. */
-function write(session: SessionManager, drafts: readonly EntryDraft[], leafBefore: string | null): string[] {
+function writeDrafts(
+  session: SessionManager,
+  drafts: readonly EntryDraft[],
+  leafBefore: string | null,
+): string[] {
   try {
     const written = drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }];
     return session.appendAll(written, { mustExist: true });

@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -9,9 +9,9 @@ import type {
 } from "../../convert/ai-sdk/model-message-types.ts";
 import { toModelMessages } from "../../convert/ai-sdk/to-model-messages.ts";
 import {
+  getToolName,
   isStepStart,
   isToolPart,
-  toolNameOf,
   type UIMessage,
   type UIMessageLike,
 } from "../../convert/ai-sdk/ui-parts.ts";
@@ -54,12 +54,12 @@ export async function receiveChat<Major extends AiSdkMajor = 7>(
   openCalls: string[];
   issues: ConversionIssue[];
 }> {
-  const { messages: sent, message = listOf(sent).at(-1) } = fieldsOf(body);
+  const { messages: sent, message = toArray(sent).at(-1) } = toRecord(body);
   const stored = loadChat(session);
-  const { id, role, parts } = fieldsOf(message);
+  const { id, role, parts } = toRecord(message);
   if (typeof id !== "string" || id === "" || !Array.isArray(parts))
     throw refused("The last message has no id or no parts; send what the SDK's transport sends.");
-  const page = parts.map(fieldsOf);
+  const page = parts.map(toRecord);
   if (role === "user") await saveChat(session, withQuestion(stored, id, page, options));
   else if (role === "assistant") await saveAnswers(session, withAnswers(stored, id, page, options));
   else throw refused("The last message is neither the user's nor the assistant's; send one of theirs last.");
@@ -88,7 +88,7 @@ function withQuestion(
   const old = stored[at];
   if (old !== undefined && old.role !== "user")
     throw refused("The user's message has the id of an answer; give it one of its own.", { messageId: id });
-  const texts = (list: readonly object[]) => JSON.stringify(list.map((part) => fieldsOf(part)["text"]));
+  const texts = (list: readonly object[]) => JSON.stringify(list.map((part) => toRecord(part)["text"]));
   // A question that is asked again keeps what only the session has of it.
   const question =
     old !== undefined && texts(old.parts) === texts(parts) ? old : { id, role: "user" as const, parts };
@@ -125,7 +125,7 @@ function withAnswers(
       messageId: id,
     });
   const calls = new Map(
-    last.parts.filter(isToolPart).map((part) => [fieldsOf(part)["toolCallId"], fieldsOf(part)]),
+    last.parts.filter(isToolPart).map((part) => [toRecord(part)["toolCallId"], toRecord(part)]),
   );
   const answers = new Map<JsonRecord, JsonRecord>();
   for (const sent of page.filter((part) => isToolPart(part) && isClaim(part))) {
@@ -139,7 +139,7 @@ function withAnswers(
     throw refused("No call waits for what the page sent; it was answered before. Load the chat again.", {
       messageId: id,
     });
-  const parts = last.parts.map((part) => Object.assign({}, part, answers.get(fieldsOf(part)) ?? {}));
+  const parts = last.parts.map((part) => Object.assign({}, part, answers.get(toRecord(part)) ?? {}));
   return [...stored.slice(0, -1), { ...last, parts }];
 }
 
@@ -155,9 +155,9 @@ function readAnswer(
   clientTools: readonly string[],
 ): JsonRecord | undefined {
   const { state, toolCallId, providerExecuted } = call;
-  const { id: approvalId, approved } = fieldsOf(call["approval"]);
+  const { id: approvalId, approved } = toRecord(call["approval"]);
   const { approval: answer } = sent;
-  const isRepeated = fieldsOf(answer)["id"] === approvalId && fieldsOf(answer)["approved"] === approved;
+  const isRepeated = toRecord(answer)["id"] === approvalId && toRecord(answer)["approved"] === approved;
   if (state === "approval-requested") return readApproval(call, sent);
   const mayRun = state === "input-available" || (state === "approval-responded" && approved === true);
   const isResult = sent["state"] === "output-available" || sent["state"] === "output-error";
@@ -165,10 +165,10 @@ function readAnswer(
     if (isRepeated) return undefined;
     throw refused("The approval is not open: it was answered before, or its id is another one.", {
       toolCallId,
-      approvalId: fieldsOf(answer)["id"],
+      approvalId: toRecord(answer)["id"],
     });
   }
-  const isClients = clientTools.includes(String(toolNameOf(call))) && providerExecuted !== true;
+  const isClients = clientTools.includes(String(getToolName(call))) && providerExecuted !== true;
   if (!isResult || !isClients || !isRepeated)
     throw refused(
       "A page cannot say what became of this call; its tool is not one of clientTools, or it waits for no approval.",
@@ -183,14 +183,14 @@ function readAnswer(
 }
 
 function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): JsonRecord {
-  const { id, approved, reason } = fieldsOf(sent["approval"]);
-  const isOpen = sent["state"] === "approval-responded" && id === fieldsOf(approval)["id"];
+  const { id, approved, reason } = toRecord(sent["approval"]);
+  const isOpen = sent["state"] === "approval-responded" && id === toRecord(approval)["id"];
   if (!isOpen || typeof approved !== "boolean")
     throw refused("The call waits for another approval, or the answer says neither yes nor no.", {
       toolCallId,
       approvalId: id,
     });
-  const given = { ...fieldsOf(approval), approved, ...(typeof reason === "string" && { reason }) };
+  const given = { ...toRecord(approval), approved, ...(typeof reason === "string" && { reason }) };
   return { state: "approval-responded", approval: given };
 }
 
@@ -198,7 +198,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
 function openCallsIn(message: UIMessage | undefined): string[] {
   if (message?.role !== "assistant") return [];
   const parts: readonly object[] = message.parts;
-  const step = parts.slice(parts.findLastIndex(isStepStart) + 1).map(fieldsOf);
+  const step = parts.slice(parts.findLastIndex(isStepStart) + 1).map(toRecord);
   return step.flatMap(({ state, toolCallId, providerExecuted }) => {
     const isOpen =
       (state === "input-available" && providerExecuted !== true) || state === "approval-requested";

@@ -1,8 +1,8 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { callStateOf, withoutFields } from "../raw-form.ts";
 import type { PlannedAnswer, PlannedResult } from "../request-plan.ts";
-import { callIdOf } from "../tool-ids.ts";
+import { getCallId } from "../tool-ids.ts";
 import type {
   AiSdkMajor,
   ModelAnswerPart,
@@ -10,7 +10,7 @@ import type {
   ModelToolPart,
   ModelToolResultPart,
 } from "./model-message-types.ts";
-import { toolNameOf } from "./ui-parts.ts";
+import { getToolName } from "./ui-parts.ts";
 
 /** Result of a denied call, as the SDK writes it. */
 const DENIED = "Tool call execution denied.";
@@ -34,7 +34,7 @@ export class AnswerCalls {
   constructor(answer: PlannedAnswer, parts: readonly JsonRecord[], dialect: ApprovalDialect) {
     const { idOf } = dialect;
     const calls = answer.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
-    const ids = new Map(calls.map((id) => [callIdOf(id), idOf(id)]));
+    const ids = new Map(calls.map((id) => [getCallId(id), idOf(id)]));
     this.#dialect = dialect;
     this.#parts = new Map(
       parts.map((part) => {
@@ -70,13 +70,13 @@ export class AnswerCalls {
   #writeOutcome(part: JsonRecord, toolCallId: string, result: PlannedResult | undefined): ModelToolPart[] {
     const { sdk, isLast, writeResult } = this.#dialect;
     const { state, approval, providerExecuted, callProviderMetadata } = part;
-    const { approved, reason } = fieldsOf(approval);
+    const { approved, reason } = toRecord(approval);
     if (providerExecuted === true) return [];
     const options = callProviderMetadata === undefined ? {} : { providerOptions: callProviderMetadata };
     const denial = {
       type: "tool-result" as const,
       toolCallId,
-      toolName: String(toolNameOf(part)),
+      toolName: String(getToolName(part)),
       ...options,
     };
     const said = typeof reason === "string" ? reason : undefined;
@@ -95,7 +95,7 @@ export class AnswerCalls {
 }
 
 function writeRequest(part: JsonRecord, toolCallId: string, sdk: AiSdkMajor): ModelApprovalRequestPart {
-  const { id, isAutomatic, requestReason: reason, inputSchemaInput, signature } = fieldsOf(part["approval"]);
+  const { id, isAutomatic, requestReason: reason, inputSchemaInput, signature } = toRecord(part["approval"]);
   const ofSeven = sdk === 7 ? { isAutomatic, reason } : {};
   const approvalId = String(id);
   return {
@@ -107,7 +107,7 @@ function writeRequest(part: JsonRecord, toolCallId: string, sdk: AiSdkMajor): Mo
 }
 
 function writeResponse({ approval, providerExecuted }: JsonRecord): ModelToolPart[] {
-  const { id, approved, reason } = fieldsOf(approval);
+  const { id, approved, reason } = toRecord(approval);
   if (typeof approved !== "boolean") return [];
   return [
     {

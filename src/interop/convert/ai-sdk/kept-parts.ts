@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type {
   AgentMessage,
@@ -6,10 +6,10 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../../../core/format/message.ts";
-import { callStateOf, isForModel, rawOf, withoutFields } from "../raw-form.ts";
-import { callIdOf } from "../tool-ids.ts";
-import { storablePart, writeResult } from "./model-parts.ts";
-import { isToolPart, type PartResult, splitSteps, toolNameOf } from "./ui-parts.ts";
+import { callStateOf, findRaw, isForModel, withoutFields } from "../raw-form.ts";
+import { getCallId } from "../tool-ids.ts";
+import { toStorablePart, writeResult } from "./model-parts.ts";
+import { getToolName, isToolPart, type PartResult, splitSteps } from "./ui-parts.ts";
 import { currentParts, stateIn } from "./ui-state.ts";
 
 /** Messages with what only their UI messages hold. */
@@ -50,9 +50,9 @@ class KeptPartsReader {
   read(message: AgentMessage, index: number): AgentMessage {
     if (message.role === "toolResult") return this.#readResult(message);
     if (message.role !== "user" && message.role !== "assistant") return message;
-    const kept = rawOf(message, "uiMessage");
+    const kept = findRaw(message, "uiMessage");
     if (message.role === "user" || kept !== undefined)
-      this.#steps = splitSteps(listOf(fieldsOf(kept)["parts"]).map(fieldsOf));
+      this.#steps = splitSteps(toArray(toRecord(kept)["parts"]).map(toRecord));
     this.#step = this.#steps.shift() ?? [];
     return withModelMessage(message.role === "user" ? message : this.#readAnswer(message, index), this.#step);
   }
@@ -64,7 +64,7 @@ class KeptPartsReader {
     const known = isKept || state["calls"] === undefined ? this.#step : bareCalls(message, state["calls"]);
     const current = currentParts(known, [{ state, results }]);
     if (isKept) this.#step = current;
-    const said = current.map(fieldsOf).filter((part) => {
+    const said = current.map(toRecord).filter((part) => {
       return part["approval"] !== undefined || (!isKept && callStateOf(part) !== undefined);
     });
     if (said.length === 0) return message;
@@ -77,9 +77,9 @@ class KeptPartsReader {
     );
     if (over.size === 0) return message;
     this.superseded.push(index);
-    this.#step = this.#step.filter((part) => !over.has(fieldsOf(part)["toolCallId"]));
+    this.#step = this.#step.filter((part) => !over.has(toRecord(part)["toolCallId"]));
     const content = message.content.filter(
-      (block) => block.type !== "toolCall" || !over.has(callIdOf(block.id)),
+      (block) => block.type !== "toolCall" || !over.has(getCallId(block.id)),
     );
     return { ...message, content };
   }
@@ -87,7 +87,7 @@ class KeptPartsReader {
   #readResult(message: ToolResultMessage): AgentMessage {
     const modelMessage = resultPart(message, this.#step);
     if (modelMessage === undefined) return message;
-    const { uiMessage: _, ...others } = fieldsOf(message.details);
+    const { uiMessage: _, ...others } = toRecord(message.details);
     return withDetails(message, { ...others, modelMessage });
   }
 }
@@ -100,14 +100,14 @@ function resultsOfAnswers(
   const found = new Map<AgentMessage, ReadonlyMap<string, PartResult>>();
   for (const message of messages) {
     if (message.role === "toolResult") {
-      const id = callIdOf(String(message.toolCallId));
+      const id = getCallId(String(message.toolCallId));
       callers.get(id)?.set(id, { message, isOpen: false });
       callers.delete(id);
     } else if (message.role === "assistant") {
       const results = new Map<string, PartResult>();
       found.set(message, results);
-      for (const { type, id } of listOf(message.content).map(fieldsOf))
-        if (type === "toolCall") callers.set(callIdOf(String(id)), results);
+      for (const { type, id } of toArray(message.content).map(toRecord))
+        if (type === "toolCall") callers.set(getCallId(String(id)), results);
     }
   }
   return found;
@@ -115,16 +115,16 @@ function resultsOfAnswers(
 
 /** Returns the calls of an answer as tool parts, also those of the provider, without what is known of them. */
 function bareCalls({ content }: AssistantMessage, calls: unknown): object[] {
-  const names = new Map(Object.keys(fieldsOf(calls)).map((id) => [id, ""]));
-  for (const block of content) if (block.type === "toolCall") names.set(callIdOf(block.id), block.name);
+  const names = new Map(Object.keys(toRecord(calls)).map((id) => [id, ""]));
+  for (const block of content) if (block.type === "toolCall") names.set(getCallId(block.id), block.name);
   return Array.from(names, ([toolCallId, name]) => ({ type: `tool-${name}`, toolCallId }));
 }
 
 function withModelMessage(message: UserMessage | AssistantMessage, step: readonly object[]): AgentMessage {
-  const { uiMessage, ...others } = fieldsOf(message.details);
+  const { uiMessage, ...others } = toRecord(message.details);
   const isUsed = isForModel({ parts: step });
   if (uiMessage === undefined && !isUsed) return message;
-  const content = step.flatMap(modelParts).map(storablePart);
+  const content = step.flatMap(modelParts).map(toStorablePart);
   const modelMessage = { role: message.role, content };
   return withDetails(message, isUsed ? { ...others, modelMessage } : others);
 }
@@ -135,9 +135,9 @@ function withDetails(message: AgentMessage, details: object): AgentMessage {
 
 /** Returns the part of a result if it says more than the content: a structured output, or state of its call. */
 function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
-  const toolCallId = callIdOf(String(message.toolCallId));
-  const kept = fieldsOf(rawOf(message, "uiMessage"));
-  const call = step.map(fieldsOf).find((part) => part["toolCallId"] === toolCallId);
+  const toolCallId = getCallId(String(message.toolCallId));
+  const kept = toRecord(findRaw(message, "uiMessage"));
+  const call = step.map(toRecord).find((part) => part["toolCallId"] === toolCallId);
   const state = isForModel({ parts: step }) ? call?.["callProviderMetadata"] : undefined;
   if (!Array.isArray(message.content) || (state === undefined && !("output" in kept))) return undefined;
   return {
@@ -172,7 +172,7 @@ function toolParts(part: object): object[] {
   const { toolCallId, input, rawInput, state, output, errorText, ...rest } = withoutFields(part);
   const { resultProviderMetadata, providerExecuted } = rest;
   const callState = callStateOf(part);
-  const tool = { toolCallId, toolName: toolNameOf(part) };
+  const tool = { toolCallId, toolName: getToolName(part) };
   const call = {
     type: "tool-call",
     ...tool,

@@ -1,11 +1,11 @@
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
-import { endsIn, rawOf } from "../raw-form.ts";
+import { endsWithType, findRaw } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { getCallId, ToolIds } from "../tool-ids.ts";
 import { AnswerCalls, type ApprovalDialect } from "./answer-calls.ts";
 import { withKeptParts } from "./kept-parts.ts";
 import type {
@@ -20,16 +20,16 @@ import type {
   ModelToolResultPart,
 } from "./model-message-types.ts";
 import {
-  base64Of,
   readAnswer,
   readOutput,
   readResult,
   readUser,
+  toBase64,
   writeAnswer,
   writeResult,
   writeUser,
 } from "./model-parts.ts";
-import { canReplay, canSign, familyOf } from "./provider-state.ts";
+import { canReplay, canSign, findFamily } from "./provider-state.ts";
 
 const MAX_ID = 64;
 
@@ -44,14 +44,14 @@ export const MODEL_MESSAGES: Dialect = {
   takesImages: ({ isError }) => !isError,
   fitName: (name) => name,
   wantsThinkingWhole: true,
-  keepsSignedText: (_, api) => familyOf(api) === "google",
+  keepsSignedText: (_, api) => findFamily(api) === "google",
   isSignature: canSign,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, getPart: getCallId }),
   isBlank,
   canReplay,
   readUser: (raw) => (isMessage(raw) ? readUser(raw.content) : undefined),
   readAnswer: (raw) =>
-    isMessage(raw) && !endsIn(raw.content, "reasoning") ? readAnswer(raw.content) : undefined,
+    isMessage(raw) && !endsWithType(raw.content, "reasoning") ? readAnswer(raw.content) : undefined,
   readResult,
 };
 
@@ -100,10 +100,10 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
   if (item.kind === "system") return [];
   if (item.kind === "user")
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
-  const family = item.isOwn ? familyOf(item.api) : undefined;
+  const family = item.isOwn ? findFamily(item.api) : undefined;
   const parts = writeAnswer(item.content, family, dialect.idOf);
   const answer: ModelMessage = isMessage(item.raw)
-    ? keptAnswer(item.raw, item.isOwn)
+    ? writeKeptAnswer(item.raw, item.isOwn)
     : { role: "assistant", content: item.isIncomplete ? parts.map(withoutItem) : parts };
   const calls = new AnswerCalls(item, said, dialect);
   const content = answer.role === "assistant" ? answer.content : [];
@@ -115,7 +115,7 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
 }
 
 /** Returns a kept answer; for another model with the text that a custom tool took as an object, as all can read it. */
-function keptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
+function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   if (isOwn || raw.role !== "assistant" || typeof raw.content === "string") return raw;
   const content = raw.content.map((part) =>
     part.type === "tool-call" && typeof part.input === "string"
@@ -137,7 +137,7 @@ function withoutItem(part: ModelContentPart): ModelContentPart {
 
 /** Tells whether a value is a kept message. Unknown parts are sent unchanged. */
 function isMessage(raw: unknown): raw is ModelMessage {
-  return typeof fieldsOf(raw)["role"] === "string";
+  return typeof toRecord(raw)["role"] === "string";
 }
 
 function isResult(raw: unknown): raw is ModelToolResultPart {
@@ -198,7 +198,7 @@ class SdkDialect {
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
       throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is none of them.`);
-    this.major = named ?? majorIn(messages) ?? 7;
+    this.major = named ?? findMajor(messages) ?? 7;
     this.#issues = issues;
   }
 
@@ -228,9 +228,9 @@ class SdkDialect {
 
   /** Before version 7, a file's data is a text. */
   #fitFile<Part extends object>(part: Part, index: number): Part | ModelTextPart {
-    const { type, data } = fieldsOf(part);
+    const { type, data } = toRecord(part);
     if (this.major === 7 || type !== "file" || typeof data === "string") return part;
-    const { url, data: inner = url } = fieldsOf(data);
+    const { url, data: inner = url } = toRecord(data);
     if (typeof inner === "string") return Object.assign({}, part, { data: inner });
     return this.#asText(readUser([part]), index);
   }
@@ -249,8 +249,8 @@ class SdkDialect {
 
   #fitOutputPart(part: ModelToolOutputPart, index: number): ModelToolOutputPart<AiSdkMajor> {
     if (this.#knows(OUTPUT_PARTS, part.type)) return part;
-    const { data, mediaType } = fieldsOf(part);
-    const base64 = base64Of(data);
+    const { data, mediaType } = toRecord(part);
+    const base64 = toBase64(data);
     if (base64 !== undefined && typeof mediaType === "string")
       return WRITE_FILE[this.major](base64, mediaType);
     const [block] = readOutput("content", [part]);
@@ -265,7 +265,7 @@ class SdkDialect {
 
   #asText(content: unknown, index: number): ModelTextPart {
     this.#report("CONTENT_REPLACED", index, "Replaced by a text");
-    const { text } = fieldsOf(listOf(content)[0]);
+    const { text } = toRecord(toArray(content)[0]);
     return { type: "text", text: String(text ?? "") };
   }
 
@@ -275,14 +275,17 @@ class SdkDialect {
 }
 
 /** Returns the oldest major that takes the latest file in the output of a tool; undefined if there is none. */
-function majorIn(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
+function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
   const majors = messages.flatMap((message) => {
     if (message.role !== "toolResult") return [];
-    const { type, value } = fieldsOf(fieldsOf(rawOf(message, "modelMessage"))["output"]);
-    const kept = type === "content" ? listOf(value) : [];
-    const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(fieldsOf(part)["type"])?.[0] ?? []);
+    const { type, value } = toRecord(toRecord(findRaw(message, "modelMessage"))["output"]);
+    const kept = type === "content" ? toArray(value) : [];
+    const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(toRecord(part)["type"])?.[0] ?? []);
     // An original in the shape of version 7 is not kept, as that is what is written.
-    return first ?? (blocksOf(message.content).some((block) => fieldsOf(block)["type"] === "image") ? 7 : []);
+    return (
+      first ??
+      (toContentBlocks(message.content).some((block) => toRecord(block)["type"] === "image") ? 7 : [])
+    );
   });
   return majors.at(-1);
 }

@@ -1,12 +1,12 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
-import { canReplay, familyOf } from "./provider-state.ts";
+import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
+import { canReplay, findFamily } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
 import type {
   PartResult,
@@ -40,9 +40,10 @@ const UI_MESSAGES: Dialect = {
   takesImages: () => true,
   canReplay: (block, answer) => block.thinking !== "" || canReplay(block, answer),
   // No provider sees these ids.
-  newIds: () => new ToolIds({ maxLength: Number.POSITIVE_INFINITY, partOf: callIdOf, fitForeign: shortId }),
+  newIds: () =>
+    new ToolIds({ maxLength: Number.POSITIVE_INFINITY, getPart: getCallId, fitForeign: shortenId }),
   // The texts that are compared have lost what is blank.
-  readUser: (raw) => readUserParts(partsOf(raw).filter((part) => !isBlankText(part))),
+  readUser: (raw) => readUserParts(getParts(raw).filter((part) => !isBlankText(part))),
   // A kept original spans several answers, and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
@@ -90,7 +91,7 @@ export function writeUIMessages(
   const add = (index: number, writer: UserWriter | TurnWriter) => {
     const said = writer.say();
     const { role, parts } = said;
-    const id = options.id?.(index) ?? digestOf(JSON.stringify([index, role, parts])).slice(0, ID_LENGTH);
+    const id = options.id?.(index) ?? hashText(JSON.stringify([index, role, parts])).slice(0, ID_LENGTH);
     const { indexes, resultIndexes } = writer;
     const changesTo = (other: UIMessageLike) => writer.changesTo(other);
     written.push({ message: { id, ...said }, indexes, resultIndexes, changesTo });
@@ -118,13 +119,13 @@ export function writeUIMessages(
 }
 
 /** Returns the UI message that an answer keeps: all of it, or as much as was new when the answer was stored. */
-function keptOf(answer: PlannedAnswer | undefined): unknown {
-  return fieldsOf(answer?.details)["uiMessage"];
+function findKept(answer: PlannedAnswer | undefined): unknown {
+  return toRecord(answer?.details)["uiMessage"];
 }
 
 /** Tells whether an answer keeps a UI message whose first answer it is; the rest of one has no role. */
 function startsTurn(answer: PlannedAnswer): boolean {
-  return fieldsOf(keptOf(answer))["role"] !== undefined;
+  return toRecord(findKept(answer))["role"] !== undefined;
 }
 
 type Said = Omit<UIMessage, "id">;
@@ -142,13 +143,13 @@ class UserWriter {
 
   say(state = stateIn(this.#item.details)): Said {
     const { raw, content } = this.#item;
-    const kept = raw === undefined ? { parts: writeUserParts(content) } : fieldsOf(raw);
-    const parts = partsOf(kept).map((part, at) => changedPart(part, at, state["parts"]));
+    const kept = raw === undefined ? { parts: writeUserParts(content) } : toRecord(raw);
+    const parts = getParts(kept).map((part, at) => changedPart(part, at, state["parts"]));
     return saidBy("user", changedMessage({ ...kept, parts }, state));
   }
 
   changesTo(other: UIMessageLike): UIState[] {
-    const parts = partChanges(this.say({}).parts, partsOf(other));
+    const parts = partChanges(this.say({}).parts, getParts(other));
     const state = parts === undefined ? {} : { parts };
     return [withMessageChanges(state, (changed) => this.say({ ...changed }), other)];
   }
@@ -173,14 +174,14 @@ class TurnWriter {
     const answers = this.#turn.map(
       (answer, at): CurrentAnswer => ({ state: states[at] ?? {}, results: storedResults(answer) }),
     );
-    const { parts: _, ...fields } = fieldsOf(keptOf(this.#turn[0]));
+    const { parts: _, ...fields } = toRecord(findKept(this.#turn[0]));
     const parts = this.#runs().flatMap(([start, end]) => this.#sayRun(start, answers.slice(start, end)));
     return saidBy("assistant", changedMessage({ ...fields, parts }, states[0] ?? {}));
   }
 
   changesTo(other: UIMessageLike): UIState[] {
     const bare = splitSteps(this.say([]).parts);
-    const now = splitSteps(partsOf(other));
+    const now = splitSteps(getParts(other));
     const states = this.#turn.map((_, at): UIState => {
       const [before = [], after = []] = [bare[at], now[at]];
       const calls = callChanges(before, after);
@@ -196,9 +197,9 @@ class TurnWriter {
   #runs(): [start: number, end: number][] {
     const runs: [number, number][] = [];
     for (let start = 0; start < this.#turn.length; ) {
-      const kept = keptOf(this.#turn[start]);
-      const steps = kept === undefined ? this.#turn.length : splitSteps(partsOf(kept)).length;
-      const next = this.#turn.findIndex((answer, at) => at > start && keptOf(answer) !== undefined);
+      const kept = findKept(this.#turn[start]);
+      const steps = kept === undefined ? this.#turn.length : splitSteps(getParts(kept)).length;
+      const next = this.#turn.findIndex((answer, at) => at > start && findKept(answer) !== undefined);
       const end = Math.min(start + Math.max(steps, 1), next === -1 ? this.#turn.length : next);
       runs.push([start, end]);
       start = end;
@@ -208,15 +209,15 @@ class TurnWriter {
 
   #sayRun(start: number, answers: readonly CurrentAnswer[]): object[] {
     const run = this.#turn.slice(start, start + answers.length);
-    const raw = keptOf(run[0]);
-    const kept = raw === undefined ? undefined : currentParts(partsOf(raw).filter(isPart), answers);
-    if (kept !== undefined && saysTheSame(kept, run)) return kept;
+    const raw = findKept(run[0]);
+    const kept = raw === undefined ? undefined : currentParts(getParts(raw).filter(isPart), answers);
+    if (kept !== undefined && hasSameContent(kept, run)) return kept;
     const last = this.#plan.items.at(-1);
     const parts = run.flatMap((answer) => {
       const results = answer.results.map(({ message, isMade }) => {
         return [message.toolCallId, { message, isOpen: isMade && answer === last }] as const;
       });
-      const family = answer.isOwn ? familyOf(answer.api) : undefined;
+      const family = answer.isOwn ? findFamily(answer.api) : undefined;
       return writeStep(answer.content, new Map(results), family, (id) => this.#plan.ids.of(id));
     });
     return currentParts(parts, answers);
@@ -227,7 +228,7 @@ class TurnWriter {
 function storedResults({ results }: PlannedAnswer): Map<string, PartResult> {
   return new Map(
     results.flatMap(({ message, isMade }) =>
-      isMade ? [] : [[callIdOf(message.toolCallId), { message, isOpen: false }]],
+      isMade ? [] : [[getCallId(message.toolCallId), { message, isOpen: false }]],
     ),
   );
 }
@@ -240,11 +241,11 @@ function withMessageChanges(state: UIState, say: (state: UIState) => Said, other
 }
 
 function saidBy(role: UIMessage["role"], { parts, ...fields }: JsonRecord): Said {
-  return { ...fields, role, parts: partsOf({ parts }).filter(isPart) };
+  return { ...fields, role, parts: getParts({ parts }).filter(isPart) };
 }
 
 function isPart(part: object): part is UIPart {
-  return typeof fieldsOf(part)["type"] === "string";
+  return typeof toRecord(part)["type"] === "string";
 }
 
 /** Reports the images of failed results, for which UI messages have only a text. */
@@ -256,7 +257,7 @@ function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): 
 }
 
 /** Tells whether the parts of a kept UI message still match its answers and results. */
-function saysTheSame(parts: readonly object[], turn: readonly PlannedAnswer[]): boolean {
+function hasSameContent(parts: readonly object[], turn: readonly PlannedAnswer[]): boolean {
   const steps = splitSteps(parts).map(readStep);
   const read = steps.map(({ content, results }) => [
     content.filter(isShown),
@@ -267,7 +268,7 @@ function saysTheSame(parts: readonly object[], turn: readonly PlannedAnswer[]): 
     results
       .filter(({ isMade }) => !isMade)
       .map(({ message }) => ({
-        toolCallId: callIdOf(message.toolCallId),
+        toolCallId: getCallId(message.toolCallId),
         content: message.content,
         isError: message.isError,
       })),
@@ -276,7 +277,7 @@ function saysTheSame(parts: readonly object[], turn: readonly PlannedAnswer[]): 
 }
 
 function isBlankText(part: object): boolean {
-  const { type, text } = fieldsOf(part);
+  const { type, text } = toRecord(part);
   return type === "text" && String(text).trim() === "";
 }
 
@@ -286,6 +287,6 @@ function isShown(block: AnswerBlock): boolean {
   return block.type !== "thinking" || block.thinking !== "" || block.thinkingSignature !== undefined;
 }
 
-function partsOf(message: unknown): readonly object[] {
-  return listOf(fieldsOf(message)["parts"]).map(fieldsOf);
+function getParts(message: unknown): readonly object[] {
+  return toArray(toRecord(message)["parts"]).map(toRecord);
 }

@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { isSameJson, STATE_DETAIL } from "../raw-form.ts";
 import { isStepStart, isToolPart, type PartResult, writeOutcome } from "./ui-parts.ts";
@@ -33,7 +33,7 @@ export interface UIState {
 
 /** Returns the difference between two records; undefined if they are equal. */
 function changeBetween(before: object, after: object): Change | undefined {
-  const [old, now] = [fieldsOf(before), fieldsOf(after)];
+  const [old, now] = [toRecord(before), toRecord(after)];
   const set = Object.entries(now).filter(([name, value]) => !(name in old) || !isSameJson(old[name], value));
   const unset = Object.keys(old).filter((name) => !(name in now));
   if (set.length === 0 && unset.length === 0) return undefined;
@@ -42,14 +42,14 @@ function changeBetween(before: object, after: object): Change | undefined {
 
 /** Applies a difference to a record. */
 export function applyChange(record: object, change: unknown): JsonRecord {
-  const { set, unset } = fieldsOf(change);
-  const kept = Object.entries(record).filter(([name]) => !listOf(unset).includes(name));
-  return { ...Object.fromEntries(kept), ...fieldsOf(set) };
+  const { set, unset } = toRecord(change);
+  const kept = Object.entries(record).filter(([name]) => !toArray(unset).includes(name));
+  return { ...Object.fromEntries(kept), ...toRecord(set) };
 }
 
 /** Returns the changes that the `details` of a message keep. */
 export function stateIn(details: unknown): JsonRecord {
-  return fieldsOf(fieldsOf(details)[STATE_DETAIL]);
+  return toRecord(toRecord(details)[STATE_DETAIL]);
 }
 
 /** An answer of a UI message: its changes, and the results of its calls by the SDK's ids. */
@@ -75,16 +75,16 @@ export function currentParts(parts: readonly object[], answers: readonly Current
 
 function currentPart(part: object, at: number, { state, results }: CurrentAnswer): object {
   if (!isToolPart(part)) return changedPart(part, at, state["parts"]);
-  const id = String(fieldsOf(part)["toolCallId"]);
-  const calls = fieldsOf(state["calls"]);
+  const id = String(toRecord(part)["toolCallId"]);
+  const calls = toRecord(state["calls"]);
   const changed = Object.hasOwn(calls, id) ? applyChange(part, calls[id]) : part;
   return settled(withResult(changed, results.get(id)));
 }
 
 /** Returns a call of model messages, where an approval has no state, in the state of UI messages. */
 function settled(part: object): object {
-  const { state, approval, errorText: _, ...others } = fieldsOf(part);
-  const { approved } = fieldsOf(approval);
+  const { state, approval, errorText: _, ...others } = toRecord(part);
+  const { approved } = toRecord(approval);
   if (approval !== undefined && state === "input-available")
     return {
       ...others,
@@ -98,18 +98,18 @@ function settled(part: object): object {
 
 /** Applies the change of a part, if there is one. */
 export function changedPart(part: object, at: number, changes: unknown): object {
-  const found = listOf(changes).find((one) => listOf(one)[0] === at);
-  return found === undefined ? part : applyChange(part, listOf(found)[1]);
+  const found = toArray(changes).find((one) => toArray(one)[0] === at);
+  return found === undefined ? part : applyChange(part, toArray(found)[1]);
 }
 
 /** Applies what is kept of a whole message. */
 export function changedMessage(said: { readonly parts: readonly object[] }, state: JsonRecord): JsonRecord {
   const { message, splice } = state;
-  const { at, remove, insert } = fieldsOf(splice);
+  const { at, remove, insert } = toRecord(splice);
   const { parts, ...fields } = said;
   const isSpliced = typeof at === "number" && typeof remove === "number" && Array.isArray(insert);
   const now = isSpliced
-    ? [...parts.slice(0, at), ...insert.map(fieldsOf), ...parts.slice(at + remove)]
+    ? [...parts.slice(0, at), ...insert.map(toRecord), ...parts.slice(at + remove)]
     : parts;
   return { ...applyChange(fields, message), parts: now };
 }
@@ -126,9 +126,9 @@ export function partChanges(before: readonly object[], after: readonly object[])
 
 /** Returns the changes of tool parts by the ids of their calls; undefined if they are equal. */
 export function callChanges(before: readonly object[], after: readonly object[]): UIState["calls"] {
-  const now = new Map(after.filter(isToolPart).map((part) => [fieldsOf(part)["toolCallId"], part]));
+  const now = new Map(after.filter(isToolPart).map((part) => [toRecord(part)["toolCallId"], part]));
   const changes = before.filter(isToolPart).flatMap((part) => {
-    const id = fieldsOf(part)["toolCallId"];
+    const id = toRecord(part)["toolCallId"];
     const current = now.get(id);
     const change = current === undefined ? undefined : changeBetween(part, current);
     return change === undefined ? [] : [[String(id), change] as const];
@@ -159,11 +159,11 @@ export function messageChanges(
 
 /** Adds the result of a call that had none when its part was kept; a denial says the same in its approval. */
 function withResult(part: object, result: PartResult | undefined): object {
-  const { output: _, errorText: __, preliminary, ...kept } = fieldsOf(part);
+  const { output: _, errorText: __, preliminary, ...kept } = toRecord(part);
   const { state, providerExecuted, approval } = kept;
   const isDone = state === "output-available" && preliminary !== true;
   const isOver = isDone || state === "output-error" || state === "output-denied";
-  const isDenied = fieldsOf(approval)["approved"] === false;
+  const isDenied = toRecord(approval)["approved"] === false;
   if (result === undefined || result.isOpen || providerExecuted === true || isOver || isDenied) return part;
   return { ...kept, ...writeOutcome(result) };
 }

@@ -2,9 +2,9 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
-import { endsIn } from "../raw-form.ts";
+import { endsWithType } from "../raw-form.ts";
 import { type PlannedResult, planRequest, writeTurns } from "../request-plan.ts";
-import { plainName, ToolIds } from "../tool-ids.ts";
+import { normalizeName, ToolIds } from "../tool-ids.ts";
 import type { AnthropicMessage, AnthropicRequest, AnthropicToolResult } from "./anthropic-content.ts";
 import {
   isBlocks,
@@ -29,14 +29,14 @@ const ANTHROPIC: Dialect = {
   provider: "anthropic",
   startsWithUser: true,
   takesImages: ({ isError }) => !isError,
-  fitName: (name) => plainName(name, MAX_NAME),
+  fitName: (name) => normalizeName(name, MAX_NAME),
   wantsThinkingWhole: true,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: plainName }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: normalizeName }),
   isBlank,
   canReplay: isSigned,
   readUser,
   // The API refuses an answer that ends in thinking.
-  readAnswer: (raw) => (endsIn(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
+  readAnswer: (raw) => (endsWithType(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
   readResult,
 };
 
@@ -59,7 +59,7 @@ export function toAnthropic(
     user: ({ raw, content }) => (isBlocks(raw) ? raw : writeUser(content)),
     answer: ({ raw, content }) =>
       isBlocks(raw) ? raw : content.map((block) => writeAnswerBlock(block, (id) => ids.of(id))),
-    results: (results) => results.map((result) => resultBlock(result, ids, issues)),
+    results: (results) => results.map((result) => makeResultBlock(result, ids, issues)),
   });
   const request = turns.map(
     ({ by, content }): AnthropicMessage => ({ role: by === "user" ? "user" : "assistant", content }),
@@ -68,7 +68,7 @@ export function toAnthropic(
   return { ...(system !== "" && { system }), messages: request, issues: issues.list() };
 }
 
-function resultBlock(
+function makeResultBlock(
   { message, raw, index }: PlannedResult,
   ids: ToolIds,
   issues: ConversionIssues,
