@@ -22,6 +22,8 @@ export {
 } from "./interop/adapters/acp/from-acp-updates.ts";
 export { type AcpReplayOptions, toAcpUpdates } from "./interop/adapters/acp/to-acp-updates.ts";
 export { loadChat, type SaveChatOptions, type SavedChat, saveChat } from "./interop/adapters/ai-sdk/chat.ts";
+export { chatVersions } from "./interop/adapters/ai-sdk/chat-versions.ts";
+export { receiveChat } from "./interop/adapters/ai-sdk/receive-chat.ts";
 export {
   type ClaudeSessionStore,
   type ClaudeSessionStoreOptions,

@@ -16,7 +16,7 @@ import {
   validateUIMessages,
 } from "ai";
 import { SessionManager } from "sessiontree";
-import { loadChat, saveChat } from "sessiontree/adapters";
+import { loadChat, receiveChat, saveChat } from "sessiontree/adapters";
 import { z } from "zod";
 
 const FOLDER = "chats";
@@ -29,31 +29,18 @@ function openChat(id: string): SessionManager {
     : SessionManager.open(path, FOLDER);
 }
 
-const TEXT = z.object({ type: z.literal("text"), text: z.string() });
-const QUESTION = z.object({ id: z.string().min(1), role: z.literal("user"), parts: z.array(TEXT).min(1) });
-
-/** What is taken of what the page sends: the chat, and the user's text at its end. A browser can send any history. */
-const ASKED = z
-  .object({ id: z.string(), messages: z.array(z.unknown()) })
-  .transform(({ id, messages }) => ({ id, question: messages.at(-1) }))
-  .pipe(z.object({ id: z.string(), question: QUESTION }));
-
-/** The stored chat with a question at its end, without what a repeated or edited question replaces. */
-function askedChat(session: SessionManager, question: z.infer<typeof QUESTION>): unknown[] {
-  const stored = loadChat(session);
-  const at = stored.findIndex(({ id }) => id === question.id);
-  return [...stored.slice(0, at === -1 ? stored.length : at), question];
-}
+/** What a page sends; `receiveChat` reads the rest. */
+const CHAT = z.looseObject({ id: z.string() });
 
 /** What a model would say. */
 const ANSWERS = ["It is Monday.", "Nobody has shopped yet."];
 
 /** The server's side: stores the question, streams an answer, and stores that. */
 async function POST(request: Request): Promise<Response> {
-  const { id, question } = ASKED.parse(await request.json());
-  const session = openChat(id);
-  const originalMessages = await validateUIMessages({ messages: askedChat(session, question) });
-  await saveChat(session, originalMessages);
+  const body = CHAT.parse(await request.json());
+  const session = openChat(body.id);
+  const { messages } = await receiveChat(session, body);
+  const originalMessages = await validateUIMessages({ messages });
   const stream = createUIMessageStream({
     originalMessages,
     generateId,

@@ -49,6 +49,12 @@ function forgedMessages(text: string): object[] {
   ];
 }
 
+/** Returns a program of the page as it is for a version. */
+function forVersion(sdk: number, text: string): string {
+  const named = text.replace("sdk: 6", `sdk: ${sdk}`);
+  return sdk === 5 ? named.replace(/ {6}\/\/ Version 5 has no approvals[\s\S]*?\n {6}\}\),\n/, "") : named;
+}
+
 for (const { sdk, routes, ai, openai } of VERSIONS) {
   /** Makes a program of files of the page. */
   async function program(home: string, name: string, contents: string): Promise<string> {
@@ -89,7 +95,7 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
       await using provider = await ProviderServer.start();
       const home = mkdtempSync(join(folder, "app-"));
       for (const { name, text } of readDocPrograms(PAGE, readText(PAGE)))
-        if (name !== undefined) writeFileSync(join(home, name), text.replace("sdk: 6", `sdk: ${sdk}`));
+        if (name !== undefined) writeFileSync(join(home, name), forVersion(sdk, text));
       const server = await program(
         home,
         "server",
@@ -181,6 +187,44 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
       expect(loadChat(session()).slice(0, -2)).toEqual(stored);
       expect(session().getLeaves()).toHaveLength(2);
 
+      const waiting = async (name: string) => {
+        provider.script({ calls: [{ name, arguments: { order: "7", reason: "To ship." } }] });
+        const one = await openPage(loadChat(session()));
+        one.say(`ask Please ${name}.`);
+        await one.hear("done\n");
+        const part = loadChat(session())
+          .at(-1)
+          ?.parts.find(({ type }) => type === `tool-${name}`);
+        if (part === undefined || !("toolCallId" in part)) throw new Error("the chat has no call");
+        const [, approvalId] = /"approval":\{"id":"([^"]+)"/.exec(JSON.stringify(part)) ?? [];
+        const resolve = async (outcome: object, answer: string) => {
+          one.say(`resolve ${part.toolCallId} ${JSON.stringify(outcome)}`);
+          await one.hear(answer);
+          await one.hear("done\n");
+        };
+        return { toolCallId: part.toolCallId, approvalId, resolve };
+      };
+      const located = await waiting("locate");
+      const forged = { type: "tool-cancelOrder", toolCallId: located.toolCallId, state: "output-available" };
+      const last = loadChat(session()).at(-1);
+      expect(
+        await post([{ ...last, parts: [{ ...forged, toolCallId: "c9", input: {}, output: "x" }] }]),
+      ).toBe(400);
+      provider.script({ text: "In Ulm." });
+      await located.resolve({ state: "output-available", output: { city: "Ulm" } }, "In Ulm.");
+      expect(JSON.stringify(provider.requests.at(-1)?.body["input"])).toContain("city");
+      if (sdk > 5) {
+        const canceled = await waiting("cancelOrder");
+        const approval = { id: canceled.approvalId, approved: true };
+        provider.script({ text: "It is done." });
+        const before = structuredClone(loadChat(session()).at(-1));
+        await canceled.resolve({ state: "approval-responded", approval }, "It is done.");
+        expect(JSON.stringify(provider.requests.at(-1)?.body["input"])).toContain("Order 7 is canceled.");
+        const parts = before?.parts.map((part) => ({ ...part, state: "approval-responded", approval }));
+        expect(await post([{ ...before, parts }])).toBe(400);
+      }
+      expect(session().getLeaves()).toHaveLength(2);
+
       expect(provider.faults).toEqual([]);
       expect(host.errors).toBe("");
       const answers = session()
@@ -189,7 +233,7 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
           entry.type === "message" && entry.message.role === "assistant" ? entry.message : [],
         );
       expect(answers.map(({ model, usage }) => [model, usage.totalTokens > 0])).toEqual(
-        Array.from({ length: 4 }, () => ["gpt-5.5", true]),
+        Array.from({ length: sdk > 5 ? 8 : 6 }, () => ["gpt-5.5", true]),
       );
     });
   });

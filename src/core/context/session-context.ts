@@ -7,9 +7,11 @@ import {
   type SessionEntry,
 } from "../format/entry.ts";
 import type { SessionHeader } from "../format/header.ts";
+import type { JsonRecord } from "../format/json.ts";
 import type { AgentMessage } from "../format/message.ts";
 import { toRecord } from "./entry-fields.ts";
 import { type EntryPath, makeEntryPath } from "./entry-path.ts";
+import { readLateDetails, withLateDetails } from "./late-details.ts";
 import { findLeafPath } from "./leaf-path.ts";
 import {
   findModel,
@@ -68,6 +70,8 @@ export class PathProjection {
   /** The selected entries with their messages; made when they are asked for. */
   readonly #projected: ProjectedSessionEntry[] = [];
   readonly #edits = new Map<string, ContextEditEntry>();
+  /** Details that later entries add to messages, by the ids of their entries. */
+  readonly #lateDetails = new Map<string, JsonRecord>();
   readonly #project: ProjectEntry;
   #thinkingLevel: string;
   #model: ModelChoice | null;
@@ -85,6 +89,7 @@ export class PathProjection {
     this.issue = selected?.issue;
     const entries = selected === undefined ? path.entriesAt() : readSelected(path, selected);
     if (path.mayHold("context_edit")) this.#noteEdits(entries);
+    if (path.mayHold("custom")) this.#readLateDetails(entries);
     this.#addAll(entries, selected);
     const { thinkingLevel = fallback.thinkingLevel, model = fallback.model } = findSettings(path);
     this.#thinkingLevel = thinkingLevel ?? "off";
@@ -100,6 +105,7 @@ export class PathProjection {
   extend(entry: AnySessionEntry): boolean {
     if (entry.type === "compaction" || entry.type === "context_edit" || entry.type === RESET_TYPE)
       return false;
+    if (entry.type === "custom" && readLateDetails(entry) !== undefined) return false;
     const { role } = this.#add(entry, this.#edits.size === 0 ? undefined : this.#edits.get(entry.id)) ?? {};
     // They set neither.
     if (role === "user" || role === "toolResult") return true;
@@ -143,24 +149,34 @@ export class PathProjection {
   }
 
   #addAll(entries: readonly (AnySessionEntry | undefined)[], selected: SelectedEntries | undefined): void {
-    const [all, messages, ends, areEdited] = [
-      this.#selected,
-      this.#messages,
-      this.#ends,
-      this.#edits.size > 0,
-    ];
+    const [all, messages, ends] = [this.#selected, this.#messages, this.#ends];
+    const areEdited = this.#edits.size > 0;
+    const areDetailed = this.#lateDetails.size > 0;
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i];
       if (entry === undefined) continue;
       const edit = areEdited ? this.#edits.get(entry.id) : undefined;
-      const message = edit === undefined ? getStoredMessage(entry) : undefined;
+      const details = areDetailed && entry.type === "message" ? this.#lateDetails.get(entry.id) : undefined;
+      const message = edit === undefined && details === undefined ? getStoredMessage(entry) : undefined;
       if (message !== undefined) {
         all.push(entry);
         ends.push(messages.push(message));
-      } else if (entry.type !== "compaction") this.#addMessages(entry, this.#project(entry, edit));
+      } else if (details !== undefined)
+        this.#addMessages(
+          entry,
+          this.#project(entry, edit).map((message) => withLateDetails(message, details)),
+        );
+      else if (entry.type !== "compaction") this.#addMessages(entry, this.#project(entry, edit));
       else if (selected !== undefined && selected.indices[i] === selected.compactionIndex)
         this.#addMessages(entry, this.#project(entry, edit, selected.keepsTail));
       else this.#addMessages(entry, []);
+    }
+  }
+
+  #readLateDetails(entries: readonly (AnySessionEntry | undefined)[]): void {
+    for (const entry of entries) {
+      const late = entry === undefined ? undefined : readLateDetails(entry);
+      if (late !== undefined) this.#lateDetails.set(late.targetId, late.details);
     }
   }
 

@@ -10,6 +10,7 @@ export type SessionErrorCode =
   | "INVALID_QUERY"
   | "ENTRY_NOT_FOUND"
   | "ENTRY_INVALID"
+  | "CHAT_INVALID"
   | "STALE_LEAF"
   | "VERSION_TOO_NEW"
   | "READ_ONLY"

@@ -13,7 +13,7 @@ import type { SessionEntry } from "../../core/format/entry.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
 import { getRedactedIds } from "../../core/format/redaction.ts";
-import { isSameJson } from "./raw-form.ts";
+import { isSameJson, STATE_DETAIL } from "./raw-form.ts";
 import { getCallId } from "./tool-ids.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
 
@@ -46,15 +46,45 @@ interface Step {
   readonly messages: readonly Message[];
 }
 
-/** Tells whether a message that was redacted in the session may be one of an array, whose content it has lost. */
-export type MayBeSame = (entry: SessionEntry, input: Message) => boolean;
+/** Decides whether a stored message is one of an array, where the content does not. */
+export interface Sameness {
+  /** Whether a message that was redacted in the session may be the one of the array, whose content it has lost. */
+  mayBeSame(entry: SessionEntry, input: Message): boolean;
+  /** Whether the kept originals of two messages with the same content belong to one message. */
+  hasSameOriginal(entry: SessionEntry, stored: Message, input: Message): boolean;
+}
 
-/** How many messages of a list a session has. */
-interface Match {
-  /** Number of messages found. */
-  readonly matched: number;
+const BY_CONTENT: Sameness = {
+  mayBeSame: () => true,
+  hasSameOriginal: (_, stored, input) => hasSameOriginal(stored, input),
+};
+
+/** A message of a list and the entry that has it, after those that were found before. */
+interface Found {
+  readonly at: number;
+  readonly entry: SessionEntry;
+  readonly before: Found | undefined;
+}
+
+/** How far a walk along a path has come in a list. */
+interface Walk {
+  /** Number of messages passed. */
+  readonly passed: number;
+  /** Indexes of results among them that the path did not have so far: they may come later. */
+  readonly missing: readonly number[];
+  readonly found: Found | undefined;
+  readonly lostCalls: LostCalls;
+}
+
+/** How much of a list a session has. */
+interface Match extends Walk {
   /** The entry to continue from; null before the first; undefined for the current leaf. */
   readonly parentId: string | null | undefined;
+}
+
+/** Returns how many messages were found. */
+function countFound({ passed, missing }: Walk): number {
+  return passed - missing.length;
 }
 
 /**
@@ -75,27 +105,42 @@ export function appendConversation(
   session: ConversationSession,
   messages: readonly Message[],
 ): AppendedConversation {
-  return appendMatching(session, messages, () => true);
+  const { entries: _, ...appended } = appendMatching(session, messages, BY_CONTENT);
+  return appended;
 }
 
-/** Does what `appendConversation` does, for a host that knows more of its messages than their content. */
+/**
+ * Does what `appendConversation` does, for a host that knows more of its messages than their content.
+ *
+ * @returns Also the entries of the messages that the session had.
+ */
 export function appendMatching(
   session: ConversationSession,
   messages: readonly Message[],
-  mayBeSame: MayBeSame,
-): AppendedConversation {
+  sameness: Sameness,
+): AppendedConversation & { readonly entries: ReadonlyMap<Message, SessionEntry> } {
   const first = messages.findIndex(({ role }) => role !== "system");
   const instructions = messages.slice(0, first === -1 ? messages.length : first).filter(isSystem);
   const said = messages.slice(instructions.length);
-  const { matched, parentId } = new Matcher(session, said, mayBeSame).find();
+  const match = new Matcher(session, said, sameness).find();
+  const { passed, missing, parentId } = match;
   const hasBranched = parentId !== undefined && parentId !== session.getLeafId();
   if (hasBranched && parentId === null) session.resetLeaf();
   else if (hasBranched && typeof parentId === "string") session.branch(parentId);
   const entryIds = appendInstructions(session, instructions);
-  const added = said.slice(matched);
+  const added = said.filter((_, at) => at >= passed || missing.includes(at));
   const storedIds = listStoredCallIds(session, added);
   for (const message of added) entryIds.push(session.appendMessage(withStoredId(message, storedIds)));
-  return { entryIds, matched, hasBranched };
+  return { entryIds, matched: countFound(match), hasBranched, entries: entriesOf(match, said) };
+}
+
+function entriesOf({ found }: Match, said: readonly Message[]): Map<Message, SessionEntry> {
+  const entries = new Map<Message, SessionEntry>();
+  for (let one = found; one !== undefined; one = one.before) {
+    const message = said[one.at];
+    if (message !== undefined) entries.set(message, one.entry);
+  }
+  return entries;
 }
 
 /** Lists the ids of the calls on the path, the latest first, unless the array begins with something else than a result. */
@@ -145,13 +190,13 @@ function appendInstructions(session: ConversationSession, input: readonly System
 class Matcher {
   readonly #session: ConversationSession;
   readonly #said: readonly Message[];
-  readonly #mayBeSame: MayBeSame;
+  readonly #sameness: Sameness;
   #redactedIds: ReadonlySet<string> | undefined;
 
-  constructor(session: ConversationSession, said: readonly Message[], mayBeSame: MayBeSame) {
+  constructor(session: ConversationSession, said: readonly Message[], sameness: Sameness) {
     this.#session = session;
     this.#said = said;
-    this.#mayBeSame = mayBeSame;
+    this.#sameness = sameness;
   }
 
   find(): Match {
@@ -162,64 +207,91 @@ class Matcher {
       return branch[at - 1]?.id ?? null;
     };
     const path = this.#matchSteps(branch.map(toStep), getParent);
-    if (path.matched === this.#said.length) return path;
+    if (countFound(path) === this.#said.length) return path;
     const projected = session.buildSessionProjection().entries.map(({ sourceEntry, messages }) => ({
       entry: sourceEntry,
       messages: convertToLlm(messages),
     }));
     const context = this.#matchSteps(projected, getParent);
-    const best = context.matched > path.matched ? context : path;
-    if (best.matched === this.#said.length) return best;
+    const best = countFound(context) > countFound(path) ? context : path;
+    if (countFound(best) === this.#said.length) return best;
     const elsewhere = this.#searchTree();
-    return elsewhere.matched > best.matched ? elsewhere : best;
+    return countFound(elsewhere) > countFound(best) ? elsewhere : best;
   }
 
   #matchSteps(steps: readonly Step[], getParent: (entry: SessionEntry) => string | null): Match {
-    let lostCalls = NONE_LOST;
-    let matched = 0;
+    let walk = START;
     for (const step of steps) {
-      const next = this.#matchStep(step, matched);
-      if (next === matched && !mayPass(step, lostCalls)) return { matched, parentId: getParent(step.entry) };
-      matched = next;
-      lostCalls = addLostCalls(step, lostCalls);
+      const next = this.#walkOn(walk, step);
+      if (next === undefined) return { ...walk, parentId: getParent(step.entry) };
+      walk = next;
     }
-    return { matched, parentId: undefined };
+    return { ...walk, parentId: undefined };
   }
 
-  /** Returns the number of messages found including a step; unchanged if the step differs. */
-  #matchStep({ entry, messages }: Step, matched: number): number {
-    if (messages.length === 0) return matched;
+  /** Continues a walk with an entry; undefined if the array has something else there. */
+  #walkOn(walk: Walk, step: Step): Walk | undefined {
+    const next = this.#matchStep(step, walk) ?? (mayPass(step, walk.lostCalls) ? walk : undefined);
+    return next && { ...next, lostCalls: addLostCalls(step, walk.lostCalls) };
+  }
+
+  #matchStep({ entry, messages }: Step, walk: Walk): Walk | undefined {
+    const [first] = messages;
+    if (first === undefined) return undefined;
+    if (messages.length === 1 && first.role === "toolResult") return this.#matchResult(entry, first, walk);
     const said = this.#said;
-    // Made results may also stand between others.
-    const start = [matched, skipMade(said, matched)].find((at) =>
-      messages.every((message, next) => {
-        const input = said[at + next];
-        return input !== undefined && (isSameMessage(message, input) || this.#isRest(entry, message, input));
-      }),
+    const { passed } = walk;
+    const results = endOfResults(said, passed);
+    // Made results, and those that are stored later, may also stand between others.
+    const start = [passed, skipMade(said, passed), results].find((at) =>
+      messages.every((message, next) => this.#isSame(entry, message, said[at + next])),
     );
-    return start === undefined ? matched : start + messages.length;
+    if (start === undefined) return undefined;
+    const missing = [...walk.missing, ...realResults(said, passed, start)];
+    const found = messages.reduce<Found | undefined>(
+      (before, _, next) => ({ at: start + next, entry, before }),
+      walk.found,
+    );
+    return { ...walk, passed: start + messages.length, missing, found };
+  }
+
+  /** Finds a result among those of its calls, which may have come in another order. */
+  #matchResult(entry: SessionEntry, stored: Message, walk: Walk): Walk | undefined {
+    const { passed, missing } = walk;
+    const end = endOfResults(this.#said, passed);
+    const next = Array.from({ length: end - passed }, (_, index) => passed + index);
+    const at = [...missing, ...next].find((index) => this.#isSame(entry, stored, this.#said[index]));
+    if (at === undefined) return undefined;
+    const found = { at, entry, before: walk.found };
+    if (at < passed) return { ...walk, found, missing: missing.filter((index) => index !== at) };
+    const between = realResults(this.#said, passed, at);
+    return { ...walk, found, passed: at + 1, missing: [...missing, ...between] };
+  }
+
+  #isSame(entry: SessionEntry, stored: Message, input: Message | undefined): boolean {
+    if (input === undefined) return false;
+    const isSame = hasSameContent(stored, input) && this.#sameness.hasSameOriginal(entry, stored, input);
+    return isSame || this.#isRest(entry, stored, input);
   }
 
   /** Tells whether a stored message is what a redaction has left of one of the array. */
   #isRest(entry: SessionEntry, stored: Message, input: Message): boolean {
     this.#redactedIds ??= findRedactedIds(this.#session);
-    return this.#redactedIds.has(entry.id) && isSameFrame(stored, input) && this.#mayBeSame(entry, input);
+    return (
+      this.#redactedIds.has(entry.id) && isSameFrame(stored, input) && this.#sameness.mayBeSame(entry, input)
+    );
   }
 
   /** Finds the branch that has most of the list. */
   #searchTree(): Match {
-    let best: Match = { matched: 0, parentId: null };
-    const open: { id: string | null; matched: number; lostCalls: LostCalls }[] = [
-      { id: null, matched: 0, lostCalls: NONE_LOST },
-    ];
+    let best: Match = { ...START, parentId: null };
+    const open: { id: string | null; walk: Walk }[] = [{ id: null, walk: START }];
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      const { id, matched, lostCalls } = at;
-      for (const entry of this.#session.getChildren(id)) {
-        const step = toStep(entry);
-        const next = this.#matchStep(step, matched);
-        if (next === matched && !mayPass(step, lostCalls)) continue;
-        open.push({ id: entry.id, matched: next, lostCalls: addLostCalls(step, lostCalls) });
-        if (next > best.matched) best = { matched: next, parentId: entry.id };
+      for (const entry of this.#session.getChildren(at.id)) {
+        const walk = this.#walkOn(at.walk, toStep(entry));
+        if (walk === undefined) continue;
+        open.push({ id: entry.id, walk });
+        if (countFound(walk) > countFound(best)) best = { ...walk, parentId: entry.id };
       }
     }
     return best;
@@ -244,6 +316,20 @@ function toStep(entry: SessionEntry): Step {
   return { entry, messages: convertToLlm(sessionEntryToContextMessages(entry)) };
 }
 
+/** Returns the end of the results that begin at an index. */
+function endOfResults(said: readonly Message[], start: number): number {
+  let end = start;
+  while (said[end]?.role === "toolResult") end++;
+  return end;
+}
+
+/** Lists the indexes of results that were not made for a request. */
+function realResults(said: readonly Message[], start: number, end: number): number[] {
+  return said.slice(start, end).flatMap((message, at) => {
+    return message.role === "toolResult" && !isMadeResult(message) ? [start + at] : [];
+  });
+}
+
 /** Skips results that were made for a request, which the session does not have. */
 function skipMade(said: readonly Message[], matched: number): number {
   let at = matched;
@@ -255,6 +341,8 @@ function skipMade(said: readonly Message[], matched: number): number {
 type LostCalls = ReadonlySet<unknown>;
 
 const NONE_LOST: LostCalls = new Set();
+
+const START: Walk = { passed: 0, missing: [], found: undefined, lostCalls: NONE_LOST };
 
 /** Tells whether an array may lack an entry of a path. */
 function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
@@ -288,13 +376,25 @@ function isSilent(block: unknown): boolean {
   return type === "thinking" || (type === "text" && String(text).trim() === "");
 }
 
+/** Tells whether a stored message and one of an array are the same, as far as an array can tell. */
+export function isSameMessage(stored: Message, input: Message): boolean {
+  return hasSameContent(stored, input) && hasSameOriginal(stored, input);
+}
+
+/** Tells whether two messages have the same kept originals, in the forms that both have. */
+export function hasSameOriginal(storedMessage: Message, inputMessage: Message): boolean {
+  if (getSharedOriginals(storedMessage, inputMessage).length === 0) return true;
+  const [stored, input] = [toWellFormedMessage(storedMessage), toWellFormedMessage(inputMessage)];
+  return isSameJson(getSharedOriginals(stored, input), getSharedOriginals(input, stored));
+}
+
 /**
- * Tells whether a stored message and one of an array have the same content, as far as an array can tell.
+ * Tells whether a stored message and one of an array have the same content.
  *
  * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls of an answer that failed or was aborted, which arrays
- * omit. Compares thinking and images of failed results if the array has any, and kept originals if both have them.
+ * omit. Compares thinking and images of failed results if the array has any.
  */
-export function isSameMessage(storedMessage: Message, inputMessage: Message): boolean {
+function hasSameContent(storedMessage: Message, inputMessage: Message): boolean {
   // Requests hold no halves of characters, so that arrays made of them do not, either.
   const stored = toWellFormedMessage(storedMessage);
   const input = toWellFormedMessage(inputMessage);
@@ -312,10 +412,7 @@ export function isSameMessage(storedMessage: Message, inputMessage: Message): bo
   if (!types.has("thinking")) ignored.add("thinking");
   if (input.role === "toolResult" && input.isError && !types.has("image")) ignored.add("image");
   const lacking = new Set(isUnfinished(stored) ? [...ignored, "toolCall"] : ignored);
-  return (
-    isSameSaid(listContent(stored, lacking), listContent(input, ignored)) &&
-    isSameJson(getSharedOriginals(stored, input), getSharedOriginals(input, stored))
-  );
+  return isSameSaid(listContent(stored, lacking), listContent(input, ignored));
 }
 
 /**
@@ -365,6 +462,6 @@ function getSharedOriginals(message: object, other: object): unknown[] {
   const { details } = toRecord(message);
   const others = toRecord(toRecord(other)["details"]);
   return Object.entries(toRecord(details))
-    .filter(([form]) => others[form] !== undefined)
+    .filter(([form]) => form !== STATE_DETAIL && others[form] !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }

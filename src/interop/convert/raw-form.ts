@@ -17,6 +17,9 @@ const FORMS = [
 /** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
 
+/** Key in `details` of what has changed in a message of the AI SDK since it was first stored. */
+export const STATE_DETAIL = "uiState";
+
 /** Fields of originals that hold parts: of messages, of results, and of the AI SDK's outputs. */
 const PART_LISTS = ["content", "output", "value"] as const;
 
@@ -86,12 +89,22 @@ function isReadBlock({ type }: { readonly [name: string]: unknown }): boolean {
 }
 
 function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
-  const { type, input, rawInput, providerExecuted, providerMetadata, callProviderMetadata } = part;
+  const { type, input, rawInput, providerExecuted, providerMetadata } = part;
   if (providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom")
     return true;
-  const isOfModel = type === "text" || type === "reasoning" || callProviderMetadata !== undefined;
-  const isBroken = typeof (input ?? rawInput) === "string" && !hasItem(callProviderMetadata);
-  return isBroken || (isOfModel && hasUnreadState(callProviderMetadata ?? providerMetadata));
+  const callState = callStateOf(part);
+  const isOfModel = type === "text" || type === "reasoning" || callState !== undefined;
+  const isBroken = typeof (input ?? rawInput) === "string" && !hasItem(callState);
+  return isBroken || (isOfModel && hasUnreadState(callState ?? providerMetadata));
+}
+
+/**
+ * Returns the provider's state of a call in a UI message of the AI SDK, which puts that of a call that failed at once next to
+ * its result.
+ */
+export function callStateOf(part: unknown): unknown {
+  const { state, callProviderMetadata, resultProviderMetadata } = toRecord(part);
+  return callProviderMetadata ?? (state === "output-error" ? resultProviderMetadata : undefined);
 }
 
 /** Tells whether a call is an item of OpenAI's; if its input is a text, the tool takes texts. */
@@ -142,7 +155,7 @@ export function endsWithType(list: unknown, ...types: readonly string[]): boolea
 }
 
 /** Copies a value through JSON, which drops what it cannot hold; cycles and BigInts throw. */
-function copyAsJson(value: object): JsonValue {
+export function copyAsJson(value: object): JsonValue {
   const copy: JsonValue = JSON.parse(encodeRecord(value));
   return copy;
 }

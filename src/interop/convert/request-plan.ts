@@ -46,6 +46,8 @@ export interface PlannedUser {
   readonly content: UserMessage["content"];
   /** Its kept original in this form, if the content is unchanged. */
   readonly raw: unknown;
+  /** The `details` of the message; absent if the request adds it. */
+  readonly details?: unknown;
 }
 
 /** A tool result. */
@@ -304,7 +306,8 @@ class Planner {
     const read = (raw: unknown) => toBlocks(this.#dialect.readUser(raw));
     const raw = this.#raw(message, index, read, toBlocks(content));
     const isNothing = content.length === 0 && (raw === undefined || !this.#dialect.isForDisplay);
-    return isNothing ? undefined : { kind: "user", index, content, raw };
+    const { details } = message;
+    return isNothing ? undefined : { kind: "user", index, content, raw, details };
   }
 
   #answer(

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { readLateDetails } from "../../core/context/late-details.ts";
 import { findOpenToolCalls } from "../../core/context/open-tool-calls.ts";
 import {
   buildSessionProjection,
@@ -929,7 +930,8 @@ export class SessionManager {
   }
 
   /**
-   * Removes the content of an entry from the session for good, and appends a record of that.
+   * Removes the content of an entry from the session for good, with details that were added later, and appends a record of
+   * that.
    *
    * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of
    * the tree stay. Drops lines that hold no entry. Does not touch backups of earlier upgrades.
@@ -947,10 +949,17 @@ export class SessionManager {
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
     this.#state.require(entryId);
-    const change: LineChange = (line, head) =>
-      head?.id === entryId ? encodeRecord(redactEntry(parseCurrentLine(line, head), replacement)) : line;
-    const data = { targetId: entryId };
-    const { record } = this.#state.rewrite(change, () => makeRedactionRecord(data), true);
+    const change: LineChange = (line, head) => {
+      if (head?.id !== entryId && head?.type !== "custom") return line;
+      const found = parseCurrentLine(line, head);
+      const isTarget = head.id === entryId || readLateDetails(found)?.targetId === entryId;
+      return isTarget ? encodeRecord(redactEntry(found, replacement)) : line;
+    };
+    const { record } = this.#state.rewrite(
+      change,
+      (ids) => makeRedactionRecord(ids.length > 1 ? { targetIds: ids } : { targetId: entryId }),
+      true,
+    );
     if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
     return record?.id ?? entryId;
   }

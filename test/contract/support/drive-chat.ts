@@ -3,12 +3,13 @@ import { createInterface } from "node:readline";
 /** The page's side of a chat. */
 export interface DrivenChat {
   ask(text: string): Promise<void>;
+  resolve(toolCallId: string, outcome: object): Promise<void>;
   regenerate(): Promise<void>;
   resume(): Promise<void>;
 }
 
 /**
- * Does what the lines of the standard input say: `ask TEXT`, `regenerate` and `resume`; prints `done` after each.
+ * Does what the lines of the standard input say: `ask TEXT`, `resolve CALL JSON`, `regenerate` and `resume`; prints `done` after each.
  *
  * @param open - Opens the chat; what it is called with prints the messages.
  */
@@ -18,7 +19,10 @@ export async function driveChat(open: (show: (messages: unknown[]) => void) => D
   for await (const line of createInterface({ input: process.stdin })) {
     if (line === "resume") await chat.resume();
     else if (line === "regenerate") await chat.regenerate();
-    else await chat.ask(line.replace(/^ask /, ""));
+    else if (line.startsWith("resolve ")) {
+      const [, call = "", outcome = ""] = /^resolve (\S+) (.*)$/.exec(line) ?? [];
+      await chat.resolve(call, JSON.parse(outcome));
+    } else await chat.ask(line.replace(/^ask /, ""));
     console.log("done");
   }
 }

@@ -1,17 +1,25 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { LEAF_CUSTOM_TYPE, type SessionEntry, type SessionMessageEntry } from "../../../core/format/entry.ts";
+import { LEAF_CUSTOM_TYPE } from "../../../core/format/entry.ts";
 import type { Message } from "../../../core/format/message.ts";
-import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
+import { getRedactedIds } from "../../../core/format/redaction.ts";
 import { encodeRecord } from "../../../core/jsonl/encode.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { readUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
-import { writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-parts.ts";
-import { appendMatching, type ConversationSession } from "../../convert/append-conversation.ts";
+import { splitSteps } from "../../convert/ai-sdk/ui-parts.ts";
+import {
+  appendMatching,
+  type ConversationSession,
+  hasSameOriginal,
+  type Sameness,
+} from "../../convert/append-conversation.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { assertMessages } from "../../convert/message-history.ts";
+import { findRaw, keepRaw } from "../../convert/raw-form.ts";
+import { readChat, savedIdOf } from "./chat-entries.ts";
+import { type ChatDraft, ChatProgress, isProgress } from "./chat-progress.ts";
 
 /** What saving a chat did. */
 export interface SavedChat {
@@ -26,8 +34,6 @@ export interface SavedChat {
 /** What the AI SDK's messages do not contain. `timestamp` defaults to now. */
 export type SaveChatOptions = Partial<MessageImportOptions>;
 
-const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
-
 /**
  * Returns the active branch as UI messages of the AI SDK: all of it, including what was compacted, without instructions and
  * summaries.
@@ -36,16 +42,15 @@ const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"])
  * @remarks Cost: O(branch). Source: docs/adapters.md#ai-sdk
  */
 export function loadChat(session: SessionManager): UIMessage[] {
-  const entries = session.getBranch().filter(isSpoken);
-  const messages = entries.map(({ message }) => message);
-  const isFirst = (index: number) => findSavedId(entries[index]) !== undefined;
-  return writeUIMessages(messages, { id: (index) => getChatId(entries[index]) }, isFirst).messages;
+  return readChat(session.getBranch()).map(({ message }) => message);
 }
 
 /**
  * Appends what is new of a chat that the AI SDK keeps as a whole array, in one write; called again, it does nothing.
  *
- * Compares messages by content, not by id; one that was redacted in the session is told by its id, and does not come back. If one was regenerated, edited or removed, a branch starts, and nothing is lost.
+ * Compares messages by content. A message that only progressed, such as one with a result, an answered approval or more steps, is the
+ * same one. If one was regenerated, edited or removed, a branch starts, and nothing is lost. One that was redacted in the session is
+ * told by its id, and does not come back.
  *
  * @param messages - All messages of the chat, as `onEnd` of a UI stream passes them.
  * @throws {TypeError} If an element is not a UI message.
@@ -57,45 +62,131 @@ export async function saveChat(
   messages: readonly UIMessageLike[],
   options: SaveChatOptions = {},
 ): Promise<SavedChat> {
-  const { said, ids, issues } = convert(messages, options);
-  const leafBefore = session.getLeafId();
-  const drafts: EntryDraft[] = [];
-  const mayBeSame = (entry: SessionEntry, input: Message) => {
-    const [saved, id] = [findSavedId(entry), ids.get(input)];
-    return !saved || !id || saved === id;
-  };
-  const { hasBranched } = appendMatching(makeCollector(session, ids, drafts), said, mayBeSame);
-  const entryIds = drafts.length > 0 || hasBranched ? writeDrafts(session, drafts, leafBefore) : [];
-  await session.flush();
-  return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues };
+  return save(session, messages, options, (drafts, leafBefore) => writeDrafts(session, drafts, leafBefore));
 }
 
-/** Converts messages as a file will hold them, with the first message that each becomes. */
-function convert(
+/**
+ * Saves a chat with answers to calls of its last message, unless the session was continued meanwhile: else what one answer approved
+ * would run twice.
+ *
+ * @throws {SessionError} `STALE_LEAF`
+ */
+export async function saveAnswers(
+  session: SessionManager,
+  messages: readonly UIMessageLike[],
+): Promise<void> {
+  await save(session, messages, {}, async ([first, ...rest], leafBefore) => {
+    if (first === undefined) return [];
+    const id = await session.appendIfLeaf(first, { expectedLeafId: leafBefore });
+    return [id, ...session.appendAll(rest, { mustExist: true })];
+  });
+}
+
+async function save(
+  session: SessionManager,
   messages: readonly UIMessageLike[],
   options: SaveChatOptions,
-): { said: Message[]; ids: Map<Message, string>; issues: ConversionIssue[] } {
+  store: (drafts: readonly EntryDraft[], leafBefore: string | null) => string[] | Promise<string[]>,
+): Promise<SavedChat> {
+  const chat = convert(messages, options);
+  const leafBefore = session.getLeafId();
+  const collected: Message[] = [];
+  const { hasBranched, entries } = appendMatching(
+    makeCollector(session, collected),
+    chat.said,
+    chat.sameness,
+  );
+  const progress = new ChatProgress(draftsOf(chat, collected), entries, redactionsIn(session));
+  const drafts = progress.draftsFor(chat.saved, session.getBranch());
+  const entryIds = drafts.length > 0 || hasBranched ? await store(drafts, leafBefore) : [];
+  await session.flush();
+  return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues: chat.issues };
+}
+
+/** A chat as a session holds it. */
+interface ConvertedChat {
+  readonly said: readonly Message[];
+  readonly saved: readonly SavedMessage[];
+  readonly sameness: Sameness;
+  readonly issues: ConversionIssue[];
+  readonly options: MessageImportOptions;
+}
+
+/** A UI message, and the messages that it becomes. */
+interface SavedMessage {
+  readonly input: UIMessageLike;
+  readonly first: Message | undefined;
+  readonly said: readonly Message[];
+}
+
+/** Converts messages as a file will hold them. */
+function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): ConvertedChat {
   assertMessages(messages);
   // A number such as NaN is null from now on, so that the same chat is the same when the file is opened again.
   const stored: UIMessageLike[] = JSON.parse(encodeRecord(messages));
-  const { timestamp = Date.now() } = options;
-  const { messages: said, issues, starts } = readUIMessages(stored, { ...options, timestamp });
-  const ids = new Map<Message, string>();
-  stored.forEach(({ id }, index) => {
-    const first = said[starts[index] ?? -1];
-    // The SDK's servers have no ids for answers unless they are told to make some.
-    if (first !== undefined && starts[index] !== starts[index + 1])
-      ids.set(first, typeof id === "string" ? id : "");
+  const options = { ...given, timestamp: given.timestamp ?? Date.now() };
+  const { messages: said, issues, starts } = readUIMessages(stored, options);
+  const saved = stored.map((input, index): SavedMessage => {
+    const own = said.slice(starts[index], starts[index + 1] ?? said.length);
+    return { input, first: own[0], said: own };
   });
-  return { said, ids, issues: [...issues] };
+  const ids = idsOf(saved);
+  const mayHaveId = (savedId: string | undefined, id: string | undefined) =>
+    !savedId || !id || savedId === id;
+  const sameness: Sameness = {
+    mayBeSame: (entry, input) => mayHaveId(savedIdOf(entry), ids.get(input)),
+    hasSameOriginal: (entry, before, input) =>
+      hasSameOriginal(before, input) ||
+      (mayHaveId(savedIdOf(entry), ids.get(input)) && isProgress(before, input)),
+  };
+  return { said, saved, sameness, issues: [...issues], options };
+}
+
+/** Returns the ids of UI messages by the first message of each; the SDK's servers have none for answers unless told to make some. */
+function idsOf(saved: readonly SavedMessage[]): Map<Message, string> {
+  return new Map(
+    saved.flatMap(({ input, first }) =>
+      first === undefined ? [] : [[first, typeof input.id === "string" ? input.id : ""] as const],
+    ),
+  );
+}
+
+/** Makes the drafts of collected messages; where steps of a UI message are stored, the next keeps the rest of it. */
+function draftsOf({ saved, options }: ConvertedChat, collected: readonly Message[]): ChatDraft[] {
+  const ids = idsOf(saved);
+  const rests = new Map<Message, Message>();
+  const added = new Set(collected);
+  for (const { input, first, said } of saved) {
+    const answers = said.filter(({ role }) => role === "assistant");
+    const at = answers.findIndex((message) => added.has(message));
+    const answer = answers[at];
+    if (answer === undefined || answer === first) continue;
+    const kept = restOf(input, at, options);
+    if (kept !== undefined) rests.set(answer, Object.assign({}, answer, { details: kept }));
+  }
+  return collected.map((message) => ({ message: rests.get(message) ?? message, id: ids.get(message) }));
+}
+
+/** Returns what must be kept of a UI message from a step on; undefined if its messages say it all. */
+function restOf(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
+  const parts = splitSteps(input.parts)
+    .slice(step)
+    .flatMap((said) => [{ type: "step-start" }, ...said.map((part) => ({ type: "", ...part }))]);
+  const { messages } = readUIMessages([{ id: input.id, role: input.role, parts }], options);
+  const kept = messages[0] === undefined ? undefined : findRaw(messages[0], "uiMessage");
+  return kept === undefined ? undefined : keepRaw("uiMessage", { parts: toRecord(kept)["parts"] });
+}
+
+function redactionsIn(session: SessionManager): (entryId: string) => boolean {
+  let ids: ReadonlySet<string> | undefined;
+  return (entryId) => {
+    ids ??= new Set(session.getEntries().flatMap(getRedactedIds));
+    return ids.has(entryId);
+  };
 }
 
 /** Makes a session that collects messages instead of writing them. */
-function makeCollector(
-  session: SessionManager,
-  ids: ReadonlyMap<Message, string>,
-  drafts: EntryDraft[],
-): ConversationSession {
+function makeCollector(session: SessionManager, collected: Message[]): ConversationSession {
   return {
     getLeafId: () => session.getLeafId(),
     getBranch: () => session.getBranch(),
@@ -105,12 +196,7 @@ function makeCollector(
     branch: (entryId) => session.branch(entryId),
     resetLeaf: () => session.resetLeaf(),
     appendMessage: (message) => {
-      const id = ids.get(message);
-      drafts.push({
-        type: "message",
-        message,
-        ...(id !== undefined && { details: { [CHAT_DETAIL]: { id } } }),
-      });
+      collected.push(message);
       return "";
     },
   };
@@ -131,18 +217,4 @@ function writeDrafts(
     else session.branch(leafBefore);
     throw error;
   }
-}
-
-function isSpoken(entry: SessionEntry): entry is SessionMessageEntry {
-  return entry.type === "message" && SPOKEN.has(entry.message?.role);
-}
-
-function getChatId(entry: SessionEntry | undefined): string {
-  return findSavedId(entry) || (entry?.id ?? "");
-}
-
-/** Returns the id of the UI message that was saved from this entry on; empty if it had none. */
-function findSavedId(entry: SessionEntry | undefined): string | undefined {
-  const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);
-  return typeof id === "string" ? id : undefined;
 }

@@ -1,10 +1,11 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
-import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type AnswerFields, type StopReasons, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import { assertMessages, type ConvertedMessages, History, makeUnknownRoleError } from "../message-history.ts";
-import { withoutFields } from "../raw-form.ts";
+import { copyAsJson, STATE_DETAIL, withoutFields } from "../raw-form.ts";
 import { getCallId } from "../tool-ids.ts";
 import type {
   ModelMessageLike,
@@ -23,6 +24,7 @@ import {
   writeUser,
 } from "./model-parts.ts";
 import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
+import { applyChange, stateIn } from "./ui-state.ts";
 
 /** Meanings of the finish reasons that the SDK makes of those of providers. */
 export const STOP_REASONS: StopReasons = new Map([
@@ -77,6 +79,8 @@ class ModelMessageReader {
   readonly #options: MessageImportOptions;
   /** Provider of the answers since the last user message. */
   #family: Family | undefined;
+  /** Answers that ask for an approval, and the requests, by the ids of these. */
+  readonly #asking = new Map<unknown, { readonly answer: AssistantMessage; readonly request: JsonRecord }>();
 
   /** @throws {TypeError} If the options have no time. */
   constructor(options: MessageImportOptions) {
@@ -145,14 +149,39 @@ class ModelMessageReader {
   }
 
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
-    const original = toStorableMessage(message);
+    const requests = getParts(message).map(toRecord).filter(isRequest);
+    const original = toStorableMessage(message, (part) => !isRequest(part));
     // One model gives all answers until the next user message, and not all of them have state.
     this.#family = findFamilyOfParts(getParts(message)) ?? this.#family;
-    this.history.answer(index, readAnswer(original["content"]), {
+    const answer = this.history.answer(index, readAnswer(original["content"]), {
       original,
       ...getFamilyIdentity(this.#family, this.#options),
       ...facts,
     });
+    for (const request of requests) {
+      const { approvalId, toolCallId, type: _, reason: requestReason, ...others } = request;
+      this.#asking.set(approvalId, { answer, request });
+      const call = getParts(message)
+        .map(toRecord)
+        .find((part) => part["toolCallId"] === toolCallId);
+      const { providerExecuted } = toRecord(call);
+      setCall(answer, toolCallId, {
+        approval: withoutFields({ id: approvalId, requestReason, ...others }),
+        ...(providerExecuted === true && { providerExecuted }),
+      });
+    }
+  }
+
+  /** Adds the user's answer to a request for approval. */
+  #addResponse({ approvalId, approved, reason }: JsonRecord): boolean {
+    const asked = this.#asking.get(approvalId);
+    if (asked === undefined) return false;
+    const { toolCallId } = asked.request;
+    const before = toRecord(stateIn(asked.answer.details)["calls"]);
+    const { approval, ...others } = applyChange({}, before[String(toolCallId)]);
+    const answered = withoutFields({ ...toRecord(approval), approved, reason });
+    setCall(asked.answer, toolCallId, { ...others, approval: answered });
+    return true;
   }
 
   #addResult(part: object, index: number): void {
@@ -161,7 +190,7 @@ class ModelMessageReader {
     const { type, toolName } = toRecord(part);
     if (result !== undefined)
       this.history.result(index, result, { original, ...(typeof toolName === "string" && { toolName }) });
-    else
+    else if (type !== "tool-approval-response" || !this.#addResponse(original))
       this.history.report(
         "BLOCK_DROPPED",
         index,
@@ -170,14 +199,30 @@ class ModelMessageReader {
   }
 }
 
+function isRequest(part: object): boolean {
+  return toRecord(part)["type"] === "tool-approval-request";
+}
+
+/** Keeps with an answer what is known of a call besides its result. */
+function setCall(answer: AssistantMessage, toolCallId: unknown, set: object): void {
+  const { calls, ...others } = stateIn(answer.details);
+  const state = { ...others, calls: { ...toRecord(calls), [String(toolCallId)]: { set } } };
+  answer.details = copyAsJson({ ...toRecord(answer.details), [STATE_DETAIL]: state });
+}
+
 function getParts(message: ModelMessageLike): readonly object[] {
   return Array.isArray(message.content) ? message.content : [];
 }
 
-function toStorableMessage(message: ModelMessageLike): { [name: string]: unknown } {
+/** Copies a message for storage, with the parts that are kept. */
+function toStorableMessage(
+  message: ModelMessageLike,
+  isKept: (part: object) => boolean = () => true,
+): { [name: string]: unknown } {
   const { content } = message;
   const stored = toStorablePart(message);
-  return typeof content === "string" ? stored : { ...stored, content: getParts(message).map(toStorablePart) };
+  if (typeof content === "string") return stored;
+  return { ...stored, content: getParts(message).filter(isKept).map(toStorablePart) };
 }
 
 function normalizeMessage(message: object): object {

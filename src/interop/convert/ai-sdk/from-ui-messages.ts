@@ -154,7 +154,7 @@ class UIMessageReader {
 }
 
 /** Returns what hosts tell of an answer in its metadata: `totalUsage` or `usage` as the SDK counts it, and the model. */
-function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields> {
+export function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields> {
   const {
     totalUsage,
     usage: single,

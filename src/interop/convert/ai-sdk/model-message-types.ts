@@ -52,7 +52,8 @@ export type ModelToolOutputPart<Major extends AiSdkMajor = 7> =
 /** Output of a tool, as the model gets it. */
 export type ModelToolOutput<Major extends AiSdkMajor = 7> =
   | { type: "text" | "error-text"; value: string }
-  | { type: "content"; value: ModelToolOutputPart<Major>[] };
+  | { type: "content"; value: ModelToolOutputPart<Major>[] }
+  | (Major extends 5 ? never : { type: "execution-denied"; reason?: string });
 
 /** Result of a tool call. */
 export interface ModelToolResultPart<Major extends AiSdkMajor = 7> {
@@ -62,14 +63,40 @@ export interface ModelToolResultPart<Major extends AiSdkMajor = 7> {
   output: ModelToolOutput<Major>;
 }
 
+/** Asks the user whether a call may run. */
+export interface ModelApprovalRequestPart {
+  type: "tool-approval-request";
+  approvalId: string;
+  toolCallId: string;
+}
+
+/** The user's answer to that. */
+export interface ModelApprovalResponsePart {
+  type: "tool-approval-response";
+  approvalId: string;
+  approved: boolean;
+  reason?: string;
+  providerExecuted?: boolean;
+}
+
+/** A part that the model wrote. */
+export type ModelContentPart = ModelTextPart | ModelReasoningPart | ModelToolCallPart;
+
 /** A part of an answer. */
-export type ModelAnswerPart = ModelTextPart | ModelReasoningPart | ModelToolCallPart;
+export type ModelAnswerPart<Major extends AiSdkMajor = 7> =
+  | ModelContentPart
+  | (Major extends 5 ? never : ModelApprovalRequestPart);
+
+/** A part of what follows an answer: results of its calls, and answers to its requests. */
+export type ModelToolPart<Major extends AiSdkMajor = 7> =
+  | ModelToolResultPart<Major>
+  | (Major extends 5 ? never : ModelApprovalResponsePart);
 
 /** A message of the AI SDK's `generateText` and `streamText`. */
 export type ModelMessage<Major extends AiSdkMajor = 7> =
   | { role: "user"; content: string | (ModelTextPart | ModelFilePart)[] }
-  | { role: "assistant"; content: ModelAnswerPart[] }
-  | { role: "tool"; content: ModelToolResultPart<Major>[] };
+  | { role: "assistant"; content: ModelAnswerPart<Major>[] }
+  | { role: "tool"; content: ModelToolPart<Major>[] };
 
 /** Options of `toModelMessages`. */
 export interface ModelMessagesOptions<Major extends AiSdkMajor = AiSdkMajor> extends RequestOptions {

@@ -7,7 +7,7 @@ import { makePlaceholder, parseDataUrl, toImage } from "../images.ts";
 import { findCustomInput } from "../openai-responses/openai-responses-content.ts";
 import { CACHE_FIELDS, withoutFields } from "../raw-form.ts";
 import type {
-  ModelAnswerPart,
+  ModelContentPart,
   ModelFilePart,
   ModelTextPart,
   ModelToolOutput,
@@ -43,8 +43,8 @@ export function writeAnswer(
   content: readonly AnswerBlock[],
   family: Family | undefined,
   getId: (id: string) => string,
-): ModelAnswerPart[] {
-  return content.flatMap((block): ModelAnswerPart[] => {
+): ModelContentPart[] {
+  return content.flatMap((block): ModelContentPart[] => {
     if (block.type === "thinking") return writeReasoning(block, family);
     if (block.type === "text") return [{ type: "text", text: block.text, ...writeState(block, family) }];
     const { id, name } = block;
@@ -175,13 +175,18 @@ export function toStorablePart(part: object): { [name: string]: unknown } {
     const kept = withoutFields(toRecord(state), CACHE_FIELDS);
     return Object.keys(kept).length === 0 ? [] : [[name, kept] as const];
   });
-  const { value } = toRecord(output);
-  const values = Array.isArray(value) ? { value: value.map((one) => toStorablePart(toRecord(one))) } : {};
   return {
     ...Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, toStorableData(field)])),
     ...(options.length > 0 && { providerOptions: Object.fromEntries(options) }),
-    ...(output !== undefined && { output: { ...toRecord(output), ...values } }),
+    ...(output !== undefined && { output: withParts(output, toStorablePart) }),
   };
+}
+
+/** Changes the parts of an output; a JSON value may be a list as well. */
+function withParts(output: unknown, change: (part: object) => object): object {
+  const { type, value } = toRecord(output);
+  const isContent = type === "content" && Array.isArray(value);
+  return { ...toRecord(output), ...(isContent && { value: value.map((part) => change(toRecord(part))) }) };
 }
 
 function toStorableData(data: unknown): unknown {
@@ -195,13 +200,11 @@ function toStorableData(data: unknown): unknown {
 export function normalizePart(part: object): object {
   const { data, image, output, ...rest } = toStorablePart(part);
   const file = data ?? image;
-  const { value } = toRecord(output);
-  const values = Array.isArray(value) ? { value: value.map((one) => normalizePart(toRecord(one))) } : {};
   return {
     ...rest,
     ...(file !== undefined && { data: toBase64(file) ?? file }),
     ...(image !== undefined && { type: "file", mediaType: findMediaType(part, toBase64(image) ?? "") }),
-    ...(output !== undefined && { output: { ...toRecord(output), ...values } }),
+    ...(output !== undefined && { output: withParts(output, normalizePart) }),
   };
 }
 

@@ -1,13 +1,16 @@
 import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
-import type { AgentMessage, ToolResultMessage } from "../../../core/format/message.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
-import { endsWithType, findRaw, isForModel, withoutFields } from "../raw-form.ts";
+import { endsWithType, findRaw } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { getCallId, ToolIds } from "../tool-ids.ts";
+import { AnswerCalls, type ApprovalDialect } from "./answer-calls.ts";
+import { withKeptParts } from "./kept-parts.ts";
 import type {
   AiSdkMajor,
-  ModelAnswerPart,
+  ModelContentPart,
   ModelMessage,
   ModelMessagesOptions,
   ModelMessagesRequest,
@@ -22,13 +25,11 @@ import {
   readResult,
   readUser,
   toBase64,
-  toStorablePart,
   writeAnswer,
   writeResult,
   writeUser,
 } from "./model-parts.ts";
 import { canReplay, canSign, findFamily } from "./provider-state.ts";
-import { getToolName, isToolPart, splitSteps } from "./ui-parts.ts";
 
 const MAX_ID = 64;
 
@@ -73,11 +74,20 @@ export function toModelMessages(
   messages: readonly AgentMessage[],
   options: ModelMessagesOptions = {},
 ): ModelMessagesRequest<AiSdkMajor> {
-  const { system, items, ids, issues } = planRequest(withModelParts(messages), MODEL_MESSAGES, options);
+  const { messages: input, calls, superseded } = withKeptParts(messages);
+  const { system, items, ids, issues } = planRequest(input, MODEL_MESSAGES, options);
+  for (const index of superseded)
+    issues.report("PAIR_REPAIRED", index, "Dropped calls that the user neither approved nor denied.");
   const sdk = new SdkDialect(options.sdk, messages, issues);
   const request = items.flatMap((item) =>
     sdk.fit(
-      writeItem(item, (id) => ids.of(id)),
+      writeItem(item, calls.get(item.index) ?? [], {
+        sdk: sdk.major,
+        isLast: item === items.at(-1),
+        idOf: (id) => ids.of(id),
+        writeResult: ({ message, raw }) =>
+          isResult(raw) ? raw : writeResult(message, message.toolName, ids.of(message.toolCallId)),
+      }),
       item.index,
     ),
   );
@@ -86,21 +96,22 @@ export function toModelMessages(
   return { ...instructions, messages: request, issues: issues.list() };
 }
 
-function writeItem(item: PlannedItem, getId: (id: string) => string): ModelMessage[] {
+function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: ApprovalDialect): ModelMessage[] {
   if (item.kind === "system") return [];
   if (item.kind === "user")
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
   const family = item.isOwn ? findFamily(item.api) : undefined;
-  const parts = writeAnswer(item.content, family, getId);
+  const parts = writeAnswer(item.content, family, dialect.idOf);
   const answer: ModelMessage = isMessage(item.raw)
     ? writeKeptAnswer(item.raw, item.isOwn)
     : { role: "assistant", content: item.isIncomplete ? parts.map(withoutItem) : parts };
-  if (item.results.length === 0) return [answer];
-  const results = item.results.map(
-    ({ message, raw }): ModelToolResultPart =>
-      isResult(raw) ? raw : writeResult(message, message.toolName, getId(message.toolCallId)),
-  );
-  return [answer, { role: "tool", content: results }];
+  const calls = new AnswerCalls(item, said, dialect);
+  const content = answer.role === "assistant" ? answer.content : [];
+  const outcomes = calls.writeOutcomes(content);
+  return [
+    said.length === 0 ? answer : { role: "assistant", content: calls.withRequests(content) },
+    ...(outcomes.length === 0 ? [] : [{ role: "tool" as const, content: outcomes }]),
+  ];
 }
 
 /** Returns a kept answer; for another model with the text that a custom tool took as an object, as all can read it. */
@@ -115,7 +126,7 @@ function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
 }
 
 /** Returns a part without the id of its item: OpenAI rejects items with ids if their reasoning is missing. */
-function withoutItem(part: ModelAnswerPart): ModelAnswerPart {
+function withoutItem(part: ModelContentPart): ModelContentPart {
   const { providerOptions, ...rest } = part;
   const { openai, ...others } = providerOptions ?? {};
   if (openai === undefined) return part;
@@ -133,100 +144,6 @@ function isResult(raw: unknown): raw is ModelToolResultPart {
   return readResult(raw) !== undefined;
 }
 
-/**
- * Adds to messages, as parts of model messages, what only their UI messages hold, such as files, provider-executed
- * tools, and state that blocks cannot hold.
- *
- * A UI message is kept with the first of its answers; each of its steps belongs to one answer and its results.
- */
-function withModelParts(messages: readonly AgentMessage[]): AgentMessage[] {
-  let steps: object[][] = [];
-  let step: object[] = [];
-  return messages.map((message) => {
-    const { uiMessage, ...others } = toRecord(toRecord(message)["details"]);
-    if (message.role === "toolResult") {
-      const modelMessage = makeResultPart(message, step);
-      return modelMessage === undefined ? message : withDetails(message, { ...others, modelMessage });
-    }
-    const { role } = message;
-    if (role !== "user" && role !== "assistant") return message;
-    const { parts } = toRecord(uiMessage);
-    if (role === "user" || uiMessage !== undefined) steps = splitSteps(toArray(parts).map(toRecord));
-    step = steps.shift() ?? [];
-    if (uiMessage === undefined && !isForModel({ parts: step })) return message;
-    const modelMessage = { role, content: step.flatMap(toModelParts).map(toStorablePart) };
-    return withDetails(message, isForModel({ parts: step }) ? { ...others, modelMessage } : others);
-  });
-}
-
-function withDetails(message: AgentMessage, details: object): AgentMessage {
-  return Object.assign({}, message, { details });
-}
-
-/** Returns the part of a result if it says more than the content: a structured output, or state of its call. */
-function makeResultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
-  const toolCallId = getCallId(String(message.toolCallId));
-  const kept = toRecord(findRaw(message, "uiMessage"));
-  const call = step.map(toRecord).find((part) => part["toolCallId"] === toolCallId);
-  const state = isForModel({ parts: step }) ? call?.["callProviderMetadata"] : undefined;
-  if (!Array.isArray(message.content) || (state === undefined && !("output" in kept))) return undefined;
-  return {
-    ...writeResult(message, message.toolName, toolCallId),
-    ...("output" in kept && { output: toJsonOutput(kept["output"]) }),
-    ...(state !== undefined && { providerOptions: state }),
-  };
-}
-
-/** Converts a part of a UI message like the SDK. */
-function toModelParts(part: object): object[] {
-  const { type, url, providerReference, state: _, providerMetadata, ...rest } = withoutFields(part);
-  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
-  switch (type) {
-    case "text":
-    case "reasoning":
-    case "custom":
-      return [{ type, ...rest, ...options }];
-    case "file":
-    case "reasoning-file":
-      return [{ type, ...rest, data: toData(url, providerReference), ...options }];
-    default:
-      return isToolPart(part) ? toToolParts(part) : [];
-  }
-}
-
-function toData(url: unknown, reference: unknown): object {
-  return reference === undefined ? { type: "url", url } : { type: "reference", reference };
-}
-
-function toToolParts(part: object): object[] {
-  const { toolCallId, input, rawInput, state, output, errorText, ...rest } = withoutFields(part);
-  const { callProviderMetadata, resultProviderMetadata, providerExecuted } = rest;
-  const tool = { toolCallId, toolName: getToolName(part) };
-  const call = {
-    type: "tool-call",
-    ...tool,
-    input: input ?? rawInput,
-    ...(providerExecuted === true && { providerExecuted }),
-    ...(callProviderMetadata !== undefined && { providerOptions: callProviderMetadata }),
-  };
-  const isDone = state === "output-available" || state === "output-error";
-  if (providerExecuted !== true || !isDone) return [call];
-  const providerOptions = resultProviderMetadata ?? callProviderMetadata;
-  return [
-    call,
-    {
-      type: "tool-result",
-      ...tool,
-      output: state === "output-error" ? { type: "error-json", value: errorText } : toJsonOutput(output),
-      ...(providerOptions !== undefined && { providerOptions }),
-    },
-  ];
-}
-
-function toJsonOutput(output: unknown): object {
-  return { type: typeof output === "string" ? "text" : "json", value: output ?? null };
-}
-
 /** The first and the last major that know something. */
 type Span = readonly [AiSdkMajor, AiSdkMajor];
 type Spans = ReadonlyMap<unknown, Span>;
@@ -234,6 +151,7 @@ type Spans = ReadonlyMap<unknown, Span>;
 /** Parts of messages that not every major knows. */
 const PARTS: Spans = new Map([
   ["tool-approval-request", [6, 7]],
+  ["tool-approval-response", [6, 7]],
   ["custom", [7, 7]],
   ["reasoning-file", [7, 7]],
 ]);
@@ -270,7 +188,7 @@ const WRITE_FILE: {
 
 /** Writes messages as a major of the AI SDK takes them. */
 class SdkDialect {
-  readonly #major: AiSdkMajor;
+  readonly major: AiSdkMajor;
   readonly #issues: ConversionIssues;
 
   /**
@@ -280,7 +198,7 @@ class SdkDialect {
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
       throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is none of them.`);
-    this.#major = named ?? findMajor(messages) ?? 7;
+    this.major = named ?? findMajor(messages) ?? 7;
     this.#issues = issues;
   }
 
@@ -288,22 +206,30 @@ class SdkDialect {
   fit(messages: readonly ModelMessage[], index: number): ModelMessage<AiSdkMajor>[] {
     return messages.flatMap((message): ModelMessage<AiSdkMajor>[] => {
       if (typeof message.content === "string") return [message];
-      if (message.role === "tool")
-        return [{ ...message, content: message.content.map((part) => this.#fitResult(part, index)) }];
       if (message.role === "user")
         return [{ ...message, content: message.content.map((part) => this.#fitFile(part, index)) }];
-      const known = message.content.filter(({ type }) => this.#knows(PARTS, type));
-      if (known.length < message.content.length) this.#report("BLOCK_DROPPED", index, "Dropped");
+      if (message.role === "tool") {
+        const known = this.#known(message.content, index);
+        const content = known.map((part) => (isResult(part) ? this.#fitResult(part, index) : part));
+        return content.length === 0 ? [] : [{ ...message, content }];
+      }
+      const known = this.#known(message.content, index);
       return known.length === 0
         ? []
         : [{ ...message, content: known.map((part) => this.#fitFile(part, index)) }];
     });
   }
 
+  #known<Part extends { readonly type: string }>(parts: readonly Part[], index: number): Part[] {
+    const known = parts.filter(({ type }) => this.#knows(PARTS, type));
+    if (known.length < parts.length) this.#report("BLOCK_DROPPED", index, "Dropped");
+    return known;
+  }
+
   /** Before version 7, a file's data is a text. */
   #fitFile<Part extends object>(part: Part, index: number): Part | ModelTextPart {
     const { type, data } = toRecord(part);
-    if (this.#major === 7 || type !== "file" || typeof data === "string") return part;
+    if (this.major === 7 || type !== "file" || typeof data === "string") return part;
     const { url, data: inner = url } = toRecord(data);
     if (typeof inner === "string") return Object.assign({}, part, { data: inner });
     return this.#asText(readUser([part]), index);
@@ -326,15 +252,15 @@ class SdkDialect {
     const { data, mediaType } = toRecord(part);
     const base64 = toBase64(data);
     if (base64 !== undefined && typeof mediaType === "string")
-      return WRITE_FILE[this.#major](base64, mediaType);
+      return WRITE_FILE[this.major](base64, mediaType);
     const [block] = readOutput("content", [part]);
-    if (block?.type === "image") return WRITE_FILE[this.#major](block.data, block.mimeType);
+    if (block?.type === "image") return WRITE_FILE[this.major](block.data, block.mimeType);
     return this.#asText([block], index);
   }
 
   #knows(spans: Spans, type: unknown): boolean {
     const [first, last] = spans.get(type) ?? [5, 7];
-    return first <= this.#major && this.#major <= last;
+    return first <= this.major && this.major <= last;
   }
 
   #asText(content: unknown, index: number): ModelTextPart {
@@ -344,7 +270,7 @@ class SdkDialect {
   }
 
   #report(code: "BLOCK_DROPPED" | "CONTENT_REPLACED", index: number, done: string): void {
-    this.#issues.report(code, index, `${done} what version ${this.#major} of the AI SDK does not know.`);
+    this.#issues.report(code, index, `${done} what version ${this.major} of the AI SDK does not know.`);
   }
 }
 

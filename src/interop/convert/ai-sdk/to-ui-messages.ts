@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
@@ -7,8 +8,26 @@ import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } f
 import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
 import { canReplay, findFamily } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
-import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-parts.ts";
+import type {
+  PartResult,
+  UIMessage,
+  UIMessageLike,
+  UIMessagesOptions,
+  UIMessagesResult,
+  UIPart,
+} from "./ui-parts.ts";
 import { readStep, readUserParts, splitSteps, writeStep, writeUserParts } from "./ui-parts.ts";
+import {
+  type CurrentAnswer,
+  callChanges,
+  changedMessage,
+  changedPart,
+  currentParts,
+  messageChanges,
+  partChanges,
+  stateIn,
+  type UIState,
+} from "./ui-state.ts";
 
 const ID_LENGTH = 16;
 
@@ -45,7 +64,19 @@ export function toUIMessages(
   messages: readonly AgentMessage[],
   options: UIMessagesOptions = {},
 ): UIMessagesResult {
-  return writeUIMessages(messages, options, () => false);
+  const { written, ...result } = writeUIMessages(messages, options, () => false);
+  return { ...result, messages: written.map(({ message }) => message) };
+}
+
+/** A UI message, and what it is made of. */
+export interface WrittenMessage {
+  readonly message: UIMessage;
+  /** Indexes of the user message, or of the answers. */
+  readonly indexes: readonly number[];
+  /** Indexes of the results of the answers. */
+  readonly resultIndexes: readonly number[];
+  /** Returns what must be kept with each of these, in the same order, so that the message is like another one. */
+  changesTo(other: UIMessageLike): UIState[];
 }
 
 /** Converts messages like `toUIMessages`; `isFirst` tells where assistant messages begin besides those in `details`. */
@@ -53,70 +84,168 @@ export function writeUIMessages(
   messages: readonly AgentMessage[],
   options: UIMessagesOptions,
   isFirst: (index: number) => boolean,
-): UIMessagesResult {
+): Omit<UIMessagesResult, "messages"> & { readonly written: WrittenMessage[] } {
   const plan = planRequest(messages, UI_MESSAGES, {});
-  const made: UIMessage[] = [];
+  const written: WrittenMessage[] = [];
   let turn: PlannedAnswer[] = [];
-  const add = (index: number, role: UIMessage["role"], said: Said) => {
-    const id = options.id?.(index) ?? hashText(JSON.stringify([index, role, said.parts])).slice(0, ID_LENGTH);
-    made.push({ id, role, ...said });
+  const add = (index: number, writer: UserWriter | TurnWriter) => {
+    const said = writer.say();
+    const { role, parts } = said;
+    const id = options.id?.(index) ?? hashText(JSON.stringify([index, role, parts])).slice(0, ID_LENGTH);
+    const { indexes, resultIndexes } = writer;
+    const changesTo = (other: UIMessageLike) => writer.changesTo(other);
+    written.push({ message: { id, ...said }, indexes, resultIndexes, changesTo });
   };
   const endTurn = () => {
     const [first] = turn;
-    if (first !== undefined) add(first.index, "assistant", sayTurn(turn, plan));
+    if (first !== undefined) add(first.index, new TurnWriter(turn, plan));
     turn = [];
   };
   for (const item of plan.items) {
     if (item.kind === "answer") {
-      if (isFirst(item.index) || findKept(item) !== undefined) endTurn();
+      if (isFirst(item.index) || startsTurn(item)) endTurn();
       turn.push(item);
     } else {
       endTurn();
-      if (item.kind === "user") add(item.index, "user", sayUser(item));
+      if (item.kind === "user") add(item.index, new UserWriter(item));
     }
   }
   endTurn();
   return {
     ...(plan.system !== "" && { instructions: plan.system }),
-    messages: made,
+    written,
     issues: plan.issues.list(),
   };
 }
 
-/** Returns the UI message that an answer keeps, the first one of it. */
+/** Returns the UI message that an answer keeps: all of it, or as much as was new when the answer was stored. */
 function findKept(answer: PlannedAnswer | undefined): unknown {
   return toRecord(answer?.details)["uiMessage"];
 }
 
-type Said = Pick<UIMessage, "metadata" | "parts">;
-
-function sayUser({ raw, content }: PlannedUser): Said {
-  return raw === undefined ? { parts: writeUserParts(content) } : sayKept(raw);
+/** Tells whether an answer keeps a UI message whose first answer it is; the rest of one has no role. */
+function startsTurn(answer: PlannedAnswer): boolean {
+  return toRecord(findKept(answer))["role"] !== undefined;
 }
 
-/** Returns the content of a kept UI message. Unknown fields and kinds of parts stay unchanged. */
-function sayKept(raw: unknown): Said {
-  const { role: _, ...others } = toRecord(raw);
-  return { ...others, parts: getParts(raw).filter(isPart) };
+type Said = Omit<UIMessage, "id">;
+
+/** Writes a user message. */
+class UserWriter {
+  readonly indexes: readonly number[];
+  readonly resultIndexes: readonly number[] = [];
+  readonly #item: PlannedUser;
+
+  constructor(item: PlannedUser) {
+    this.indexes = [item.index];
+    this.#item = item;
+  }
+
+  say(state = stateIn(this.#item.details)): Said {
+    const { raw, content } = this.#item;
+    const kept = raw === undefined ? { parts: writeUserParts(content) } : toRecord(raw);
+    const parts = getParts(kept).map((part, at) => changedPart(part, at, state["parts"]));
+    return saidBy("user", changedMessage({ ...kept, parts }, state));
+  }
+
+  changesTo(other: UIMessageLike): UIState[] {
+    const parts = partChanges(this.say({}).parts, getParts(other));
+    const state = parts === undefined ? {} : { parts };
+    return [withMessageChanges(state, (changed) => this.say({ ...changed }), other)];
+  }
+}
+
+/** Writes the answers until the user speaks. */
+class TurnWriter {
+  readonly indexes: readonly number[];
+  readonly resultIndexes: readonly number[];
+  readonly #turn: readonly PlannedAnswer[];
+  readonly #plan: RequestPlan;
+
+  constructor(turn: readonly PlannedAnswer[], plan: RequestPlan) {
+    this.indexes = turn.map(({ index }) => index);
+    this.resultIndexes = turn.flatMap(({ results }) => results.map(({ index }) => index));
+    this.#turn = turn;
+    this.#plan = plan;
+    reportImages(turn, plan);
+  }
+
+  say(states: readonly JsonRecord[] = this.#turn.map(({ details }) => stateIn(details))): Said {
+    const answers = this.#turn.map(
+      (answer, at): CurrentAnswer => ({ state: states[at] ?? {}, results: storedResults(answer) }),
+    );
+    const { parts: _, ...fields } = toRecord(findKept(this.#turn[0]));
+    const parts = this.#runs().flatMap(([start, end]) => this.#sayRun(start, answers.slice(start, end)));
+    return saidBy("assistant", changedMessage({ ...fields, parts }, states[0] ?? {}));
+  }
+
+  changesTo(other: UIMessageLike): UIState[] {
+    const bare = splitSteps(this.say([]).parts);
+    const now = splitSteps(getParts(other));
+    const states = this.#turn.map((_, at): UIState => {
+      const [before = [], after = []] = [bare[at], now[at]];
+      const calls = callChanges(before, after);
+      const parts = before.length === after.length ? partChanges(before, after) : undefined;
+      return { ...(calls !== undefined && { calls }), ...(parts !== undefined && { parts }) };
+    });
+    const [first = {}, ...rest] = states;
+    const say = (state: UIState) => this.say([{ ...state }, ...rest.map((one) => ({ ...one }))]);
+    return [withMessageChanges(first, say, other), ...rest];
+  }
+
+  /** Returns where answers begin and end that share a kept original, or have none. */
+  #runs(): [start: number, end: number][] {
+    const runs: [number, number][] = [];
+    for (let start = 0; start < this.#turn.length; ) {
+      const kept = findKept(this.#turn[start]);
+      const steps = kept === undefined ? this.#turn.length : splitSteps(getParts(kept)).length;
+      const next = this.#turn.findIndex((answer, at) => at > start && findKept(answer) !== undefined);
+      const end = Math.min(start + Math.max(steps, 1), next === -1 ? this.#turn.length : next);
+      runs.push([start, end]);
+      start = end;
+    }
+    return runs;
+  }
+
+  #sayRun(start: number, answers: readonly CurrentAnswer[]): object[] {
+    const run = this.#turn.slice(start, start + answers.length);
+    const raw = findKept(run[0]);
+    const kept = raw === undefined ? undefined : currentParts(getParts(raw).filter(isPart), answers);
+    if (kept !== undefined && hasSameContent(kept, run)) return kept;
+    const last = this.#plan.items.at(-1);
+    const parts = run.flatMap((answer) => {
+      const results = answer.results.map(({ message, isMade }) => {
+        return [message.toolCallId, { message, isOpen: isMade && answer === last }] as const;
+      });
+      const family = answer.isOwn ? findFamily(answer.api) : undefined;
+      return writeStep(answer.content, new Map(results), family, (id) => this.#plan.ids.of(id));
+    });
+    return currentParts(parts, answers);
+  }
+}
+
+/** Returns the results that a session has of the calls of an answer, by the SDK's ids. */
+function storedResults({ results }: PlannedAnswer): Map<string, PartResult> {
+  return new Map(
+    results.flatMap(({ message, isMade }) =>
+      isMade ? [] : [[getCallId(message.toolCallId), { message, isOpen: false }]],
+    ),
+  );
+}
+
+/** Adds to the changes of parts what is left of the difference to a message. */
+function withMessageChanges(state: UIState, say: (state: UIState) => Said, other: UIMessageLike): UIState {
+  const { id: _, role: __, ...after } = other;
+  const { role: ___, ...before } = say(state);
+  return { ...state, ...messageChanges(before, after) };
+}
+
+function saidBy(role: UIMessage["role"], { parts, ...fields }: JsonRecord): Said {
+  return { ...fields, role, parts: getParts({ parts }).filter(isPart) };
 }
 
 function isPart(part: object): part is UIPart {
   return typeof toRecord(part)["type"] === "string";
-}
-
-function sayTurn(turn: readonly PlannedAnswer[], plan: RequestPlan): Said {
-  const raw = findKept(turn[0]);
-  if (raw !== undefined && hasSameContent(raw, turn)) return sayKept(raw);
-  reportImages(turn, plan);
-  const last = plan.items.at(-1);
-  const parts = turn.flatMap((answer) => {
-    const results = answer.results.map(({ message, isMade }) => {
-      return [message.toolCallId, { message, isOpen: isMade && answer === last }] as const;
-    });
-    const family = answer.isOwn ? findFamily(answer.api) : undefined;
-    return writeStep(answer.content, new Map(results), family, (id) => plan.ids.of(id));
-  });
-  return { parts };
 }
 
 /** Reports the images of failed results, for which UI messages have only a text. */
@@ -127,9 +256,9 @@ function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): 
   }
 }
 
-/** Tells whether a kept UI message still matches its answers and results. */
-function hasSameContent(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
-  const steps = splitSteps(getParts(raw)).map(readStep);
+/** Tells whether the parts of a kept UI message still match its answers and results. */
+function hasSameContent(parts: readonly object[], turn: readonly PlannedAnswer[]): boolean {
+  const steps = splitSteps(parts).map(readStep);
   const read = steps.map(({ content, results }) => [
     content.filter(isShown),
     results.map(({ result }) => result),

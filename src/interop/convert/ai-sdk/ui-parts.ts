@@ -5,7 +5,7 @@ import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { toDataUrl } from "../images.ts";
-import { findRaw, isSameJson, keepRaw, withoutFields } from "../raw-form.ts";
+import { callStateOf, findRaw, isSameJson, keepRaw, withoutFields } from "../raw-form.ts";
 import type { ModelProviderOptions } from "./model-message-types.ts";
 import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts";
 import type { Family } from "./provider-state.ts";
@@ -72,7 +72,8 @@ type Outcome = UIToolPart extends infer Part
     : never
   : never;
 
-function writeOutcome(result: PartResult | undefined): Outcome {
+/** Writes what happened to a call. */
+export function writeOutcome(result: PartResult | undefined): Outcome {
   if (result === undefined || result.isOpen) return { state: "input-available" };
   const { message } = result;
   const texts = getTexts(message.content);
@@ -128,14 +129,14 @@ export function getToolName(part: object): unknown {
 }
 
 function asCallPart(part: object): object {
-  const { input, rawInput, toolCallId, providerExecuted, callProviderMetadata } = toRecord(part);
+  const { input, rawInput, toolCallId, providerExecuted } = toRecord(part);
   return {
     type: "tool-call",
     toolCallId,
     toolName: getToolName(part),
     input: input ?? rawInput,
     providerExecuted,
-    callProviderMetadata,
+    callProviderMetadata: callStateOf(part),
   };
 }
 
@@ -149,9 +150,10 @@ function readOutcome(part: object): ReadStep["results"] {
     const details = isText ? undefined : keepRaw("uiMessage", { output });
     return [{ result: { toolCallId, content: readToolOutput(output), isError: false }, toolName, details }];
   }
-  if (state !== "output-error" && state !== "output-denied") return [];
-  const { reason } = toRecord(approval);
-  const text = state === "output-error" ? errorText : typeof reason === "string" ? reason : DENIED;
+  const { reason, approved } = toRecord(approval);
+  const isDenied = state === "output-denied" || (state === "approval-responded" && approved === false);
+  if (state !== "output-error" && !isDenied) return [];
+  const text = isDenied ? (typeof reason === "string" ? reason : DENIED) : errorText;
   return [
     {
       result: { toolCallId, content: readOutput("text", text), isError: true },

@@ -1,0 +1,55 @@
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { readLateDetails, withLateDetails } from "../../../core/context/late-details.ts";
+import type { SessionEntry, SessionMessageEntry } from "../../../core/format/entry.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
+import { type WrittenMessage, writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
+
+/** A UI message, and the entries that it is made of. */
+export interface ChatMessage extends WrittenMessage {
+  /** Entries of the user message or of the answers, without results. */
+  readonly entries: readonly SessionMessageEntry[];
+  /** Entries of the results of these answers. */
+  readonly results: readonly SessionMessageEntry[];
+  /** Messages of these entries, with the details that were added to them. */
+  readonly said: readonly AgentMessage[];
+}
+
+const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
+
+/** Returns the UI messages of a path, and the entries of each. */
+export function readChat(path: readonly SessionEntry[]): ChatMessage[] {
+  const late = new Map(
+    path.flatMap((entry) => {
+      const found = readLateDetails(entry);
+      return found === undefined ? [] : [[found.targetId, found.details] as const];
+    }),
+  );
+  const entries = path.filter(isSpoken);
+  const messages = entries.map(({ id, message }) => {
+    const details = late.get(id);
+    return details === undefined ? message : withLateDetails(message, details);
+  });
+  const isFirst = (index: number) => savedIdOf(entries[index]) !== undefined;
+  const { written } = writeUIMessages(messages, { id: (index) => chatIdOf(entries[index]) }, isFirst);
+  return written.map((message) => ({
+    ...message,
+    entries: message.indexes.flatMap((index) => entries[index] ?? []),
+    results: message.resultIndexes.flatMap((index) => entries[index] ?? []),
+    said: message.indexes.flatMap((index) => messages[index] ?? []),
+  }));
+}
+
+function isSpoken(entry: SessionEntry): entry is SessionMessageEntry {
+  return entry.type === "message" && SPOKEN.has(entry.message?.role);
+}
+
+function chatIdOf(entry: SessionEntry | undefined): string {
+  return savedIdOf(entry) || (entry?.id ?? "");
+}
+
+/** Returns the id of the UI message that was saved from this entry on; empty if it had none. */
+export function savedIdOf(entry: SessionEntry | undefined): string | undefined {
+  const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);
+  return typeof id === "string" ? id : undefined;
+}

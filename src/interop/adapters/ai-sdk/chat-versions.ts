@@ -1,0 +1,46 @@
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import { type ChatMessage, readChat } from "./chat-entries.ts";
+
+/**
+ * Returns the versions of a message of a chat: those that were regenerated or edited in its place, oldest first.
+ *
+ * To show one, move the leaf to its `leafId`, `session.branch(leafId)`, and load the chat; `session.persistLeaf()` keeps that for the
+ * next open.
+ *
+ * @param messageId - As `loadChat` has it: of the active branch, else of the first branch that has it.
+ * @returns For each version the id of its message, the leaf of the latest branch with it, and whether it is on the active branch; empty
+ *   if no branch has the message.
+ * @remarks Cost: O(entries + branches × their lengths). Source: docs/chat-app.md
+ */
+export function chatVersions(
+  session: SessionManager,
+  messageId: string,
+): { id: string; leafId: string; isActive: boolean }[] {
+  const active = session.getLeafId();
+  const leafIds = session.getLeaves().map(({ id }) => id);
+  // The active leaf may have children, if it was moved back.
+  const all = active === null || leafIds.includes(active) ? leafIds : [...leafIds, active];
+  const chats = all.map((leafId) => ({ leafId, chat: readChat(session.getBranch(leafId)) }));
+  const ordered = [...chats.filter(({ leafId }) => leafId === active), ...chats];
+  const has = ({ message }: ChatMessage) => message.id === messageId;
+  const shown = ordered.find(({ chat }) => chat.some(has))?.chat;
+  if (shown === undefined) return [];
+  const at = shown.findIndex(has);
+  const place = placeOf(shown, at);
+  const versions = new Map<string, { id: string; leafId: string; isActive: boolean }>();
+  for (const { leafId, chat } of chats) {
+    const found = chat[at];
+    if (found === undefined || placeOf(chat, at) !== place) continue;
+    const key = found.entries[0]?.id ?? "";
+    const isActive = leafId === active;
+    if (versions.get(key)?.isActive !== true) versions.set(key, { id: found.message.id, leafId, isActive });
+  }
+  const order = session.getEntries().map(({ id }) => versions.get(id));
+  return order.filter((version) => version !== undefined);
+}
+
+/** Names the place of a message in a tree: its role, and the message before. */
+function placeOf(chat: readonly ChatMessage[], at: number): string {
+  const before = chat[at - 1]?.entries.map(({ id }) => id) ?? [];
+  return JSON.stringify([chat[at]?.message.role, ...before]);
+}

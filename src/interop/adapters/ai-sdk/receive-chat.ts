@@ -1,0 +1,207 @@
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { SessionError } from "../../../core/format/errors.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type { SessionManager } from "../../../session/manager/session-manager.ts";
+import type {
+  AiSdkMajor,
+  ModelMessagesOptions,
+  ModelMessagesRequest,
+} from "../../convert/ai-sdk/model-message-types.ts";
+import { toModelMessages } from "../../convert/ai-sdk/to-model-messages.ts";
+import {
+  getToolName,
+  isStepStart,
+  isToolPart,
+  type UIMessage,
+  type UIMessageLike,
+} from "../../convert/ai-sdk/ui-parts.ts";
+import type { ConversionIssue } from "../../convert/conversion-issue.ts";
+import { withoutFields } from "../../convert/raw-form.ts";
+import { loadChat, saveAnswers, saveChat } from "./chat.ts";
+
+/** What a page may send besides the user's text. */
+interface Allowed {
+  readonly clientTools?: readonly string[];
+  readonly fileTypes?: readonly string[];
+}
+
+/**
+ * Stores what a page sent of a chat, as far as a page may send it, and returns the chat and the prompt for its answer.
+ *
+ * Takes the user's last message, results of open calls of `clientTools`, and answers to open approvals. All else, such as earlier
+ * messages and the model's texts, comes from the session. A user message whose id is in the chat replaces it and what follows, as a
+ * branch.
+ *
+ * @param body - The parsed body of the request that the SDK's transport makes, `{ messages }`, or `{ message }` with the last one.
+ * @param options - As for `toModelMessages`; `clientTools`: names of the tools that run in the page; `fileTypes`: media types of files
+ *   that the user may send as `data:` URLs. Default of both: none.
+ * @returns The stored chat with what was new; the prompt for `streamText`; and the ids of calls that still wait for the page: without
+ *   them, do not ask the model.
+ * @throws {SessionError} `CHAT_INVALID` if the page sent something else, such as an answer to an approval that is not open;
+ *   `STALE_LEAF` if the session was continued meanwhile; `WRITE_FAILED`. Nothing was stored.
+ * @remarks Cost: O(branch). Source: docs/chat-app.md
+ */
+export async function receiveChat<Major extends AiSdkMajor = 7>(
+  session: SessionManager,
+  body: unknown,
+  options: ModelMessagesOptions<Major> & {
+    readonly clientTools?: readonly string[];
+    readonly fileTypes?: readonly string[];
+  } = {},
+): Promise<{
+  messages: UIMessage[];
+  prompt: Omit<ModelMessagesRequest<Major>, "issues">;
+  openCalls: string[];
+  issues: ConversionIssue[];
+}> {
+  const { messages: sent, message = toArray(sent).at(-1) } = toRecord(body);
+  const stored = loadChat(session);
+  const { id, role, parts } = toRecord(message);
+  if (typeof id !== "string" || id === "" || !Array.isArray(parts))
+    throw refused("The last message has no id or no parts; send what the SDK's transport sends.");
+  const page = parts.map(toRecord);
+  if (role === "user") await saveChat(session, withQuestion(stored, id, page, options));
+  else if (role === "assistant") await saveAnswers(session, withAnswers(stored, id, page, options));
+  else throw refused("The last message is neither the user's nor the assistant's; send one of theirs last.");
+  const messages = loadChat(session);
+  const request: ModelMessagesRequest<Major> = toModelMessages<Major>(
+    session.buildSessionContext().messages,
+    options,
+  );
+  const { issues, ...prompt } = request;
+  return { messages, prompt, openCalls: openCallsIn(messages.at(-1)), issues };
+}
+
+function refused(message: string, details: JsonRecord = {}): SessionError {
+  return new SessionError("CHAT_INVALID", message, { details });
+}
+
+function withQuestion(
+  stored: readonly UIMessage[],
+  id: string,
+  sent: readonly JsonRecord[],
+  { fileTypes = [] }: Allowed,
+): UIMessageLike[] {
+  const parts = sent.map((part) => readUserPart(part, fileTypes));
+  if (parts.length === 0) throw refused("The user's message has no parts; send a text.");
+  const at = stored.findIndex((message) => message.id === id);
+  const old = stored[at];
+  if (old !== undefined && old.role !== "user")
+    throw refused("The user's message has the id of an answer; give it one of its own.", { messageId: id });
+  const texts = (list: readonly object[]) => JSON.stringify(list.map((part) => toRecord(part)["text"]));
+  // A question that is asked again keeps what only the session has of it.
+  const question =
+    old !== undefined && texts(old.parts) === texts(parts) ? old : { id, role: "user" as const, parts };
+  return [...stored.slice(0, at === -1 ? stored.length : at), question];
+}
+
+function readUserPart(
+  { type, text, mediaType, url, filename }: JsonRecord,
+  fileTypes: readonly string[],
+): { readonly type: string; readonly [field: string]: unknown } {
+  if (type === "text" && typeof text === "string") return { type, text };
+  const isAllowed = typeof mediaType === "string" && fileTypes.includes(mediaType);
+  const isInline = typeof url === "string" && url.startsWith(`data:${String(mediaType)};`);
+  if (type === "file" && isAllowed && isInline)
+    return {
+      type,
+      ...withoutFields({ mediaType, url, filename: typeof filename === "string" ? filename : null }),
+    };
+  throw refused(
+    `The user's message has a part of type ${String(type)} that is not allowed; send texts, and files of allowed types as data: URLs.`,
+  );
+}
+
+/** Returns the stored chat with the answers that a page gives in its copy of the last message. */
+function withAnswers(
+  stored: readonly UIMessage[],
+  id: string,
+  page: readonly JsonRecord[],
+  { clientTools = [] }: Allowed,
+): UIMessageLike[] {
+  const last = stored.at(-1);
+  if (last?.role !== "assistant" || last.id !== id)
+    throw refused("The answer that the page continues is not the last message; load the chat again.", {
+      messageId: id,
+    });
+  const calls = new Map(
+    last.parts.filter(isToolPart).map((part) => [toRecord(part)["toolCallId"], toRecord(part)]),
+  );
+  const answers = new Map<JsonRecord, JsonRecord>();
+  for (const sent of page.filter((part) => isToolPart(part) && isClaim(part))) {
+    const { toolCallId } = sent;
+    const call = calls.get(toolCallId);
+    if (call === undefined) throw refused("The chat has no call of this id; load it again.", { toolCallId });
+    const answer = readAnswer(call, sent, clientTools);
+    if (answer !== undefined) answers.set(call, answer);
+  }
+  if (answers.size === 0)
+    throw refused("No call waits for what the page sent; it was answered before. Load the chat again.", {
+      messageId: id,
+    });
+  const parts = last.parts.map((part) => Object.assign({}, part, answers.get(toRecord(part)) ?? {}));
+  return [...stored.slice(0, -1), { ...last, parts }];
+}
+
+/** Tells whether a page says of a call what became of it. */
+function isClaim({ state }: JsonRecord): boolean {
+  return state !== "input-streaming" && state !== "input-available" && state !== "approval-requested";
+}
+
+/** Reads what a page says of a call; undefined if the session has it. */
+function readAnswer(
+  call: JsonRecord,
+  sent: JsonRecord,
+  clientTools: readonly string[],
+): JsonRecord | undefined {
+  const { state, toolCallId, providerExecuted } = call;
+  const { id: approvalId, approved } = toRecord(call["approval"]);
+  const { approval: answer } = sent;
+  const isRepeated = toRecord(answer)["id"] === approvalId && toRecord(answer)["approved"] === approved;
+  if (state === "approval-requested") return readApproval(call, sent);
+  const mayRun = state === "input-available" || (state === "approval-responded" && approved === true);
+  const isResult = sent["state"] === "output-available" || sent["state"] === "output-error";
+  if (!mayRun || (!isResult && state === "approval-responded")) {
+    if (isRepeated) return undefined;
+    throw refused("The approval is not open: it was answered before, or its id is another one.", {
+      toolCallId,
+      approvalId: toRecord(answer)["id"],
+    });
+  }
+  const isClients = clientTools.includes(String(getToolName(call))) && providerExecuted !== true;
+  if (!isResult || !isClients || !isRepeated)
+    throw refused(
+      "A page cannot say what became of this call; its tool is not one of clientTools, or it waits for no approval.",
+      {
+        toolCallId,
+      },
+    );
+  const { output = null, errorText } = sent;
+  return sent["state"] === "output-available"
+    ? { state: "output-available", output }
+    : { state: "output-error", errorText: String(errorText ?? "") };
+}
+
+function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): JsonRecord {
+  const { id, approved, reason } = toRecord(sent["approval"]);
+  const isOpen = sent["state"] === "approval-responded" && id === toRecord(approval)["id"];
+  if (!isOpen || typeof approved !== "boolean")
+    throw refused("The call waits for another approval, or the answer says neither yes nor no.", {
+      toolCallId,
+      approvalId: id,
+    });
+  const given = { ...toRecord(approval), approved, ...(typeof reason === "string" && { reason }) };
+  return { state: "approval-responded", approval: given };
+}
+
+/** Returns the ids of the calls of the last step that wait for a page. */
+function openCallsIn(message: UIMessage | undefined): string[] {
+  if (message?.role !== "assistant") return [];
+  const parts: readonly object[] = message.parts;
+  const step = parts.slice(parts.findLastIndex(isStepStart) + 1).map(toRecord);
+  return step.flatMap(({ state, toolCallId, providerExecuted }) => {
+    const isOpen =
+      (state === "input-available" && providerExecuted !== true) || state === "approval-requested";
+    return isOpen ? [String(toolCallId)] : [];
+  });
+}

@@ -1,0 +1,199 @@
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../../../core/format/message.ts";
+import { callStateOf, findRaw, isForModel, withoutFields } from "../raw-form.ts";
+import { getCallId } from "../tool-ids.ts";
+import { toStorablePart, writeResult } from "./model-parts.ts";
+import { getToolName, isToolPart, type PartResult, splitSteps } from "./ui-parts.ts";
+import { currentParts, stateIn } from "./ui-state.ts";
+
+/** Messages with what only their UI messages hold. */
+interface KeptParts {
+  readonly messages: readonly AgentMessage[];
+  /** Tool parts with an approval, or with state that came after their answer, by the index of that. */
+  readonly calls: ReadonlyMap<number, readonly JsonRecord[]>;
+  /** Indexes of answers that lost calls, because the user continued without answering whether they may run. */
+  readonly superseded: readonly number[];
+}
+
+/**
+ * Adds to messages, as parts of model messages, what only their UI messages hold, such as files, provider-executed
+ * tools, and state that blocks cannot hold.
+ *
+ * A UI message is kept with the first of its answers; each of its steps belongs to one answer and its results.
+ */
+export function withKeptParts(messages: readonly AgentMessage[]): KeptParts {
+  const reader = new KeptPartsReader(messages);
+  const kept = messages.map((message, index) => reader.read(message, index));
+  return { messages: kept, calls: reader.calls, superseded: reader.superseded };
+}
+
+class KeptPartsReader {
+  readonly calls = new Map<number, JsonRecord[]>();
+  readonly superseded: number[] = [];
+  readonly #results: ReadonlyMap<AgentMessage, ReadonlyMap<string, PartResult>>;
+  readonly #lastUser: number;
+  /** Steps of the latest kept UI message that no answer has taken yet, and the one of the latest answer. */
+  #steps: object[][] = [];
+  #step: readonly object[] = [];
+
+  constructor(messages: readonly AgentMessage[]) {
+    this.#results = resultsOfAnswers(messages);
+    this.#lastUser = messages.findLastIndex(({ role }) => role === "user");
+  }
+
+  read(message: AgentMessage, index: number): AgentMessage {
+    if (message.role === "toolResult") return this.#readResult(message);
+    if (message.role !== "user" && message.role !== "assistant") return message;
+    const kept = findRaw(message, "uiMessage");
+    if (message.role === "user" || kept !== undefined)
+      this.#steps = splitSteps(toArray(toRecord(kept)["parts"]).map(toRecord));
+    this.#step = this.#steps.shift() ?? [];
+    return withModelMessage(message.role === "user" ? message : this.#readAnswer(message, index), this.#step);
+  }
+
+  #readAnswer(message: AssistantMessage, index: number): AssistantMessage {
+    const state = stateIn(message.details);
+    const results = this.#results.get(message) ?? new Map<string, PartResult>();
+    const isKept = this.#step.length > 0;
+    const known = isKept || state["calls"] === undefined ? this.#step : bareCalls(message, state["calls"]);
+    const current = currentParts(known, [{ state, results }]);
+    if (isKept) this.#step = current;
+    const said = current.map(toRecord).filter((part) => {
+      return part["approval"] !== undefined || (!isKept && callStateOf(part) !== undefined);
+    });
+    if (said.length === 0) return message;
+    // The SDK omits requests that the user did not answer but continued.
+    const isOver = ({ state }: JsonRecord) => index < this.#lastUser && state === "approval-requested";
+    const over = new Set(said.filter(isOver).map(({ toolCallId }) => toolCallId));
+    this.calls.set(
+      index,
+      said.filter((part) => !isOver(part)),
+    );
+    if (over.size === 0) return message;
+    this.superseded.push(index);
+    this.#step = this.#step.filter((part) => !over.has(toRecord(part)["toolCallId"]));
+    const content = message.content.filter(
+      (block) => block.type !== "toolCall" || !over.has(getCallId(block.id)),
+    );
+    return { ...message, content };
+  }
+
+  #readResult(message: ToolResultMessage): AgentMessage {
+    const modelMessage = resultPart(message, this.#step);
+    if (modelMessage === undefined) return message;
+    const { uiMessage: _, ...others } = toRecord(message.details);
+    return withDetails(message, { ...others, modelMessage });
+  }
+}
+
+/** Returns the results of answers by the SDK's ids of their calls. */
+function resultsOfAnswers(
+  messages: readonly AgentMessage[],
+): Map<AgentMessage, ReadonlyMap<string, PartResult>> {
+  const callers = new Map<string, Map<string, PartResult>>();
+  const found = new Map<AgentMessage, ReadonlyMap<string, PartResult>>();
+  for (const message of messages) {
+    if (message.role === "toolResult") {
+      const id = getCallId(String(message.toolCallId));
+      callers.get(id)?.set(id, { message, isOpen: false });
+      callers.delete(id);
+    } else if (message.role === "assistant") {
+      const results = new Map<string, PartResult>();
+      found.set(message, results);
+      for (const { type, id } of toArray(message.content).map(toRecord))
+        if (type === "toolCall") callers.set(getCallId(String(id)), results);
+    }
+  }
+  return found;
+}
+
+/** Returns the calls of an answer as tool parts, also those of the provider, without what is known of them. */
+function bareCalls({ content }: AssistantMessage, calls: unknown): object[] {
+  const names = new Map(Object.keys(toRecord(calls)).map((id) => [id, ""]));
+  for (const block of content) if (block.type === "toolCall") names.set(getCallId(block.id), block.name);
+  return Array.from(names, ([toolCallId, name]) => ({ type: `tool-${name}`, toolCallId }));
+}
+
+function withModelMessage(message: UserMessage | AssistantMessage, step: readonly object[]): AgentMessage {
+  const { uiMessage, ...others } = toRecord(message.details);
+  const isUsed = isForModel({ parts: step });
+  if (uiMessage === undefined && !isUsed) return message;
+  const content = step.flatMap(modelParts).map(toStorablePart);
+  const modelMessage = { role: message.role, content };
+  return withDetails(message, isUsed ? { ...others, modelMessage } : others);
+}
+
+function withDetails(message: AgentMessage, details: object): AgentMessage {
+  return Object.assign({}, message, { details });
+}
+
+/** Returns the part of a result if it says more than the content: a structured output, or state of its call. */
+function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
+  const toolCallId = getCallId(String(message.toolCallId));
+  const kept = toRecord(findRaw(message, "uiMessage"));
+  const call = step.map(toRecord).find((part) => part["toolCallId"] === toolCallId);
+  const state = isForModel({ parts: step }) ? call?.["callProviderMetadata"] : undefined;
+  if (!Array.isArray(message.content) || (state === undefined && !("output" in kept))) return undefined;
+  return {
+    ...writeResult(message, message.toolName, toolCallId),
+    ...("output" in kept && { output: jsonOutput(kept["output"]) }),
+    ...(state !== undefined && { providerOptions: state }),
+  };
+}
+
+/** Converts a part of a UI message like the SDK. */
+function modelParts(part: object): object[] {
+  const { type, id: _, url, providerReference, state: __, providerMetadata, ...rest } = withoutFields(part);
+  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+  switch (type) {
+    case "text":
+    case "reasoning":
+    case "custom":
+      return [{ type, ...rest, ...options }];
+    case "file":
+    case "reasoning-file":
+      return [{ type, ...rest, data: dataOf(url, providerReference), ...options }];
+    default:
+      return isToolPart(part) ? toolParts(part) : [];
+  }
+}
+
+function dataOf(url: unknown, reference: unknown): object {
+  return reference === undefined ? { type: "url", url } : { type: "reference", reference };
+}
+
+function toolParts(part: object): object[] {
+  const { toolCallId, input, rawInput, state, output, errorText, ...rest } = withoutFields(part);
+  const { resultProviderMetadata, providerExecuted } = rest;
+  const callState = callStateOf(part);
+  const tool = { toolCallId, toolName: getToolName(part) };
+  const call = {
+    type: "tool-call",
+    ...tool,
+    input: input ?? rawInput,
+    ...(providerExecuted === true && { providerExecuted }),
+    ...(callState !== undefined && { providerOptions: callState }),
+  };
+  const isDone = state === "output-available" || state === "output-error";
+  if (providerExecuted !== true || !isDone) return [call];
+  const providerOptions = resultProviderMetadata ?? callState;
+  return [
+    call,
+    {
+      type: "tool-result",
+      ...tool,
+      output: state === "output-error" ? { type: "error-json", value: errorText } : jsonOutput(output),
+      ...(providerOptions !== undefined && { providerOptions }),
+    },
+  ];
+}
+
+function jsonOutput(output: unknown): object {
+  return { type: typeof output === "string" ? "text" : "json", value: output ?? null };
+}

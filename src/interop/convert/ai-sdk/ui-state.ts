@@ -1,0 +1,169 @@
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { isSameJson, STATE_DETAIL } from "../raw-form.ts";
+import { isStepStart, isToolPart, type PartResult, writeOutcome } from "./ui-parts.ts";
+
+/** Difference between two records. */
+export interface Change {
+  readonly set?: JsonRecord;
+  readonly unset?: readonly string[];
+}
+
+/** Changes of the parts of a list, by index. */
+export type PartChanges = readonly (readonly [index: number, change: Change])[];
+
+/** What replaces some parts of a list. */
+export interface Splice {
+  readonly at: number;
+  readonly remove: number;
+  readonly insert: readonly object[];
+}
+
+/** Changes of a UI message, kept with the messages that it became. */
+export interface UIState {
+  /** Tool parts of an answer by the ids of their calls. */
+  readonly calls?: { readonly [toolCallId: string]: Change };
+  /** Other parts of a user message, or of the step of an answer. */
+  readonly parts?: PartChanges;
+  /** With the first answer: the whole UI message apart from its parts. */
+  readonly message?: Change;
+  /** With the first answer: parts that belong to no step, or are of another number than those of the entries. */
+  readonly splice?: Splice;
+}
+
+/** Returns the difference between two records; undefined if they are equal. */
+function changeBetween(before: object, after: object): Change | undefined {
+  const [old, now] = [toRecord(before), toRecord(after)];
+  const set = Object.entries(now).filter(([name, value]) => !(name in old) || !isSameJson(old[name], value));
+  const unset = Object.keys(old).filter((name) => !(name in now));
+  if (set.length === 0 && unset.length === 0) return undefined;
+  return { ...(set.length > 0 && { set: Object.fromEntries(set) }), ...(unset.length > 0 && { unset }) };
+}
+
+/** Applies a difference to a record. */
+export function applyChange(record: object, change: unknown): JsonRecord {
+  const { set, unset } = toRecord(change);
+  const kept = Object.entries(record).filter(([name]) => !toArray(unset).includes(name));
+  return { ...Object.fromEntries(kept), ...toRecord(set) };
+}
+
+/** Returns the changes that the `details` of a message keep. */
+export function stateIn(details: unknown): JsonRecord {
+  return toRecord(toRecord(details)[STATE_DETAIL]);
+}
+
+/** An answer of a UI message: its changes, and the results of its calls by the SDK's ids. */
+export interface CurrentAnswer {
+  readonly state: JsonRecord;
+  readonly results: ReadonlyMap<string, PartResult>;
+}
+
+/** Returns the parts of the steps of answers, with what happened to their calls since the parts were kept. */
+export function currentParts(parts: readonly object[], answers: readonly CurrentAnswer[]): object[] {
+  let [step, at, isInStep] = [-1, -1, false];
+  return parts.map((part) => {
+    if (isStepStart(part)) {
+      isInStep = false;
+      return part;
+    }
+    [step, at] = isInStep ? [step, at + 1] : [step + 1, 0];
+    isInStep = true;
+    const answer = answers[step];
+    return answer === undefined ? part : currentPart(part, at, answer);
+  });
+}
+
+function currentPart(part: object, at: number, { state, results }: CurrentAnswer): object {
+  if (!isToolPart(part)) return changedPart(part, at, state["parts"]);
+  const id = String(toRecord(part)["toolCallId"]);
+  const calls = toRecord(state["calls"]);
+  const changed = Object.hasOwn(calls, id) ? applyChange(part, calls[id]) : part;
+  return settled(withResult(changed, results.get(id)));
+}
+
+/** Returns a call of model messages, where an approval has no state, in the state of UI messages. */
+function settled(part: object): object {
+  const { state, approval, errorText: _, ...others } = toRecord(part);
+  const { approved } = toRecord(approval);
+  if (approval !== undefined && state === "input-available")
+    return {
+      ...others,
+      approval,
+      state: approved === undefined ? "approval-requested" : "approval-responded",
+    };
+  return approved === false && state === "output-error"
+    ? { ...others, approval, state: "output-denied" }
+    : part;
+}
+
+/** Applies the change of a part, if there is one. */
+export function changedPart(part: object, at: number, changes: unknown): object {
+  const found = toArray(changes).find((one) => toArray(one)[0] === at);
+  return found === undefined ? part : applyChange(part, toArray(found)[1]);
+}
+
+/** Applies what is kept of a whole message. */
+export function changedMessage(said: { readonly parts: readonly object[] }, state: JsonRecord): JsonRecord {
+  const { message, splice } = state;
+  const { at, remove, insert } = toRecord(splice);
+  const { parts, ...fields } = said;
+  const isSpliced = typeof at === "number" && typeof remove === "number" && Array.isArray(insert);
+  const now = isSpliced
+    ? [...parts.slice(0, at), ...insert.map(toRecord), ...parts.slice(at + remove)]
+    : parts;
+  return { ...applyChange(fields, message), parts: now };
+}
+
+/** Returns the changes of parts that are as many; undefined if they are equal. */
+export function partChanges(before: readonly object[], after: readonly object[]): PartChanges | undefined {
+  const changes = before.flatMap((part, at) => {
+    const now = after[at];
+    const change = now === undefined || isToolPart(part) ? undefined : changeBetween(part, now);
+    return change === undefined ? [] : [[at, change] as const];
+  });
+  return changes.length === 0 ? undefined : changes;
+}
+
+/** Returns the changes of tool parts by the ids of their calls; undefined if they are equal. */
+export function callChanges(before: readonly object[], after: readonly object[]): UIState["calls"] {
+  const now = new Map(after.filter(isToolPart).map((part) => [toRecord(part)["toolCallId"], part]));
+  const changes = before.filter(isToolPart).flatMap((part) => {
+    const id = toRecord(part)["toolCallId"];
+    const current = now.get(id);
+    const change = current === undefined ? undefined : changeBetween(part, current);
+    return change === undefined ? [] : [[String(id), change] as const];
+  });
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+}
+
+/** Returns what of a whole message is not as in another one; undefined for nothing. */
+export function messageChanges(
+  before: { readonly parts: readonly object[] },
+  after: { readonly parts: readonly object[] },
+): Pick<UIState, "message" | "splice"> {
+  const { parts: old, ...fields } = before;
+  const { parts: now, ...others } = after;
+  const message = changeBetween(fields, others);
+  const isSame = (a: object | undefined, b: object | undefined) => isSameJson(a, b);
+  let at = 0;
+  while (at < old.length && at < now.length && isSame(old[at], now[at])) at++;
+  let end = 0;
+  const most = Math.min(old.length, now.length) - at;
+  while (end < most && isSame(old.at(-1 - end), now.at(-1 - end))) end++;
+  const [remove, insert] = [old.length - at - end, now.slice(at, now.length - end)];
+  return {
+    ...(message !== undefined && { message }),
+    ...((remove > 0 || insert.length > 0) && { splice: { at, remove, insert } }),
+  };
+}
+
+/** Adds the result of a call that had none when its part was kept; a denial says the same in its approval. */
+function withResult(part: object, result: PartResult | undefined): object {
+  const { output: _, errorText: __, preliminary, ...kept } = toRecord(part);
+  const { state, providerExecuted, approval } = kept;
+  const isDone = state === "output-available" && preliminary !== true;
+  const isOver = isDone || state === "output-error" || state === "output-denied";
+  const isDenied = toRecord(approval)["approved"] === false;
+  if (result === undefined || result.isOpen || providerExecuted === true || isOver || isDenied) return part;
+  return { ...kept, ...writeOutcome(result) };
+}
