@@ -31,18 +31,32 @@ export interface ConversionIssue {
   readonly index: number;
   /** What was done, for people. */
   readonly message: string;
+  /** The entry of that element, if the request was made of a session. */
+  readonly entryId?: string;
+  /** The entry because of which it was done, such as the compaction that voided thinking. */
+  readonly causedBy?: string;
 }
 
 /** Collects the issues of one conversion. */
 export class ConversionIssues {
   readonly #issues: ConversionIssue[] = [];
+  #entryIdAt: (index: number) => string | undefined = () => undefined;
 
-  report(code: ConversionIssueCode, index: number, message: string): void {
-    this.#issues.push({ code, index, message });
+  report(code: ConversionIssueCode, index: number, message: string, causedBy?: string): void {
+    this.#issues.push({ code, index, message, ...(causedBy !== undefined && { causedBy }) });
+  }
+
+  /** Names the entries of the elements, by their indices. */
+  locate(entryIdAt: (index: number) => string | undefined): void {
+    this.#entryIdAt = entryIdAt;
   }
 
   /** Returns the issues, sorted by index. */
   list(): ConversionIssue[] {
-    return this.#issues.toSorted((a, b) => a.index - b.index);
+    const located = this.#issues.map((issue) => {
+      const entryId = issue.entryId ?? this.#entryIdAt(issue.index);
+      return entryId === undefined ? issue : { ...issue, entryId };
+    });
+    return located.sort((a, b) => a.index - b.index);
   }
 }

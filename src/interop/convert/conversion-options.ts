@@ -11,6 +11,12 @@ export interface RequestOptions {
   readonly provider?: string;
   /** Whether to drop all thinking, for a retry after the provider refused it. Default: false. */
   readonly dropThinking?: boolean;
+  /** Of a session: the leaf at which to ask. Default: the session's. */
+  readonly leafId?: string;
+  /** Of a session: the system text that you send, if it is not the request's own. Compared with what earlier answers keep. */
+  readonly system?: unknown;
+  /** Of a session: the tools that you send. Compared with what earlier answers keep. */
+  readonly tools?: readonly object[];
 }
 
 /** What a provider's messages do not contain. */

@@ -110,7 +110,7 @@ interface Indexed<M = Message> {
  *
  * @param messages - The messages of a context; not changed.
  */
-export function planRequest(
+export function planMessages(
   messages: readonly AgentMessage[],
   dialect: Dialect,
   options: RequestOptions,
@@ -425,6 +425,8 @@ export function reportFailedResult({ items, issues }: RequestPlan): void {
 interface Turn<Content> {
   readonly by: "user" | "model";
   readonly content: Content;
+  /** Index of the message that it begins with. */
+  readonly index: number;
 }
 
 /** How a form writes what was planned: unchanged originals as they came, everything else from its blocks. */
@@ -441,20 +443,21 @@ export function writeTurns<Content>(
 ): Turn<Content>[] {
   return items.flatMap((item): Turn<Content>[] => {
     if (item.kind === "system") return [];
-    if (item.kind === "user") return [{ by: "user", content: write.user(item) }];
-    const answer: Turn<Content> = { by: "model", content: write.answer(item) };
+    const { index } = item;
+    if (item.kind === "user") return [{ by: "user", content: write.user(item), index }];
+    const answer: Turn<Content> = { by: "model", content: write.answer(item), index };
     if (item.results.length === 0) return [answer];
-    return [answer, { by: "user", content: write.results(item.results, item) }];
+    return [answer, { by: "user", content: write.results(item.results, item), index }];
   });
 }
 
 /** Joins consecutive turns of one side, for providers whose roles alternate. */
 export function joinTurns<Part>(turns: readonly Turn<readonly Part[]>[]): Turn<Part[]>[] {
   const joined: Turn<Part[]>[] = [];
-  for (const { by, content } of turns) {
+  for (const { by, content, index } of turns) {
     const last = joined.at(-1);
     if (last?.by === by) last.content.push(...content);
-    else joined.push({ by, content: [...content] });
+    else joined.push({ by, content: [...content], index });
   }
   return joined;
 }

@@ -3,7 +3,9 @@ import type { AgentMessage, ToolResultMessage } from "../../../core/format/messa
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn, isForModel, rawOf, withoutFields } from "../raw-form.ts";
-import { type PlannedItem, planRequest } from "../request-plan.ts";
+import type { PlannedItem } from "../request-plan.ts";
+import { planRequest, writePlan } from "../session/plan-source.ts";
+import { messagesOf, type RequestSource } from "../session/session-steps.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
 import type {
   AiSdkMajor,
@@ -55,26 +57,27 @@ export const MODEL_MESSAGES: Dialect = {
 };
 
 /**
- * Converts the messages of a context to model messages of the AI SDK.
+ * Converts a session, or the messages of a context, to model messages of the AI SDK.
  *
  * Signatures and item ids go where the SDK's own providers look for them. The results of an answer form one message. Files
  * and provider-executed tools of saved UI messages become the parts that `convertToModelMessages` makes of them.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns The instructions and `messages` for `generateText` and `streamText`, and the issues.
  * @throws {TypeError} If `sdk` is another version than 5, 6 or 7.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toModelMessages<Major extends AiSdkMajor = 7>(
-  messages: readonly AgentMessage[],
+  source: RequestSource,
   options?: ModelMessagesOptions<Major>,
 ): ModelMessagesRequest<Major>;
 export function toModelMessages(
-  messages: readonly AgentMessage[],
+  source: RequestSource,
   options: ModelMessagesOptions = {},
 ): ModelMessagesRequest<AiSdkMajor> {
-  const { system, items, ids, issues } = planRequest(withModelParts(messages), MODEL_MESSAGES, options);
-  const sdk = new SdkDialect(options.sdk, messages, issues);
+  const form = { prepare: withModelParts, write: writePlan };
+  const { system, items, ids, issues } = planRequest(source, MODEL_MESSAGES, options, form);
+  const sdk = new SdkDialect(options.sdk, messagesOf(source, options.leafId), issues);
   const request = items.flatMap((item) =>
     sdk.fit(
       writeItem(item, (id) => ids.of(id)),

@@ -1,9 +1,11 @@
-import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
-import { type PlannedResult, planRequest, writeTurns } from "../request-plan.ts";
+import { type PlannedResult, type RequestPlan, writeTurns } from "../request-plan.ts";
+import { planRequest } from "../session/plan-source.ts";
+import { rememberSources, type WrittenMessage } from "../session/request-digest.ts";
+import type { RequestSource } from "../session/session-steps.ts";
 import { plainName, ToolIds } from "../tool-ids.ts";
 import type { AnthropicMessage, AnthropicRequest, AnthropicToolResult } from "./anthropic-content.ts";
 import {
@@ -41,20 +43,30 @@ const ANTHROPIC: Dialect = {
 };
 
 /**
- * Converts the messages of a context to a request of Anthropic's Messages API.
+ * Converts a session, or the messages of a context, to a request of Anthropic's Messages API.
  *
  * Puts the results of an answer into one message directly behind it. Thinking of the model you ask goes back unchanged and
- * in place; thinking of other models is dropped.
+ * in place; thinking of other models is dropped. Of a session, thinking is dropped as well that the model would refuse since
+ * something before it has changed: Claude 5.1 and later bind it to that.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `system` and `messages` for `messages.create`, and the issues.
+ * @throws {SessionError} `ENTRY_NOT_FOUND` for an unknown `leafId`.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
  */
-export function toAnthropic(
-  messages: readonly AgentMessage[],
-  options: RequestOptions = {},
-): AnthropicRequest {
-  const { system, items, ids, issues } = planRequest(messages, ANTHROPIC, options);
+export function toAnthropic(source: RequestSource, options: RequestOptions = {}): AnthropicRequest {
+  const plan = planRequest(source, ANTHROPIC, options, { write });
+  const { system, issues } = plan;
+  const written = write(plan);
+  const messages = written.map(({ role, content }): AnthropicMessage => ({ role, content }));
+  rememberSources(written, messages, plan.sourceAt);
+  return { ...(system !== "" && { system }), messages, issues: issues.list() };
+}
+
+/** A message, and where it is from. */
+type Written = AnthropicMessage & WrittenMessage;
+
+function write({ items, ids, issues }: RequestPlan): Written[] {
   const turns = writeTurns<AnthropicMessage["content"]>(items, {
     user: ({ raw, content }) => (isBlocks(raw) ? raw : writeUser(content)),
     answer: ({ raw, content }) =>
@@ -62,10 +74,10 @@ export function toAnthropic(
     results: (results) => results.map((result) => resultBlock(result, ids, issues)),
   });
   const request = turns.map(
-    ({ by, content }): AnthropicMessage => ({ role: by === "user" ? "user" : "assistant", content }),
+    ({ by, content, index }): Written => ({ role: by === "user" ? "user" : "assistant", content, index }),
   );
   trimEnd(request.at(-1));
-  return { ...(system !== "" && { system }), messages: request, issues: issues.list() };
+  return request;
 }
 
 function resultBlock(

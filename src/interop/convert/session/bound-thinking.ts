@@ -1,0 +1,190 @@
+import { isContextEdit, projectContextEntry } from "../../../core/context/project-entry.ts";
+import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
+import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
+import { importOriginIn } from "../../../core/format/import-origin.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import type { ConversationSession } from "../append-conversation.ts";
+import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
+import {
+  continueHash,
+  digestMessage,
+  digestSystem,
+  digestTools,
+  NO_MESSAGES,
+  type RequestRecord,
+  readRecord,
+  type WrittenMessage,
+} from "./request-digest.ts";
+
+/** A message of a context, and the step that it is from. */
+export interface ContextItem {
+  readonly message: AgentMessage;
+  readonly step: number;
+  readonly entry: SessionEntry;
+}
+
+/** Why thinking is void. */
+export interface VoidThinking {
+  /** For people: what goes behind "Dropped thinking". */
+  readonly why: string;
+  /** The entry that voided it; undefined if no entry did. */
+  readonly causedBy: string | undefined;
+}
+
+/** A request of which thinking is checked. */
+export interface BoundRequest {
+  readonly session: ConversationSession;
+  readonly steps: readonly ProjectedSessionEntry[];
+  readonly items: readonly ContextItem[];
+  /** Form of the request: what was found out for one form holds for it alone. */
+  readonly form: string;
+  readonly isSystemInPlace: boolean;
+  /** Writes a request of messages, without their thinking. */
+  write(messages: readonly AgentMessage[]): { readonly system: string; readonly messages: WrittenMessage[] };
+  /** The system text that is sent, if it is not the session's. */
+  readonly system: unknown;
+  /** The tools that are sent. */
+  readonly tools: unknown;
+}
+
+/** Hashes of what is before an answer. */
+type Prefix = Pick<RequestRecord, "system" | "messages">;
+
+/** Hashes of a request: before the answer of each step, and of all of it. */
+interface RequestHashes {
+  readonly system: string;
+  readonly beforeStep: ReadonlyMap<number, string>;
+  readonly all: string;
+}
+
+/** What answers were made over, by their entries, since that never changes. */
+const prefixes = new WeakMap<SessionEntry, Map<string, Prefix>>();
+
+/**
+ * Tells of the answers in a request whether their thinking is void: whether anything before them is not as it was in the
+ * request that they answer.
+ *
+ * The tree knows that: an answer was made over the context at its parent. Makes that request again and compares hashes, but only
+ * if an entry behind the answer may have changed it.
+ */
+export class BoundThinking {
+  readonly #request: BoundRequest;
+  readonly #changes: readonly ContextChange[];
+  readonly #redactions: readonly ContextChange[];
+  readonly #isImported: boolean;
+  readonly #hashes = new Map<number, RequestHashes>();
+
+  constructor(request: BoundRequest) {
+    const { session, steps, isSystemInPlace } = request;
+    this.#request = request;
+    this.#changes = findChanges(steps, isSystemInPlace);
+    this.#redactions = findRedactions(session, steps);
+    this.#isImported = session.getChildren(null).some((root) => importOriginIn(root) !== undefined);
+  }
+
+  /** Returns why the thinking of an answer is void; undefined if it is valid. */
+  find({ message, step, entry }: ContextItem): VoidThinking | undefined {
+    const compaction = this.#compactionAfter(step);
+    if (compaction !== undefined) return voidSince("compaction", compaction.id);
+    const record = readRecord(message);
+    if (record !== undefined) return this.#findByRecord(record, step, entry);
+    if (this.#isImported) return { why: "that was made elsewhere", causedBy: undefined };
+    const redaction = this.#redactions.find((one) => one.step > step && one.affects < step);
+    if (redaction !== undefined) return voidSince(redaction.what, redaction.entryId);
+    const prefix = this.#prefix(step, entry);
+    return prefix === undefined || this.#isNow(prefix, step) ? undefined : this.#cause(step);
+  }
+
+  #findByRecord(record: RequestRecord, step: number, entry: SessionEntry): VoidThinking | undefined {
+    const { system, tools } = this.#request;
+    const now = this.#hashesAt(this.#request.steps.length);
+    if (tools !== undefined && digestTools(tools) !== record.tools)
+      return { why: "whose request had other tools", causedBy: undefined };
+    if (record.messages !== now.beforeStep.get(step))
+      return this.#cause(step, "whose request had other messages");
+    // If the host does not say what it sends, only the session's own part can have changed.
+    const isSame =
+      system === undefined
+        ? record.system === now.system || this.#prefix(step, entry)?.system === now.system
+        : record.system === digestSystem(system);
+    return isSame ? undefined : this.#cause(step, "whose request had another system text");
+  }
+
+  /** Returns the compaction of the context, if it was made after a step that it keeps. */
+  #compactionAfter(step: number): SessionEntry | undefined {
+    const [first, ...others] = this.#request.steps;
+    if (first?.sourceEntry.type !== "compaction") return undefined;
+    const { id } = first.sourceEntry;
+    const behind = others.findIndex(({ sourceEntry }) => sourceEntry.parentId === id) + 1;
+    return behind === 0 || step < behind ? first.sourceEntry : undefined;
+  }
+
+  /** Returns what was before an answer when it was made; undefined if nothing behind it can have changed that. */
+  #prefix(step: number, entry: SessionEntry): Prefix | undefined {
+    const next = this.#changes.find((change) => change.step > step);
+    if (next === undefined) return undefined;
+    const { form } = this.#request;
+    const known = prefixes.get(entry)?.get(form);
+    if (known !== undefined) return known;
+    // What changes how earlier messages are written had no such effect on its own request.
+    const isChange = this.#changes.some((change) => change.step === step);
+    const made = this.#hashesAt(isChange ? step : next.step);
+    const prefix = { system: made.system, messages: isChange ? made.all : (made.beforeStep.get(step) ?? "") };
+    prefixes.set(entry, (prefixes.get(entry) ?? new Map<string, Prefix>()).set(form, prefix));
+    return prefix;
+  }
+
+  #isNow({ system, messages }: Prefix, step: number): boolean {
+    const now = this.#hashesAt(this.#request.steps.length);
+    return system === now.system && messages === now.beforeStep.get(step);
+  }
+
+  /** Finds the entry behind a step that changed what is before it. */
+  #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
+    const behind = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
+    behind.sort((a, b) => a.step - b.step);
+    const change = behind.find(({ affects }) => affects < step) ?? behind[0];
+    return change === undefined
+      ? { why: otherwise, causedBy: undefined }
+      : voidSince(change.what, change.entryId);
+  }
+
+  /** Hashes the request that the first steps make. */
+  #hashesAt(end: number): RequestHashes {
+    const known = this.#hashes.get(end);
+    if (known !== undefined) return known;
+    const items = itemsUpTo(this.#request.steps, end);
+    const { system, messages } = this.#request.write(items.map(({ message }) => message));
+    const beforeStep = new Map<number, string>();
+    let all = NO_MESSAGES;
+    for (const { role, content, index } of messages) {
+      const item = items[index];
+      if (role === "assistant" && item !== undefined) beforeStep.set(item.step, all);
+      all = continueHash(all, digestMessage(role, content, item?.message));
+    }
+    const hashes = { system: digestSystem(system), beforeStep, all };
+    this.#hashes.set(end, hashes);
+    return hashes;
+  }
+}
+
+function voidSince(what: string, entryId: string): VoidThinking {
+  return { why: `that is void since the ${what} ${entryId}`, causedBy: entryId };
+}
+
+/** Returns the messages of the first steps as they were when there were no others. */
+export function itemsUpTo(steps: readonly ProjectedSessionEntry[], end: number): ContextItem[] {
+  const [now, then] = [latestEdits(steps, steps.length), latestEdits(steps, end)];
+  return steps.slice(0, end).flatMap(({ sourceEntry: entry, messages }, step) => {
+    const edit = then.get(entry.id);
+    const said = edit === now.get(entry.id) ? messages : projectContextEntry(entry, edit);
+    return said.map((message) => ({ message, step, entry }));
+  });
+}
+
+function latestEdits(steps: readonly ProjectedSessionEntry[], end: number): Map<string, ContextEditEntry> {
+  const edits = new Map<string, ContextEditEntry>();
+  for (const { sourceEntry } of steps.slice(0, end))
+    if (isContextEdit(sourceEntry)) edits.set(sourceEntry.targetId, sourceEntry);
+  return edits;
+}

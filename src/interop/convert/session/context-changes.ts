@@ -1,0 +1,143 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { isContextEdit, projectContextEntry } from "../../../core/context/project-entry.ts";
+import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
+import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
+import { redactedIdsOf } from "../../../core/format/redaction.ts";
+import type { ConversationSession } from "../append-conversation.ts";
+import { isSameJson } from "../raw-form.ts";
+
+/** An entry after which a request may no longer begin as the one before. */
+export interface ContextChange {
+  /** The step of the entry; between two steps if it is on another branch. */
+  readonly step: number;
+  readonly entryId: string;
+  /** What it is, for people. */
+  readonly what: string;
+  /** The first step that contributes something else; -1 for the front of the request, infinite if that is unknown. */
+  readonly affects: number;
+  /** Whether the tree shows only what it has left, so that a request before it cannot be made again. */
+  readonly isRedaction: boolean;
+}
+
+type Step = Pick<ProjectedSessionEntry, "sourceEntry">;
+
+/** Ids that all providers take as they are. */
+const PLAIN_ID = /^[a-zA-Z0-9_-]{1,40}$/;
+
+/** An id that may be a new one for a call that reuses an id. */
+const NUMBERED_ID = /_\d+$/;
+
+/**
+ * Finds the entries among selected ones that change what is before them in a request, in order.
+ *
+ * @param isSystemInPlace - Whether later system messages stay in their places.
+ */
+export function findChanges(steps: readonly Step[], isSystemInPlace: boolean): ContextChange[] {
+  const finder = new ChangeFinder(steps, isSystemInPlace);
+  return steps.flatMap((_, step) => finder.changeAt(step) ?? []);
+}
+
+class ChangeFinder {
+  readonly #steps: readonly Step[];
+  readonly #isSystemInPlace: boolean;
+  readonly #stepOfId: ReadonlyMap<string, number>;
+  /** Steps of answers by the ids of their calls. */
+  readonly #callers = new Map<string, number>();
+  readonly #edits = new Map<number, ContextEditEntry>();
+  #latestAnswer = -1;
+  #isAfterAnswer = false;
+
+  constructor(steps: readonly Step[], isSystemInPlace: boolean) {
+    this.#steps = steps;
+    this.#isSystemInPlace = isSystemInPlace;
+    this.#stepOfId = stepsById(steps);
+  }
+
+  /** Must be called for each step in order. */
+  changeAt(step: number): ContextChange | undefined {
+    const entry = this.#steps[step]?.sourceEntry;
+    if (entry === undefined) return undefined;
+    const affects = this.#affectedBy(entry, step);
+    if (affects === undefined) return undefined;
+    return { step, entryId: entry.id, what: kindOf(entry), affects, isRedaction: false };
+  }
+
+  #affectedBy(entry: SessionEntry, step: number): number | undefined {
+    if (isContextEdit(entry)) return this.#affectedByEdit(entry);
+    const { role, content, toolCallId } = fieldsOf(entry.type === "message" ? entry.message : undefined);
+    if (role === "toolResult") {
+      const caller = this.#callers.get(String(toolCallId));
+      this.#isAfterAnswer = false;
+      return caller === this.#latestAnswer ? undefined : caller;
+    }
+    if (role === "system") return this.#isSystemInPlace ? undefined : -1;
+    if (role === "assistant") return this.#affectedByAnswer(content, step);
+    if (entry.type !== "custom" && entry.type !== "label") this.#isAfterAnswer = false;
+    return undefined;
+  }
+
+  #affectedByEdit(edit: ContextEditEntry): number | undefined {
+    const target = this.#stepOfId.get(edit.targetId);
+    const entry = target === undefined ? undefined : this.#steps[target]?.sourceEntry;
+    if (target === undefined || entry === undefined) return undefined;
+    const before = projectContextEntry(entry, this.#edits.get(target));
+    this.#edits.set(target, edit);
+    return isSameJson(before, projectContextEntry(entry, edit)) ? undefined : target;
+  }
+
+  /** An answer behind another, or with ids that a request changes, may change how what is before it is written. */
+  #affectedByAnswer(content: unknown, step: number): number | undefined {
+    const calls = listOf(content).map(fieldsOf);
+    const ids = calls.flatMap(({ type, id }) => (type === "toolCall" ? [String(id)] : []));
+    const isOdd = ids.some((id) => !PLAIN_ID.test(id) || NUMBERED_ID.test(id) || this.#callers.has(id));
+    const isBehind = this.#isAfterAnswer;
+    for (const id of ids) this.#callers.set(id, step);
+    this.#latestAnswer = step;
+    this.#isAfterAnswer = true;
+    return isOdd || isBehind ? Number.POSITIVE_INFINITY : undefined;
+  }
+}
+
+/**
+ * Finds the redactions of selected entries, wherever they are recorded.
+ *
+ * @remarks Cost: O(entries) in heads, plus the bodies of custom entries.
+ */
+export function findRedactions(session: ConversationSession, steps: readonly Step[]): ContextChange[] {
+  const stepOfId = stepsById(steps);
+  const entries =
+    session.walk?.(undefined, { type: "custom" }) ?? session.getEntries?.() ?? session.getBranch();
+  return [...entries].flatMap((record) => {
+    const targets = redactedIdsOf(record).flatMap((id) => targetStep(stepOfId.get(id), steps, stepOfId));
+    if (targets.length === 0) return [];
+    // One that is on another branch was made after what is not younger.
+    const last = steps.findLastIndex(({ sourceEntry }) => sourceEntry.timestamp <= record.timestamp);
+    const step = stepOfId.get(record.id) ?? last + 0.5;
+    return [
+      { step, entryId: record.id, what: "redaction", affects: Math.min(...targets), isRedaction: true },
+    ];
+  });
+}
+
+/** A redacted context edit changes its target. */
+function targetStep(
+  step: number | undefined,
+  steps: readonly Step[],
+  stepOfId: ReadonlyMap<string, number>,
+): number[] {
+  if (step === undefined) return [];
+  const entry = steps[step]?.sourceEntry;
+  return [entry?.type === "context_edit" ? (stepOfId.get(entry.targetId) ?? step) : step];
+}
+
+function stepsById(steps: readonly Step[]): ReadonlyMap<string, number> {
+  return new Map(steps.map(({ sourceEntry }, step) => [sourceEntry.id, step]));
+}
+
+/** Names the kind of an entry that changes what is before it. */
+function kindOf(entry: SessionEntry): string {
+  if (entry.type === "context_edit") return "context edit";
+  const { role } = fieldsOf(entry.type === "message" ? entry.message : undefined);
+  if (role === "system") return "system message";
+  return role === "toolResult" ? "late result" : "answer";
+}

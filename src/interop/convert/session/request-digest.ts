@@ -1,0 +1,164 @@
+import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
+import { digestOf } from "../../../core/format/ids.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { toWire } from "../bedrock/bedrock-content.ts";
+import { isSameJson } from "../raw-form.ts";
+
+/** A message of a request as its provider gets it. */
+export interface WrittenMessage {
+  readonly role: string;
+  readonly content: unknown;
+  /** Index of the message of ours that it begins with. */
+  readonly index: number;
+}
+
+/** What was sent with an answer's request, as hashes: kept with the answer, and compared with later requests. */
+export interface RequestRecord {
+  readonly system: string;
+  readonly tools: string;
+  /** Of all messages, without thinking and marks for the cache. */
+  readonly messages: string;
+  /** Of the signature of the last thinking; empty if there was none. */
+  readonly thinking: string;
+}
+
+/** Key in `details` of an answer for the record of its request. */
+const RECORD = "requestHash";
+
+/** Hash of what is before the first message. */
+export const NO_MESSAGES = "";
+
+/** Digests of written messages, by the message of ours that each begins with, and by role. */
+const digests = new WeakMap<object, Map<string, { readonly said: unknown; readonly digest: string }>>();
+
+/** The message of ours, and its entry, that a message of a request begins with. */
+export interface WrittenSource {
+  readonly message: AgentMessage;
+  readonly entry: SessionEntry;
+}
+
+const sources = new WeakMap<object, WrittenSource>();
+
+/** Remembers where the messages of a request are from, so that what is said of it later names entries. */
+export function rememberSources(
+  written: readonly WrittenMessage[],
+  messages: readonly object[],
+  sourceAt: (index: number) => WrittenSource | undefined,
+): void {
+  messages.forEach((message, at) => {
+    const source = sourceAt(written[at]?.index ?? -1);
+    if (source !== undefined) sources.set(message, source);
+  });
+}
+
+/** Returns where a message of a request is from; undefined if it is not known, as that of a copy. */
+export function sourceOf(message: unknown): WrittenSource | undefined {
+  return typeof message === "object" && message !== null ? sources.get(message) : undefined;
+}
+
+/** Returns the hash of messages, continued by one. */
+export function continueHash(hash: string, digest: string): string {
+  return digestOf(`${hash}\n${digest}`);
+}
+
+/**
+ * Returns the digest of a written message.
+ *
+ * @param source - The message of ours that it begins with: it is hashed once, unless it is written in another way.
+ */
+export function digestMessage(role: string, content: unknown, source: object | undefined): string {
+  const said = withoutThinking(content);
+  const known = source && digests.get(source)?.get(role);
+  if (known !== undefined && isSameJson(known.said, said)) return known.digest;
+  const digest = digestOf(encodeParsed([role, said]));
+  if (source === undefined) return digest;
+  const byRole = digests.get(source) ?? new Map();
+  digests.set(source, byRole.set(role, { said, digest }));
+  return digest;
+}
+
+/** Returns the digest of the text in front of a request. */
+export function digestSystem(system: unknown): string {
+  const blocks = typeof system === "string" ? [system] : listOf(system);
+  const texts = blocks.map((block) => fieldsOf(block)["text"] ?? unmarked(block));
+  return digestOf(encodeParsed(texts.filter((text) => text !== "")));
+}
+
+/** Returns the digest of the tools of a request. */
+export function digestTools(tools: unknown): string {
+  return digestOf(encodeParsed(listOf(tools).map(unmarked)));
+}
+
+/** Makes the `details` that keep what was sent: a request of Anthropic's or of Bedrock's. */
+export function keepRequest(request: object | undefined): JsonObject | undefined {
+  if (request === undefined) return undefined;
+  if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
+  const { system, tools, toolConfig, messages } = request;
+  const written = listOf(messages);
+  const hash = written.reduce<string>((state, message) => {
+    const { role, content } = fieldsOf(message);
+    return continueHash(state, digestMessage(String(role), content, sourceOf(message)?.message));
+  }, NO_MESSAGES);
+  const last = written.flatMap((message) => signaturesIn(fieldsOf(message)["content"])).at(-1);
+  const record: JsonObject = {
+    system: digestSystem(toWire(system)),
+    tools: digestTools(tools ?? fieldsOf(toolConfig)["tools"]),
+    messages: hash,
+    thinking: digestSignature(last),
+  };
+  return { [RECORD]: record };
+}
+
+/** Returns the record of an answer's request; undefined if there is none, or it is none. */
+export function readRecord(message: object): RequestRecord | undefined {
+  const { system, tools, messages, thinking } = fieldsOf(fieldsOf(fieldsOf(message)["details"])[RECORD]);
+  if (typeof system !== "string" || typeof tools !== "string") return undefined;
+  if (typeof messages !== "string" || typeof thinking !== "string") return undefined;
+  return { system, tools, messages, thinking };
+}
+
+/** Returns the digest of a signature, which may be as long as what it signs; empty if there is none. */
+export function digestSignature(signature: string | undefined): string {
+  return signature === undefined ? "" : digestOf(signature);
+}
+
+/** Lists the signatures of the thinking in a written content, in the form of Anthropic or of Bedrock. */
+function signaturesIn(content: unknown): string[] {
+  return listOf(content).flatMap((block) => {
+    if (!isThinkingBlock(block)) return [];
+    const { signature, data, reasoningContent } = fieldsOf(toWire(block));
+    const { reasoningText, redactedContent } = fieldsOf(reasoningContent);
+    return [String(signature ?? data ?? redactedContent ?? fieldsOf(reasoningText)["signature"])];
+  });
+}
+
+/** Tells whether a block of Anthropic's or of Bedrock's is thinking, which is no part of what binds it. */
+export function isThinkingBlock(block: unknown): boolean {
+  const { type, reasoningContent } = fieldsOf(block);
+  return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;
+}
+
+/** Returns content as blocks, without thinking and marks for the cache. */
+function withoutThinking(content: unknown): unknown {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return content;
+  const blocks = content.filter(
+    (block) => !isThinkingBlock(block) && fieldsOf(block)["cachePoint"] === undefined,
+  );
+  return blocks.map((block) => unmarked(hasBytes(block) ? toWire(block) : block));
+}
+
+function hasBytes(block: unknown): boolean {
+  return fieldsOf(block)["type"] === undefined;
+}
+
+/** Copies a block without marks for the cache, also those of the blocks inside it. */
+function unmarked(block: unknown): unknown {
+  if (!isJsonRecord(block)) return block;
+  const { cache_control: _, content, ...rest } = block;
+  if (content === undefined) return rest;
+  return { ...rest, content: Array.isArray(content) ? content.map(unmarked) : content };
+}
