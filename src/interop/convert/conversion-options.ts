@@ -30,6 +30,11 @@ export interface MessageImportOptions {
    * Default: what stands in the list, where whole responses are among the messages.
    */
   readonly usage?: object | ((index: number) => object | null | undefined);
+  /**
+   * The request that was sent: hashes of its system text, tools and messages are kept with the answer, so that later requests
+   * drop its thinking exactly where they differ. Only for responses of Anthropic and Bedrock.
+   */
+  readonly request?: object;
   /** Provider of the model. Default: the company that owns the API. */
   readonly provider?: string;
   /** Name of the API as the format spells it, such as `openai-responses`. Default: the one of the function that you call. */

@@ -5,6 +5,7 @@ import { importOriginIn } from "../../../core/format/import-origin.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
+import { voidEntriesIn } from "./input-transformations.ts";
 import {
   continueHash,
   digestMessage,
@@ -72,13 +73,18 @@ export class BoundThinking {
   readonly #changes: readonly ContextChange[];
   readonly #redactions: readonly ContextChange[];
   readonly #isImported: boolean;
-  readonly #hashes = new Map<number, RequestHashes>();
+  /** The answers to requests in which a provider found thinking void, by the entry of that. */
+  readonly #reported: ReadonlyMap<string, string>;
+  readonly #hashes = new Map<string, RequestHashes>();
 
   constructor(request: BoundRequest) {
-    const { session, steps, isSystemInPlace } = request;
+    const { session, steps, items, isSystemInPlace } = request;
     this.#request = request;
     this.#changes = findChanges(steps, isSystemInPlace);
     this.#redactions = findRedactions(session, steps);
+    this.#reported = new Map(
+      items.flatMap(({ message, entry }) => voidEntriesIn(message).map((id) => [id, entry.id] as const)),
+    );
     this.#isImported = session.getChildren(null).some((root) => importOriginIn(root) !== undefined);
   }
 
@@ -86,10 +92,12 @@ export class BoundThinking {
   find({ message, step, entry }: ContextItem): VoidThinking | undefined {
     const compaction = this.#compactionAfter(step);
     if (compaction !== undefined) return voidSince("compaction", compaction.id);
+    const reported = this.#reported.get(entry.id);
+    if (reported !== undefined) return { why: "that the provider found void", causedBy: reported };
     const record = readRecord(message);
     if (record !== undefined) return this.#findByRecord(record, step, entry);
     if (this.#isImported) return { why: "that was made elsewhere", causedBy: undefined };
-    const redaction = this.#redactions.find((one) => one.step > step && one.affects < step);
+    const redaction = this.#redactions.find((one) => this.#isRedactedBefore(step, one));
     if (redaction !== undefined) return voidSince(redaction.what, redaction.entryId);
     const prefix = this.#prefix(step, entry);
     return prefix === undefined || this.#isNow(prefix, step) ? undefined : this.#cause(step);
@@ -119,19 +127,41 @@ export class BoundThinking {
     return behind === 0 || step < behind ? first.sourceEntry : undefined;
   }
 
-  /** Returns what was before an answer when it was made; undefined if nothing behind it can have changed that. */
+  /** Returns what was before an answer when it was made; undefined if nothing can have changed that. */
   #prefix(step: number, entry: SessionEntry): Prefix | undefined {
-    const next = this.#changes.find((change) => change.step > step);
-    if (next === undefined) return undefined;
+    if (this.#nextChange(step) === undefined && !this.#isChange(step)) return undefined;
     const { form } = this.#request;
     const known = prefixes.get(entry)?.get(form);
     if (known !== undefined) return known;
-    // What changes how earlier messages are written had no such effect on its own request.
-    const isChange = this.#changes.some((change) => change.step === step);
-    const made = this.#hashesAt(isChange ? step : next.step);
-    const prefix = { system: made.system, messages: isChange ? made.all : (made.beforeStep.get(step) ?? "") };
+    const prefix = this.#makePrefix(step);
     prefixes.set(entry, (prefixes.get(entry) ?? new Map<string, Prefix>()).set(form, prefix));
     return prefix;
+  }
+
+  /** Hashes the request that an answer was made over; `marked` is a step that says something else. */
+  #makePrefix(step: number, marked?: number): Prefix {
+    // Until something changes what is before it, each request continues the one before.
+    const end = this.#isChange(step) ? step : (this.#nextChange(step)?.step ?? this.#request.steps.length);
+    const { system, beforeStep, all } = this.#hashesAt(end, marked);
+    return { system, messages: end === step ? all : (beforeStep.get(step) ?? "") };
+  }
+
+  #nextChange(step: number): ContextChange | undefined {
+    return this.#changes.find((change) => change.step > step);
+  }
+
+  #isChange(step: number): boolean {
+    return this.#changes.some((change) => change.step === step);
+  }
+
+  /** Tells whether a redaction removed something that was before an answer: what else it says would show there. */
+  #isRedactedBefore(step: number, redaction: ContextChange): boolean {
+    if (redaction.step <= step) return false;
+    return redaction.targets.some((target) => {
+      if (target >= step) return false;
+      const [as, marked] = [this.#makePrefix(step), this.#makePrefix(step, target)];
+      return as.system !== marked.system || as.messages !== marked.messages;
+    });
   }
 
   #isNow({ system, messages }: Prefix, step: number): boolean {
@@ -150,10 +180,11 @@ export class BoundThinking {
   }
 
   /** Hashes the request that the first steps make. */
-  #hashesAt(end: number): RequestHashes {
-    const known = this.#hashes.get(end);
+  #hashesAt(end: number, marked?: number): RequestHashes {
+    const key = `${end} ${marked}`;
+    const known = this.#hashes.get(key);
     if (known !== undefined) return known;
-    const items = itemsUpTo(this.#request.steps, end);
+    const items = itemsUpTo(this.#request.steps, end, marked);
     const { system, messages } = this.#request.write(items.map(({ message }) => message));
     const beforeStep = new Map<number, string>();
     let all = NO_MESSAGES;
@@ -163,7 +194,7 @@ export class BoundThinking {
       all = continueHash(all, digestMessage(role, content, item?.message));
     }
     const hashes = { system: digestSystem(system), beforeStep, all };
-    this.#hashes.set(end, hashes);
+    this.#hashes.set(key, hashes);
     return hashes;
   }
 }
@@ -172,13 +203,23 @@ function voidSince(what: string, entryId: string): VoidThinking {
   return { why: `that is void since the ${what} ${entryId}`, causedBy: entryId };
 }
 
-/** Returns the messages of the first steps as they were when there were no others. */
-export function itemsUpTo(steps: readonly ProjectedSessionEntry[], end: number): ContextItem[] {
+/**
+ * Returns the messages of the first steps as they were when there were no others.
+ *
+ * @param marked - A step whose messages say something else, to find out whether they are in a request.
+ */
+export function itemsUpTo(
+  steps: readonly ProjectedSessionEntry[],
+  end: number,
+  marked?: number,
+): ContextItem[] {
   const [now, then] = [latestEdits(steps, steps.length), latestEdits(steps, end)];
+  const mark = marked === undefined ? undefined : steps[marked]?.sourceEntry;
   return steps.slice(0, end).flatMap(({ sourceEntry: entry, messages }, step) => {
     const edit = then.get(entry.id);
     const said = edit === now.get(entry.id) ? messages : projectContextEntry(entry, edit);
-    return said.map((message) => ({ message, step, entry }));
+    const isMarked = mark !== undefined && mark === (edit ?? entry);
+    return said.map((message) => ({ message: isMarked ? withMark(message) : message, step, entry }));
   });
 }
 
@@ -187,4 +228,26 @@ function latestEdits(steps: readonly ProjectedSessionEntry[], end: number): Map<
   for (const { sourceEntry } of steps.slice(0, end))
     if (isContextEdit(sourceEntry)) edits.set(sourceEntry.targetId, sourceEntry);
   return edits;
+}
+
+/** Returns a message of the same kind that says something else. */
+function withMark(message: AgentMessage): AgentMessage {
+  const mark = { type: "text" as const, text: "\u0001" };
+  switch (message.role) {
+    case "assistant":
+      return { ...message, content: [mark, ...message.content.filter(({ type }) => type === "toolCall")] };
+    case "bashExecution":
+      return { ...message, command: mark.text };
+    case "branchSummary":
+    case "compactionSummary":
+      return { ...message, summary: mark.text };
+    case "system":
+      return { ...message, content: mark.text };
+    case "user":
+    case "toolResult":
+    case "custom":
+      return { ...message, content: [mark] };
+    default:
+      return message;
+  }
 }

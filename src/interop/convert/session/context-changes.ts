@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { isContextEdit, projectContextEntry } from "../../../core/context/project-entry.ts";
 import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
 import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
@@ -15,8 +15,8 @@ export interface ContextChange {
   readonly what: string;
   /** The first step that contributes something else; -1 for the front of the request, infinite if that is unknown. */
   readonly affects: number;
-  /** Whether the tree shows only what it has left, so that a request before it cannot be made again. */
-  readonly isRedaction: boolean;
+  /** Of a redaction: the steps of which the tree shows only what it has left. */
+  readonly targets: readonly number[];
 }
 
 type Step = Pick<ProjectedSessionEntry, "sourceEntry">;
@@ -45,7 +45,8 @@ class ChangeFinder {
   readonly #callers = new Map<string, number>();
   readonly #edits = new Map<number, ContextEditEntry>();
   #latestAnswer = -1;
-  #isAfterAnswer = false;
+  /** The last step, if a request surely has it in front of an answer as the user's. */
+  #userStep: number | undefined;
 
   constructor(steps: readonly Step[], isSystemInPlace: boolean) {
     this.#steps = steps;
@@ -59,43 +60,45 @@ class ChangeFinder {
     if (entry === undefined) return undefined;
     const affects = this.#affectedBy(entry, step);
     if (affects === undefined) return undefined;
-    return { step, entryId: entry.id, what: kindOf(entry), affects, isRedaction: false };
+    return { step, entryId: entry.id, what: kindOf(entry), affects, targets: [] };
   }
 
   #affectedBy(entry: SessionEntry, step: number): number | undefined {
     if (isContextEdit(entry)) return this.#affectedByEdit(entry);
     const { role, content, toolCallId } = fieldsOf(entry.type === "message" ? entry.message : undefined);
-    if (role === "toolResult") {
-      const caller = this.#callers.get(String(toolCallId));
-      this.#isAfterAnswer = false;
-      return caller === this.#latestAnswer ? undefined : caller;
-    }
     if (role === "system") return this.#isSystemInPlace ? undefined : -1;
     if (role === "assistant") return this.#affectedByAnswer(content, step);
-    if (entry.type !== "custom" && entry.type !== "label") this.#isAfterAnswer = false;
-    return undefined;
+    const caller = role === "toolResult" ? this.#callers.get(String(toolCallId)) : undefined;
+    if (role === "user" || caller !== undefined) this.#userStep = isSaid(content) ? step : undefined;
+    return caller === this.#latestAnswer ? undefined : caller;
   }
 
   #affectedByEdit(edit: ContextEditEntry): number | undefined {
     const target = this.#stepOfId.get(edit.targetId);
     const entry = target === undefined ? undefined : this.#steps[target]?.sourceEntry;
     if (target === undefined || entry === undefined) return undefined;
+    if (target === this.#userStep) this.#userStep = undefined;
     const before = projectContextEntry(entry, this.#edits.get(target));
     this.#edits.set(target, edit);
     return isSameJson(before, projectContextEntry(entry, edit)) ? undefined : target;
   }
 
-  /** An answer behind another, or with ids that a request changes, may change how what is before it is written. */
+  /** An answer that does not follow the user, or has ids that a request changes, may change how what is before it is written. */
   #affectedByAnswer(content: unknown, step: number): number | undefined {
     const calls = listOf(content).map(fieldsOf);
     const ids = calls.flatMap(({ type, id }) => (type === "toolCall" ? [String(id)] : []));
     const isOdd = ids.some((id) => !PLAIN_ID.test(id) || NUMBERED_ID.test(id) || this.#callers.has(id));
-    const isBehind = this.#isAfterAnswer;
+    const isFirst = this.#userStep === undefined;
     for (const id of ids) this.#callers.set(id, step);
     this.#latestAnswer = step;
-    this.#isAfterAnswer = true;
-    return isOdd || isBehind ? Number.POSITIVE_INFINITY : undefined;
+    this.#userStep = undefined;
+    return isOdd || isFirst ? Number.POSITIVE_INFINITY : undefined;
   }
+}
+
+/** Tells whether content has a text that is not blank: no request lacks it. */
+function isSaid(content: unknown): boolean {
+  return blocksOf(content).some((block) => String(fieldsOf(block)["text"] ?? "").trim() !== "");
 }
 
 /**
@@ -108,26 +111,27 @@ export function findRedactions(session: ConversationSession, steps: readonly Ste
   const entries =
     session.walk?.(undefined, { type: "custom" }) ?? session.getEntries?.() ?? session.getBranch();
   return [...entries].flatMap((record) => {
-    const targets = redactedIdsOf(record).flatMap((id) => targetStep(stepOfId.get(id), steps, stepOfId));
+    const targets = redactedIdsOf(record).flatMap((id) => stepOfId.get(id) ?? []);
     if (targets.length === 0) return [];
-    // One that is on another branch was made after what is not younger.
-    const last = steps.findLastIndex(({ sourceEntry }) => sourceEntry.timestamp <= record.timestamp);
-    const step = stepOfId.get(record.id) ?? last + 0.5;
-    return [
-      { step, entryId: record.id, what: "redaction", affects: Math.min(...targets), isRedaction: true },
-    ];
+    const step = stepOfId.get(record.id) ?? lastBefore(record, session, steps) + 0.5;
+    return [{ step, entryId: record.id, what: "redaction", affects: Math.min(...targets), targets }];
   });
 }
 
-/** A redacted context edit changes its target. */
-function targetStep(
-  step: number | undefined,
-  steps: readonly Step[],
-  stepOfId: ReadonlyMap<string, number>,
-): number[] {
-  if (step === undefined) return [];
-  const entry = steps[step]?.sourceEntry;
-  return [entry?.type === "context_edit" ? (stepOfId.get(entry.targetId) ?? step) : step];
+/** Returns the last step that was there before an entry of another branch. */
+function lastBefore(record: SessionEntry, session: ConversationSession, steps: readonly Step[]): number {
+  const entries = session.getEntries?.();
+  if (entries === undefined)
+    return steps.findLastIndex(({ sourceEntry }) => sourceEntry.timestamp <= record.timestamp);
+  const older = new Set(
+    entries
+      .slice(
+        0,
+        entries.findIndex(({ id }) => id === record.id),
+      )
+      .map(({ id }) => id),
+  );
+  return steps.findLastIndex(({ sourceEntry }) => older.has(sourceEntry.id));
 }
 
 function stepsById(steps: readonly Step[]): ReadonlyMap<string, number> {

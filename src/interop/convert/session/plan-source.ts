@@ -78,7 +78,7 @@ function planBound(input: BoundInput): RequestPlan {
   const plan = planMessages(sent, dialect, options);
   for (const [index, { why, causedBy }] of dropped)
     if (items[index] !== undefined)
-      plan.issues.report("THINKING_DROPPED", index, `Dropped thinking ${why}.`, causedBy);
+      plan.issues.report("THINKING_DROPPED", index, `Dropped thinking ${why}.`, { causedBy });
   return plan;
 }
 

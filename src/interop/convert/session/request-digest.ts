@@ -93,8 +93,8 @@ export function digestTools(tools: unknown): string {
 }
 
 /** Makes the `details` that keep what was sent: a request of Anthropic's or of Bedrock's. */
-export function keepRequest(request: object | undefined): JsonObject | undefined {
-  if (request === undefined) return undefined;
+export function keepRequest(request: object | undefined): JsonObject {
+  if (request === undefined) return {};
   if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
   const { system, tools, toolConfig, messages } = request;
   const written = listOf(messages);
