@@ -142,11 +142,14 @@ class Planner {
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
     for (const message of all) this.#keepIds(message);
-    this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
     const front = new Set(this.#systemInFront(items));
     const system = this.#systemText(Array.from(front, ({ message }) => message));
-    const isUnsaid = ({ text, raw }: PlannedSystem) => raw === undefined && this.#dialect.isBlank(text);
+    const declaring =
+      this.#dialect.systemInFront === "unanswered" ? [...front].map(({ message }) => message) : all;
+    this.#reportTools(declaring);
+    const isUnsaid = ({ text, raw, message }: PlannedSystem) =>
+      raw === undefined && this.#dialect.isBlank(text) && (declaring === all || !changesTools(message));
     const rest = items.filter((item) => item.kind !== "system" || !(front.has(item) || isUnsaid(item)));
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
@@ -227,6 +230,10 @@ class Planner {
   #systemInFront(items: readonly PlannedItem[]): PlannedSystem[] {
     const { systemInFront } = this.#dialect;
     const systems = items.filter((item) => item.kind === "system");
+    if (systemInFront === "unanswered") {
+      const answer = items.find((item) => item.kind === "answer");
+      return answer === undefined ? systems : systems.filter(({ index }) => index < answer.index);
+    }
     // What only the original holds cannot be part of the instructions.
     const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
     const leading = rest === -1 ? systems : systems.slice(0, rest);
@@ -388,6 +395,10 @@ class Planner {
     if (this.#dialect.isForDisplay && fieldsOf(message)["role"] !== "system") return [];
     return keptForms(message).filter((form) => isOriginalForModel(form, rawOf(message, form)));
   }
+}
+
+function changesTools({ toolsAdded, toolsRemoved }: SystemMessage): boolean {
+  return listOf(toolsAdded).length > 0 || listOf(toolsRemoved).length > 0;
 }
 
 /** Normalizes a text to a block. */

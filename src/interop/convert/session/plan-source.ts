@@ -91,7 +91,7 @@ function findDropped(input: BoundInput): Map<number, VoidThinking> {
     steps,
     items,
     form: `${dialect.form} ${dialect.systemInFront}`,
-    isSystemInPlace: dialect.systemInFront === "none",
+    isSystemInPlace: dialect.systemInFront !== "all",
     system: options.system,
     tools: options.tools,
     write: (all) => {
