@@ -93,3 +93,4 @@ export type {
   OpenAIResponsesResponseLike,
 } from "./interop/convert/openai-responses/openai-responses-content.ts";
 export { toOpenAIResponses } from "./interop/convert/openai-responses/to-openai-responses.ts";
+export { type RequestChange, requestChanges } from "./interop/convert/session/request-changes.ts";
