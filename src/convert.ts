@@ -34,6 +34,11 @@ export type {
   AnthropicRequestLike,
   AnthropicResponseLike,
 } from "./interop/convert/anthropic/anthropic-content.ts";
+export {
+  type AnthropicSummaryRequest,
+  appendAnthropicSummary,
+  requestAnthropicSummary,
+} from "./interop/convert/anthropic/anthropic-summary.ts";
 export { fromAnthropic, fromAnthropicResponse } from "./interop/convert/anthropic/from-anthropic.ts";
 export { toAnthropic } from "./interop/convert/anthropic/to-anthropic.ts";
 export {

@@ -25,6 +25,7 @@ import {
   withoutBlankTexts,
 } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
+import { isSummaryBlock } from "./session/provider-summary.ts";
 import type { ToolIds } from "./tool-ids.ts";
 import { wellFormedMessage } from "./well-formed-message.ts";
 
@@ -166,7 +167,7 @@ class Planner {
 
   #startWithUser(items: PlannedItem[]): void {
     const first = items.find((item) => item.kind !== "system");
-    if (!this.#dialect.startsWithUser || first?.kind !== "answer") return;
+    if (!this.#dialect.startsWithUser || first?.kind !== "answer" || isSummaryBlock(first.raw)) return;
     const { index } = first;
     this.#issues.report(
       "CONTENT_ADDED",

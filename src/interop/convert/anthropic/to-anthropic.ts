@@ -77,10 +77,8 @@ export function toAnthropic(
 ): Omit<AnthropicRequest, "messages"> & { messages: (AnthropicMessage | AnthropicSystemMessage)[] };
 export function toAnthropic(source: RequestSource, options?: AnthropicOptions): AnthropicRequest;
 export function toAnthropic(source: RequestSource, options: AnthropicOptions = {}) {
-  const { dialect, write } = options.systemMessages === "inline" ? INLINE : FRONT;
-  const plan = planRequest(source, dialect, options, { write });
+  const { plan, written } = planAnthropic(source, options);
   const { system, issues, target } = plan;
-  const written = write(plan);
   const messages = written.map(({ index: _, ...message }) => message);
   rememberSources(written, messages, plan.sourceAt);
   const behavior = bindsThinking(target?.model) ? options.blockBinding : undefined;
@@ -97,6 +95,13 @@ export function toAnthropic(source: RequestSource, options: AnthropicOptions = {
     ...(betas.length > 0 && { betas }),
     issues: issues.list(),
   };
+}
+
+/** Plans a request, and writes its messages. */
+export function planAnthropic(source: RequestSource, options: AnthropicOptions) {
+  const { dialect, write } = options.systemMessages === "inline" ? INLINE : FRONT;
+  const plan = planRequest(source, dialect, options, { write });
+  return { plan, written: write(plan) };
 }
 
 /** A message, and where it is from. */

@@ -6,13 +6,11 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
 import { voidEntriesIn } from "./input-transformations.ts";
+import { keptRecord, type ProviderSummary, type RequestRecord } from "./provider-summary.ts";
 import {
-  continueHash,
-  digestMessage,
   digestSystem,
   digestTools,
-  NO_MESSAGES,
-  type RequestRecord,
+  hashMessages,
   readRecord,
   type WrittenMessage,
 } from "./request-digest.ts";
@@ -46,6 +44,8 @@ export interface BoundRequest {
   readonly system: unknown;
   /** The tools that are sent. */
   readonly tools: unknown;
+  /** The provider's summary that the request begins with. */
+  readonly summary: ProviderSummary | undefined;
 }
 
 /** Hashes of what is before an answer. */
@@ -75,6 +75,8 @@ export class BoundThinking {
   readonly #isImported: boolean;
   /** The answers to requests in which a provider found thinking void, by the entry of that. */
   readonly #reported: ReadonlyMap<string, string>;
+  /** Number of steps that are older than the compaction of the context; 0 if there is none. */
+  readonly #keptSteps: number;
   readonly #hashes = new Map<string, RequestHashes>();
 
   constructor(request: BoundRequest) {
@@ -85,15 +87,15 @@ export class BoundThinking {
     this.#reported = new Map(
       items.flatMap(({ message, entry }) => voidEntriesIn(message).map((id) => [id, entry.id] as const)),
     );
+    this.#keptSteps = countKept(steps);
     this.#isImported = session.getChildren(null).some((root) => importOriginIn(root) !== undefined);
   }
 
   /** Returns why the thinking of an answer is void; undefined if it is valid. */
   find({ message, step, entry }: ContextItem): VoidThinking | undefined {
-    const compaction = this.#compactionAfter(step);
-    if (compaction !== undefined) return voidSince("compaction", compaction.id);
     const reported = this.#reported.get(entry.id);
     if (reported !== undefined) return { why: "that the provider found void", causedBy: reported };
+    if (step < this.#keptSteps) return this.#findKept(message, step, entry);
     const record = readRecord(message);
     if (record !== undefined) return this.#findByRecord(record, step, entry);
     if (this.#isImported) return { why: "that was made elsewhere", causedBy: undefined };
@@ -103,28 +105,27 @@ export class BoundThinking {
     return prefix === undefined || this.#isNow(prefix, step) ? undefined : this.#cause(step);
   }
 
+  /** Does it for an answer that a compaction keeps: only what its own provider summarized leaves thinking valid. */
+  #findKept(message: AgentMessage, step: number, entry: SessionEntry): VoidThinking | undefined {
+    const { summary, steps } = this.#request;
+    const record = summary && (readRecord(message) ?? keptRecord(summary, entry.id));
+    if (record === undefined) return voidSince("compaction", steps[0]?.sourceEntry.id ?? "");
+    return this.#findByRecord(record, step, entry);
+  }
+
   #findByRecord(record: RequestRecord, step: number, entry: SessionEntry): VoidThinking | undefined {
     const { system, tools } = this.#request;
     const now = this.#hashesAt(this.#request.steps.length);
-    if (tools !== undefined && digestTools(tools) !== record.tools)
+    if (tools !== undefined && record.tools !== "" && digestTools(tools) !== record.tools)
       return { why: "whose request had other tools", causedBy: undefined };
     if (record.messages !== now.beforeStep.get(step))
       return this.#cause(step, "whose request had other messages");
     // If the host does not say what it sends, only the session's own part can have changed.
     const isSame =
       system === undefined
-        ? record.system === now.system || this.#prefix(step, entry)?.system === now.system
+        ? record.system === now.system || this.#isSystemAsMade(step, entry, now)
         : record.system === digestSystem(system);
     return isSame ? undefined : this.#cause(step, "whose request had another system text");
-  }
-
-  /** Returns the compaction of the context, if it was made after a step that it keeps. */
-  #compactionAfter(step: number): SessionEntry | undefined {
-    const [first, ...others] = this.#request.steps;
-    if (first?.sourceEntry.type !== "compaction") return undefined;
-    const { id } = first.sourceEntry;
-    const behind = others.findIndex(({ sourceEntry }) => sourceEntry.parentId === id) + 1;
-    return behind === 0 || step < behind ? first.sourceEntry : undefined;
   }
 
   /** Returns what was before an answer when it was made; undefined if nothing can have changed that. */
@@ -164,6 +165,12 @@ export class BoundThinking {
     });
   }
 
+  #isSystemAsMade(step: number, entry: SessionEntry, now: RequestHashes): boolean {
+    if (step < this.#keptSteps) return false;
+    const prefix = this.#prefix(step, entry);
+    return prefix === undefined || prefix.system === now.system;
+  }
+
   #isNow({ system, messages }: Prefix, step: number): boolean {
     const now = this.#hashesAt(this.#request.steps.length);
     return system === now.system && messages === now.beforeStep.get(step);
@@ -187,16 +194,23 @@ export class BoundThinking {
     const items = itemsUpTo(this.#request.steps, end, marked);
     const { system, messages } = this.#request.write(items.map(({ message }) => message));
     const beforeStep = new Map<number, string>();
-    let all = NO_MESSAGES;
-    for (const { role, content, index } of messages) {
-      const item = items[index];
-      if (role === "assistant" && item !== undefined) beforeStep.set(item.step, all);
-      all = continueHash(all, digestMessage(role, content, item?.message));
-    }
+    const { before, all } = hashMessages(messages, (index) => items[index]);
+    messages.forEach(({ role, index }, at) => {
+      const [item, hash] = [items[index], before[at]];
+      if (role === "assistant" && item !== undefined && hash !== undefined) beforeStep.set(item.step, hash);
+    });
     const hashes = { system: digestSystem(system), beforeStep, all };
     this.#hashes.set(key, hashes);
     return hashes;
   }
+}
+
+/** Counts the steps with the compaction of a context and what it keeps. */
+function countKept([first, ...others]: readonly ProjectedSessionEntry[]): number {
+  if (first?.sourceEntry.type !== "compaction") return 0;
+  const { id } = first.sourceEntry;
+  const behind = others.findIndex(({ sourceEntry }) => sourceEntry.parentId === id);
+  return behind === -1 ? others.length + 1 : behind + 1;
 }
 
 function voidSince(what: string, entryId: string): VoidThinking {

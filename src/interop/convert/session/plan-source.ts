@@ -8,6 +8,7 @@ import { keepRaw, rawOf } from "../raw-form.ts";
 import { planMessages, type RequestPlan } from "../request-plan.ts";
 import { BoundThinking, type ContextItem, itemsUpTo, type VoidThinking } from "./bound-thinking.ts";
 import { bindsThinking, isSameClaude } from "./claude-model.ts";
+import { type ProviderSummary, readSummary, withSummaryBlock } from "./provider-summary.ts";
 import {
   digestSignature,
   isThinkingBlock,
@@ -49,15 +50,28 @@ export function planRequest(
   const items = itemsUpTo(steps, steps.length);
   const messages = prepare(items.map(({ message }) => message));
   const target = findTarget(messages.filter(isFinishedAnswer), dialect.apis, dialect.provider, options);
+  const summary = dialect.form === "anthropic" ? readSummary(steps[0]?.sourceEntry) : undefined;
   const isBound = write !== undefined && options.dropThinking !== true && bindsThinking(target?.model);
   const plan = isBound
-    ? planBound({ session: source, steps, items, messages, target, dialect, options, prepare, write })
+    ? planBound({
+        session: source,
+        steps,
+        items,
+        messages,
+        target,
+        dialect,
+        options,
+        prepare,
+        write,
+        summary,
+      })
     : planMessages(messages, dialect, options);
   const sourceAt = (index: number): WrittenSource | undefined => items[index];
   plan.issues.locate((index) => sourceAt(index)?.entry.id);
   return { ...plan, sourceAt };
 }
 
+/** A request of a session whose model binds thinking. */
 interface BoundInput extends Required<RequestForm> {
   readonly session: ConversationSession;
   readonly steps: ReturnType<typeof readSteps>;
@@ -66,10 +80,13 @@ interface BoundInput extends Required<RequestForm> {
   readonly target: ModelIdentity | undefined;
   readonly dialect: Dialect;
   readonly options: RequestOptions;
+  readonly summary: ProviderSummary | undefined;
 }
 
-function planBound(input: BoundInput): RequestPlan {
-  const { items, messages, target, dialect, options } = input;
+function planBound({ messages: all, ...rest }: BoundInput): RequestPlan {
+  const { items, target, dialect, options, summary } = rest;
+  const messages = withSummaryBlock(all, summary, target);
+  const input = { ...rest, messages };
   const dropped = findDropped(input);
   const sent = messages.map((message, index) => {
     if (!isAnswer(message) || !hasThinking(message)) return message;
@@ -84,7 +101,7 @@ function planBound(input: BoundInput): RequestPlan {
 
 /** Finds the answers whose thinking is not sent, and why. */
 function findDropped(input: BoundInput): Map<number, VoidThinking> {
-  const { session, steps, items, messages, target, dialect, options, prepare, write } = input;
+  const { session, steps, items, messages, target, dialect, options, prepare, write, summary } = input;
   const dropped = new Map<number, VoidThinking>();
   const thinking = new BoundThinking({
     session,
@@ -94,8 +111,9 @@ function findDropped(input: BoundInput): Map<number, VoidThinking> {
     isSystemInPlace: dialect.systemInFront !== "all",
     system: options.system,
     tools: options.tools,
+    summary,
     write: (all) => {
-      const bare = prepare(all).map((message) =>
+      const bare = withSummaryBlock(prepare(all), summary, target).map((message) =>
         isAnswer(message) ? withoutThinking(message, dialect) : message,
       );
       const plan = planMessages(bare, dialect, options);

@@ -6,6 +6,7 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { toWire } from "../bedrock/bedrock-content.ts";
 import { isSameJson } from "../raw-form.ts";
+import { isSummaryBlock, type RequestRecord, readSummary } from "./provider-summary.ts";
 
 /** A message of a request as its provider gets it. */
 export interface WrittenMessage {
@@ -15,21 +16,11 @@ export interface WrittenMessage {
   readonly index: number;
 }
 
-/** What was sent with an answer's request, as hashes: kept with the answer, and compared with later requests. */
-export interface RequestRecord {
-  readonly system: string;
-  readonly tools: string;
-  /** Of all messages, without thinking and marks for the cache. */
-  readonly messages: string;
-  /** Of the signature of the last thinking; empty if there was none. */
-  readonly thinking: string;
-}
-
 /** Key in `details` of an answer for the record of its request. */
 const RECORD = "requestHash";
 
 /** Hash of what is before the first message. */
-export const NO_MESSAGES = "";
+const NO_MESSAGES = "";
 
 /** Digests of written messages, by the message of ours that each begins with, and by role. */
 const digests = new WeakMap<object, Map<string, { readonly said: unknown; readonly digest: string }>>();
@@ -59,9 +50,24 @@ export function sourceOf(message: unknown): WrittenSource | undefined {
   return typeof message === "object" && message !== null ? sources.get(message) : undefined;
 }
 
-/** Returns the hash of messages, continued by one. */
-export function continueHash(hash: string, digest: string): string {
-  return digestOf(`${hash}\n${digest}`);
+/**
+ * Hashes messages: what is before each, and all.
+ *
+ * A summary that the provider wrote stands for the messages that it replaces.
+ */
+export function hashMessages(
+  messages: readonly Pick<WrittenMessage, "role" | "content" | "index">[],
+  sourceAt: (index: number) => WrittenSource | undefined,
+): { readonly before: string[]; readonly all: string } {
+  const before: string[] = [];
+  let all = NO_MESSAGES;
+  for (const { role, content, index } of messages) {
+    before.push(all);
+    const source = sourceAt(index);
+    const summary = isSummaryBlock(content) ? readSummary(source?.entry) : undefined;
+    all = summary?.record.messages ?? digestOf(`${all}\n${digestMessage(role, content, source?.message)}`);
+  }
+  return { before, all };
 }
 
 /**
@@ -98,15 +104,15 @@ export function keepRequest(request: object | undefined): JsonObject {
   if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
   const { system, tools, toolConfig, messages } = request;
   const written = listOf(messages);
-  const hash = written.reduce<string>((state, message) => {
-    const { role, content } = fieldsOf(message);
-    return continueHash(state, digestMessage(String(role), content, sourceOf(message)?.message));
-  }, NO_MESSAGES);
+  const hashed = hashMessages(
+    written.map(fieldsOf).map(({ role, content }, index) => ({ role: String(role), content, index })),
+    (index) => sourceOf(written[index]),
+  );
   const last = written.flatMap((message) => signaturesIn(fieldsOf(message)["content"])).at(-1);
   const record: JsonObject = {
     system: digestSystem(toWire(system)),
     tools: digestTools(tools ?? fieldsOf(toolConfig)["tools"]),
-    messages: hash,
+    messages: hashed.all,
     thinking: digestSignature(last),
   };
   return { [RECORD]: record };
