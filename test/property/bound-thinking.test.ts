@@ -1,4 +1,5 @@
-import { SessionManager } from "sessiontree";
+import { isSessionError, SessionManager } from "sessiontree";
+import { appendAnthropicSummary, requestAnthropicSummary } from "sessiontree/convert";
 import { expect, test } from "vitest";
 import fc from "../support/fast-check.ts";
 import { BindingChat, thinking, thinkingCall } from "../support/thinking-binding/binding-chat.ts";
@@ -23,6 +24,7 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom("compact" as const, "redact" as const), of: pick }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("branch" as const), of: pick }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("summarize" as const), keep: fc.nat({ max: 40 }) }) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constantFrom("system" as const, "label" as const, "note" as const) }),
@@ -31,13 +33,25 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
+class TellingChat extends BindingChat {
+  override received(request: ReturnType<BindingChat["request"]>): object {
+    return { request };
+  }
+}
+
 class Story {
   readonly session = SessionManager.inMemory();
-  readonly chat = new BindingChat(this.session);
-  readonly other = new BindingChat(this.session, { api: this.chat.api, model: "claude-haiku-5-5" });
+  readonly chat: BindingChat;
+  readonly other: BindingChat;
   readonly #redacted = new Set<string>();
   #calls = 0;
   #time = 100;
+
+  constructor(tells: boolean) {
+    const Chat = tells ? TellingChat : BindingChat;
+    this.chat = new Chat(this.session);
+    this.other = new Chat(this.session, { api: this.chat.api, model: "claude-haiku-5-5" });
+  }
 
   run(one: Step): void {
     const { session, chat, other } = this;
@@ -55,6 +69,9 @@ class Story {
         break;
       case "abort":
         this.#abort();
+        break;
+      case "summarize":
+        this.#summarize(one.keep);
         break;
       case "say":
         chat.say(`Prompt ${++this.#time}`);
@@ -99,6 +116,22 @@ class Story {
     return entries[number % Math.max(1, entries.length)]?.id;
   }
 
+  /** Has the provider summarize, if there is anything to summarize. */
+  #summarize(keepRecentTokens: number): void {
+    const { api, model } = this.chat;
+    try {
+      const prepared = requestAnthropicSummary(this.session, { model, keepRecentTokens });
+      this.chat.sentVoid.push(...[api.refusal(prepared.request, model) ?? []].flat());
+      const block = { type: "compaction", ...api.compact(prepared.request, `Notes ${++this.#time}`) };
+      appendAnthropicSummary(this.session, prepared, {
+        ...{ id: "msg_s", model, stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 1 } },
+        content: [block],
+      });
+    } catch (error) {
+      if (!isSessionError(error, "NOTHING_TO_COMPACT")) throw error;
+    }
+  }
+
   #abort(): void {
     const request = this.chat.request();
     const signed = this.chat.api.sign(request, this.chat.model, [thinking()]);
@@ -108,8 +141,8 @@ class Story {
 
 test("no request of a random tree holds void thinking, lacks valid thinking, or drops it without naming an entry", () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const story = new Story();
+    fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, tells) => {
+      const story = new Story(tells);
       story.chat.say("Begin.");
       for (const one of steps) story.run(one);
       story.chat.say("End.");

@@ -13,6 +13,8 @@ export class BindingChat {
   readonly api: BindingCheck;
   readonly model: string;
   session: SessionManager;
+  /** Tokens that the provider counts in a request. */
+  inputTokens = 10;
   /** Number of requests. */
   requests = 0;
   /** Void signatures that were sent, with the number of their request. */
@@ -62,7 +64,7 @@ export class BindingChat {
       model: this.model,
       content: content.map((block) => ({ ...block, type: text(fields(block)["type"]) })),
       stop_reason: isCalling ? "tool_use" : "end_turn",
-      usage: { input_tokens: 10, output_tokens: 5 },
+      usage: { input_tokens: this.inputTokens, output_tokens: 5 },
     };
     return fromAnthropicResponse(response, { timestamp: ++this.#time, ...this.received(request) }).message;
   }
