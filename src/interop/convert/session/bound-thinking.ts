@@ -71,6 +71,7 @@ const prefixes = new WeakMap<SessionEntry, Map<string, Prefix>>();
 export class BoundThinking {
   readonly #request: BoundRequest;
   readonly #changes: readonly ContextChange[];
+  readonly #edited: ReturnType<typeof findChanges>["edited"];
   readonly #redactions: readonly ContextChange[];
   readonly #isImported: boolean;
   /** The answers to requests in which a provider found thinking void, by the entry of that. */
@@ -82,7 +83,9 @@ export class BoundThinking {
   constructor(request: BoundRequest) {
     const { session, steps, items, isSystemInPlace } = request;
     this.#request = request;
-    this.#changes = findChanges(steps, isSystemInPlace);
+    const { changes, edited } = findChanges(steps, isSystemInPlace);
+    this.#changes = changes;
+    this.#edited = edited;
     this.#redactions = findRedactions(session, steps);
     this.#reported = new Map(
       items.flatMap(({ message, entry }) => voidEntriesIn(message).map((id) => [id, entry.id] as const)),
@@ -101,6 +104,10 @@ export class BoundThinking {
     if (this.#isImported) return { why: "that was made elsewhere", causedBy: undefined };
     const redaction = this.#redactions.find((one) => this.#isRedactedBefore(step, one));
     if (redaction !== undefined) return voidSince(redaction.what, redaction.entryId);
+    const edit = this.#edited.find(({ from, until }) => from < step && step < until);
+    if (edit !== undefined) return voidSince("context edit", edit.entryId);
+    if (!this.#isChange(step) && this.#changes.every((one) => one.step < step || one.isKnown))
+      return undefined;
     const prefix = this.#prefix(step, entry);
     return prefix === undefined || this.#isNow(prefix, step) ? undefined : this.#cause(step);
   }

@@ -1,6 +1,7 @@
 import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import { isContextEdit, projectContextEntry } from "../../../core/context/project-entry.ts";
 import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
+import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
 import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
 import { redactedIdsOf } from "../../../core/format/redaction.ts";
 import type { ConversationSession } from "../append-conversation.ts";
@@ -15,8 +16,24 @@ export interface ContextChange {
   readonly what: string;
   /** The first step that contributes something else; -1 for the front of the request, infinite if that is unknown. */
   readonly affects: number;
+  /** Whether it is an edit whose effect is among the edited spans, so that no request need be made again to know it. */
+  readonly isKnown: boolean;
   /** Of a redaction: the steps of which the tree shows only what it has left. */
   readonly targets: readonly number[];
+}
+
+/** Steps between which a message that a request surely has said something else than now. */
+interface EditedSpan {
+  readonly from: number;
+  readonly until: number;
+  /** The edit that ended it. */
+  readonly entryId: string;
+}
+
+/** What changes in a context as it grows. */
+interface ContextChanges {
+  readonly changes: readonly ContextChange[];
+  readonly edited: readonly EditedSpan[];
 }
 
 type Step = Pick<ProjectedSessionEntry, "sourceEntry">;
@@ -32,9 +49,10 @@ const NUMBERED_ID = /_\d+$/;
  *
  * @param isSystemInPlace - Whether later system messages stay in their places.
  */
-export function findChanges(steps: readonly Step[], isSystemInPlace: boolean): ContextChange[] {
+export function findChanges(steps: readonly Step[], isSystemInPlace: boolean): ContextChanges {
   const finder = new ChangeFinder(steps, isSystemInPlace);
-  return steps.flatMap((_, step) => finder.changeAt(step) ?? []);
+  const changes = steps.flatMap((_, step) => finder.changeAt(step) ?? []);
+  return { changes, edited: finder.editedSpans() };
 }
 
 class ChangeFinder {
@@ -43,6 +61,13 @@ class ChangeFinder {
   readonly #stepOfId: ReadonlyMap<string, number>;
   /** Steps of answers by the ids of their calls. */
   readonly #callers = new Map<string, number>();
+  /** Ids of calls with a result. */
+  readonly #answered = new Set<unknown>();
+  /** What the messages of a step said, and since when; of steps that a request surely has. */
+  readonly #said = new Map<
+    number,
+    { readonly step: number; readonly entryId: string; readonly messages: unknown }[]
+  >();
   readonly #edits = new Map<number, ContextEditEntry>();
   #latestAnswer = -1;
   /** The last step, if a request surely has it in front of an answer as the user's. */
@@ -60,27 +85,49 @@ class ChangeFinder {
     if (entry === undefined) return undefined;
     const affects = this.#affectedBy(entry, step);
     if (affects === undefined) return undefined;
-    return { step, entryId: entry.id, what: kindOf(entry), affects, targets: [] };
+    const isKnown = entry.type === "context_edit" && this.#said.has(affects);
+    return { step, entryId: entry.id, what: kindOf(entry), affects, isKnown, targets: [] };
+  }
+
+  editedSpans(): EditedSpan[] {
+    return [...this.#said.values()].flatMap((states) => {
+      const now = states.at(-1)?.messages;
+      return states.flatMap(({ step: from, messages }, at) => {
+        const next = states[at + 1];
+        if (next === undefined || isSameJson(messages, now)) return [];
+        return [{ from, until: next.step, entryId: next.entryId }];
+      });
+    });
   }
 
   #affectedBy(entry: SessionEntry, step: number): number | undefined {
-    if (isContextEdit(entry)) return this.#affectedByEdit(entry);
-    const { role, content, toolCallId } = fieldsOf(entry.type === "message" ? entry.message : undefined);
+    if (isContextEdit(entry)) return this.#affectedByEdit(entry, step);
+    const message = entry.type === "message" ? entry.message : undefined;
+    const { role, content, toolCallId } = fieldsOf(message);
     if (role === "system") return this.#isSystemInPlace ? undefined : -1;
+    // What is unfinished is in no request.
+    if (message !== undefined && isUnfinished(message)) return undefined;
     if (role === "assistant") return this.#affectedByAnswer(content, step);
     const caller = role === "toolResult" ? this.#callers.get(String(toolCallId)) : undefined;
     if (role === "user" || caller !== undefined) this.#userStep = isSaid(content) ? step : undefined;
+    if (this.#userStep === step && !this.#answered.has(toolCallId)) {
+      if (toolCallId !== undefined) this.#answered.add(toolCallId);
+      this.#said.set(step, [{ step, entryId: entry.id, messages: projectContextEntry(entry) }]);
+    }
     return caller === this.#latestAnswer ? undefined : caller;
   }
 
-  #affectedByEdit(edit: ContextEditEntry): number | undefined {
+  #affectedByEdit(edit: ContextEditEntry, step: number): number | undefined {
     const target = this.#stepOfId.get(edit.targetId);
     const entry = target === undefined ? undefined : this.#steps[target]?.sourceEntry;
     if (target === undefined || entry === undefined) return undefined;
     if (target === this.#userStep) this.#userStep = undefined;
     const before = projectContextEntry(entry, this.#edits.get(target));
     this.#edits.set(target, edit);
-    return isSameJson(before, projectContextEntry(entry, edit)) ? undefined : target;
+    const messages = projectContextEntry(entry, edit);
+    if (isSameJson(before, messages)) return undefined;
+    this.#said.get(target)?.push({ step, entryId: edit.id, messages });
+    return target;
   }
 
   /** An answer that does not follow the user, or has ids that a request changes, may change how what is before it is written. */
@@ -114,7 +161,9 @@ export function findRedactions(session: ConversationSession, steps: readonly Ste
     const targets = redactedIdsOf(record).flatMap((id) => stepOfId.get(id) ?? []);
     if (targets.length === 0) return [];
     const step = stepOfId.get(record.id) ?? lastBefore(record, session, steps) + 0.5;
-    return [{ step, entryId: record.id, what: "redaction", affects: Math.min(...targets), targets }];
+    return [
+      { step, entryId: record.id, what: "redaction", affects: Math.min(...targets), isKnown: false, targets },
+    ];
   });
 }
 

@@ -84,7 +84,7 @@ export function listRequestChanges(
   if (leaf >= 0 && asked.at(-1) !== leaf) asked.push(leaf);
   const steps = path.map((sourceEntry) => ({ sourceEntry }));
   const isRedacted = findRedactions(session, steps).length > 0;
-  const changed = new Set(findChanges(steps, false).map(({ step }) => step));
+  const changed = new Set(findChanges(steps, false).changes.map(({ step }) => step));
   path.forEach(({ type }, at) => {
     if (BEGINNINGS.has(type)) changed.add(at);
   });
@@ -184,7 +184,7 @@ function causeOf(
 }
 
 function changesOutside({ steps }: MadeRequest, shared: ReadonlySet<string>): ContextChange[] {
-  return findChanges(steps, false).filter(({ entryId }) => !shared.has(entryId));
+  return findChanges(steps, false).changes.filter(({ entryId }) => !shared.has(entryId));
 }
 
 /** Returns the compaction, or the reset, that a context begins with, if another path lacks it. */
