@@ -317,3 +317,16 @@ describe("toBedrock", () => {
     expect(Object.keys(request)).toEqual(["messages", "issues"]);
   });
 });
+
+describe("an answer that continues another", () => {
+  it("loses its thinking if the other ended in white space, which a request must not end in", () => {
+    const chat = new BindingChat(SessionManager.inMemory());
+    chat.say("Hi.");
+    chat.ask([thinking(), { type: "text", text: "Let me see. " }]);
+    const second = chat.ask();
+    chat.say("And?");
+    const { issues } = chat.request();
+    expect({ void: chat.sentVoid, leftOut: chat.leftOut }).toEqual({ void: [], leftOut: [] });
+    expect(issues).toMatchObject([{ code: "THINKING_DROPPED", entryId: second, causedBy: second }]);
+  });
+});

@@ -187,7 +187,9 @@ export class BoundThinking {
   #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
     const behind = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
     behind.sort((a, b) => a.step - b.step);
-    const change = behind.find(({ affects }) => affects < step) ?? behind[0];
+    // An answer behind another is one: its request ended in what is no longer the end.
+    const own = this.#changes.find((one) => one.step === step);
+    const change = behind.find(({ affects }) => affects < step) ?? behind[0] ?? own;
     return change === undefined
       ? { why: otherwise, causedBy: undefined }
       : voidSince(change.what, change.entryId);

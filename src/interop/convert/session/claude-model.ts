@@ -1,5 +1,5 @@
 /** Family and version of a Claude, whatever provider names it. */
-export interface ClaudeModel {
+interface ClaudeModel {
   readonly family: string;
   /** Major version times 100, plus the minor one. */
   readonly version: number;
@@ -12,7 +12,7 @@ const NAME = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 const BOUND_SINCE = 501;
 
 /** Reads the name of a model; undefined if it is no Claude, or one of the first, which had their version in front. */
-export function parseClaude(model: string): ClaudeModel | undefined {
+function parseClaude(model: string): ClaudeModel | undefined {
   const [, family, major, minor = "0"] = NAME.exec(model) ?? [];
   if (family === undefined) return undefined;
   return { family, version: Number(major) * 100 + Number(minor) };
