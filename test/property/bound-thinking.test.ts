@@ -1,5 +1,5 @@
 import { isSessionError, SessionManager } from "sessiontree";
-import { appendAnthropicSummary, requestAnthropicSummary } from "sessiontree/convert";
+import { appendAnthropicSummary, requestAnthropicSummary, requestChanges } from "sessiontree/convert";
 import { expect, test } from "vitest";
 import fc from "../support/fast-check.ts";
 import { BindingChat, thinking, thinkingCall } from "../support/thinking-binding/binding-chat.ts";
@@ -33,6 +33,15 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
+/** The system text and the messages of a request without thinking, as texts. */
+function bare(request: BindingChat["last"]): string[] {
+  const messages = request?.messages.map(({ role, content }) => {
+    const blocks = typeof content === "string" ? content : content.filter(({ type }) => type !== "thinking");
+    return JSON.stringify([role, blocks]);
+  });
+  return [request?.system ?? "", ...(messages ?? [])];
+}
+
 class TellingChat extends BindingChat {
   override received(request: ReturnType<BindingChat["request"]>): object {
     return { request };
@@ -44,6 +53,7 @@ class Story {
   readonly chat: BindingChat;
   readonly other: BindingChat;
   readonly #redacted = new Set<string>();
+  #last: { readonly id: string; readonly sent: readonly string[] } | undefined;
   #calls = 0;
   #time = 100;
 
@@ -59,7 +69,7 @@ class Story {
     if (!session.buildSessionContext().messages.some(({ role }) => role === "user")) chat.say("Again.");
     switch (one.kind) {
       case "ask":
-        chat.ask();
+        this.#ask();
         break;
       case "askCalling":
         chat.ask(thinkingCall(`c${++this.#calls}`));
@@ -114,6 +124,19 @@ class Story {
   #pickId(number: number): string | undefined {
     const entries = this.session.getEntries();
     return entries[number % Math.max(1, entries.length)]?.id;
+  }
+
+  /** Asks, and compares the request with the one before: either it continues that one, or a change is reported. */
+  #ask(): void {
+    const before = this.#last;
+    const id = this.chat.ask();
+    const sent = bare(this.chat.last);
+    this.#last = { id, sent };
+    if (before === undefined || !this.session.getPathIds().includes(before.id)) return;
+    const continues = before.sent.every((message, at) => message === sent[at]);
+    const change = requestChanges(this.session, before.id, id);
+    if (continues || change === undefined) expect(continues).toBe(change === undefined);
+    else expect(this.session.getEntry(change.causedBy ?? ""), change.message).toBeDefined();
   }
 
   /** Has the provider summarize, if there is anything to summarize. */
