@@ -5,7 +5,7 @@ import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsIn, isForModel, rawOf, withoutFields } from "../raw-form.ts";
 import type { PlannedItem } from "../request-plan.ts";
 import { planRequest, writePlan } from "../session/plan-source.ts";
-import { messagesOf, type RequestSource } from "../session/session-steps.ts";
+import { getMessages, type RequestSource } from "../session/session-steps.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
 import type {
   AiSdkMajor,
@@ -77,7 +77,7 @@ export function toModelMessages(
 ): ModelMessagesRequest<AiSdkMajor> {
   const form = { prepare: withModelParts, write: writePlan };
   const { system, items, ids, issues } = planRequest(source, MODEL_MESSAGES, options, form);
-  const sdk = new SdkDialect(options.sdk, messagesOf(source, options.leafId), issues);
+  const sdk = new SdkDialect(options.sdk, getMessages(source, options.leafId), issues);
   const request = items.flatMap((item) =>
     sdk.fit(
       writeItem(item, (id) => ids.of(id)),

@@ -4,7 +4,7 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planMessages, type RequestPlan } from "../request-plan.ts";
-import { messagesOf, type RequestSource } from "../session/session-steps.ts";
+import { getMessages, type RequestSource } from "../session/session-steps.ts";
 import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
 import { canReplay, familyOf } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
@@ -42,7 +42,7 @@ const UI_MESSAGES: Dialect = {
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toUIMessages(source: RequestSource, options: UIMessagesOptions = {}): UIMessagesResult {
-  return writeUIMessages(messagesOf(source, options.leafId), options, () => false);
+  return writeUIMessages(getMessages(source, options.leafId), options, () => false);
 }
 
 /** Converts messages like `toUIMessages`; `isFirst` tells where assistant messages begin besides those in `details`. */

@@ -167,8 +167,8 @@ function findCut(
     return first?.role !== last?.role && first?.role !== "system" && !isResult;
   };
   while (at > 0 && !isCut()) at--;
-  const isBehind = sourceAt(written[at]?.index ?? -1)?.entry.type !== "compaction";
-  if (at <= 0 || !isBehind) throw nothingToCompact("noCutPoint");
+  const isAfter = sourceAt(written[at]?.index ?? -1)?.entry.type !== "compaction";
+  if (at <= 0 || !isAfter) throw nothingToCompact("noCutPoint");
   return at;
 }
 

@@ -62,7 +62,7 @@ const ANTHROPIC: Dialect = {
 /**
  * Converts a session, or the messages of a context, to a request of Anthropic's Messages API.
  *
- * Puts the results of an answer into one message directly behind it. Thinking of the model you ask goes back unchanged and
+ * Puts the results of an answer into one message directly after it. Thinking of the model you ask goes back unchanged and
  * in place; thinking of other models is dropped. Of a session, thinking is dropped as well that the model would refuse since
  * something before it has changed: Claude 5.1 and later bind it to that.
  *
@@ -136,7 +136,7 @@ function writeFront(plan: RequestPlan): Written[] {
   return request;
 }
 
-/** Writes later system messages in place: behind the user's next turn, since they cannot be directly behind an answer. */
+/** Writes later system messages in place: after the user's next turn, since they cannot be directly after an answer. */
 function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
   const written: (Written | WrittenSystem)[] = [];
   let pending: PlannedSystem[] = [];

@@ -5,7 +5,7 @@ import { importOriginIn } from "../../../core/format/import-origin.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
-import { voidEntriesIn } from "./input-transformations.ts";
+import { listVoidEntries } from "./input-transformations.ts";
 import { keptRecord, type ProviderSummary, type RequestRecord } from "./provider-summary.ts";
 import {
   digestSystem,
@@ -24,7 +24,7 @@ export interface ContextItem {
 
 /** Why thinking is void. */
 export interface VoidThinking {
-  /** For people: what goes behind "Dropped thinking". */
+  /** For people: what goes after "Dropped thinking". */
   readonly why: string;
   /** The entry that voided it; undefined if no entry did. */
   readonly causedBy: string | undefined;
@@ -62,11 +62,11 @@ interface RequestHashes {
 const prefixes = new WeakMap<SessionEntry, Map<string, Prefix>>();
 
 /**
- * Tells of the answers in a request whether their thinking is void: whether anything before them is not as it was in the
+ * Finds the answers in a request whose thinking is void, since something before them is not as it was in the
  * request that they answer.
  *
  * The tree knows that: an answer was made over the context at its parent. Makes that request again and compares hashes, but only
- * if an entry behind the answer may have changed it.
+ * if an entry after the answer may have changed it.
  */
 export class BoundThinking {
   readonly #request: BoundRequest;
@@ -88,7 +88,7 @@ export class BoundThinking {
     this.#edited = edited;
     this.#redactions = findRedactions(session, steps);
     this.#reported = new Map(
-      items.flatMap(({ message, entry }) => voidEntriesIn(message).map((id) => [id, entry.id] as const)),
+      items.flatMap(({ message, entry }) => listVoidEntries(message).map((id) => [id, entry.id] as const)),
     );
     this.#keptSteps = countKept(steps);
     this.#isImported = session.getChildren(null).some((root) => importOriginIn(root) !== undefined);
@@ -162,7 +162,7 @@ export class BoundThinking {
     return this.#changes.some((change) => change.step === step);
   }
 
-  /** Tells whether a redaction removed something that was before an answer: what else it says would show there. */
+  /** Returns whether a redaction removed something that was before an answer: what else it says would show there. */
   #isRedactedBefore(step: number, redaction: ContextChange): boolean {
     if (redaction.step <= step) return false;
     return redaction.targets.some((target) => {
@@ -183,13 +183,13 @@ export class BoundThinking {
     return system === now.system && messages === now.beforeStep.get(step);
   }
 
-  /** Finds the entry behind a step that changed what is before it. */
+  /** Finds the entry after a step that changed what is before it. */
   #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
-    const behind = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
-    behind.sort((a, b) => a.step - b.step);
-    // An answer behind another is one: its request ended in what is no longer the end.
+    const after = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
+    after.sort((a, b) => a.step - b.step);
+    // An answer after another is one: its request ended in what is no longer the end.
     const own = this.#changes.find((one) => one.step === step);
-    const change = behind.find(({ affects }) => affects < step) ?? behind[0] ?? own;
+    const change = after.find(({ affects }) => affects < step) ?? after[0] ?? own;
     return change === undefined
       ? { why: otherwise, causedBy: undefined }
       : voidSince(change.what, change.entryId);
@@ -218,8 +218,8 @@ export class BoundThinking {
 function countKept([first, ...others]: readonly ProjectedSessionEntry[]): number {
   if (first?.sourceEntry.type !== "compaction") return 0;
   const { id } = first.sourceEntry;
-  const behind = others.findIndex(({ sourceEntry }) => sourceEntry.parentId === id);
-  return behind === -1 ? others.length + 1 : behind + 1;
+  const after = others.findIndex(({ sourceEntry }) => sourceEntry.parentId === id);
+  return after === -1 ? others.length + 1 : after + 1;
 }
 
 function voidSince(what: string, entryId: string): VoidThinking {

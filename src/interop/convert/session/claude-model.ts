@@ -18,12 +18,12 @@ function parseClaude(model: string): ClaudeModel | undefined {
   return { family, version: Number(major) * 100 + Number(minor) };
 }
 
-/** Tells whether a model refuses thinking if anything before it is not as it was. A date in its name is no version. */
+/** Returns whether a model refuses thinking if anything before it is not as it was. A date in its name is no version. */
 export function bindsThinking(model: string | undefined): boolean {
   return model !== undefined && (parseClaude(model)?.version ?? 0) >= BOUND_SINCE;
 }
 
-/** Tells whether two names mean one family and version of Claude, which can read its own thinking. */
+/** Returns whether two names mean one family and version of Claude, which can read its own thinking. */
 export function isSameClaude(a: string, b: string): boolean {
   const [one, other] = [parseClaude(a), parseClaude(b)];
   return one !== undefined && one.family === other?.family && one.version === other.version;

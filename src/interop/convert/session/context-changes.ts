@@ -86,7 +86,7 @@ class ChangeFinder {
     const affects = this.#affectedBy(entry, step);
     if (affects === undefined) return undefined;
     const isKnown = entry.type === "context_edit" && this.#said.has(affects);
-    return { step, entryId: entry.id, what: kindOf(entry), affects, isKnown, targets: [] };
+    return { step, entryId: entry.id, what: nameKind(entry), affects, isKnown, targets: [] };
   }
 
   editedSpans(): EditedSpan[] {
@@ -143,7 +143,7 @@ class ChangeFinder {
   }
 }
 
-/** Tells whether content has a text that is not blank: no request lacks it. */
+/** Returns whether content has a text that is not blank: no request lacks it. */
 function isSaid(content: unknown): boolean {
   return blocksOf(content).some((block) => String(fieldsOf(block)["text"] ?? "").trim() !== "");
 }
@@ -188,7 +188,7 @@ function stepsById(steps: readonly Step[]): ReadonlyMap<string, number> {
 }
 
 /** Names the kind of an entry that changes what is before it. */
-function kindOf(entry: SessionEntry): string {
+function nameKind(entry: SessionEntry): string {
   if (entry.type === "context_edit") return "context edit";
   const { role } = fieldsOf(entry.type === "message" ? entry.message : undefined);
   if (role === "system") return "system message";

@@ -1,6 +1,6 @@
 import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
-import { sourceOf } from "./request-digest.ts";
+import { findSource } from "./request-digest.ts";
 
 /** What a provider reports of a block of thinking in a request. */
 interface InputTransformation {
@@ -27,14 +27,14 @@ export function keepTransformations(
     const { type, path, reason } = fieldsOf(one);
     if (typeof type !== "string" || !TYPES.has(type) || typeof path !== "string") return [];
     const [, index = ""] = /^messages\.(\d+)\./.exec(path) ?? [];
-    const entryId = sourceOf(messages[Number.parseInt(index, 10)])?.entry.id;
+    const entryId = findSource(messages[Number.parseInt(index, 10)])?.entry.id;
     return [{ type, path, reason: String(reason), ...(entryId !== undefined && { entryId }) }];
   });
   return { list, details: list.length === 0 ? {} : { [TRANSFORMATIONS]: list.map((one) => ({ ...one })) } };
 }
 
 /** Lists the entries whose thinking a provider reported as void to the request of an answer, for any reason but its model. */
-export function voidEntriesIn(message: object): string[] {
+export function listVoidEntries(message: object): string[] {
   const reported = listOf(fieldsOf(fieldsOf(message)["details"])[TRANSFORMATIONS]).map(fieldsOf);
   return reported.flatMap(({ reason, entryId }) =>
     reason !== "model_binding_mismatch" && typeof entryId === "string" ? [entryId] : [],

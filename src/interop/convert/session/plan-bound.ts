@@ -120,7 +120,7 @@ function isAnswer(message: AgentMessage): message is AssistantMessage {
   return fieldsOf(message)["role"] === "assistant";
 }
 
-/** Tells whether a message is an answer that goes into requests. */
+/** Returns whether a message is an answer that goes into requests. */
 export function isFinishedAnswer(message: AgentMessage): message is AssistantMessage {
   return isAnswer(message) && !isUnfinished(message);
 }
@@ -129,7 +129,7 @@ function hasThinking({ content }: AssistantMessage): boolean {
   return listOf(content).some((block) => fieldsOf(block)["type"] === "thinking");
 }
 
-/** Tells whether the model can read all thinking of an answer: family and version count, not how the model is named. */
+/** Returns whether the model can read all thinking of an answer: family and version count, not how the model is named. */
 function canRead(answer: AssistantMessage, target: ModelIdentity | undefined, dialect: Dialect): boolean {
   if (target === undefined || !isWrittenBy(target, asTarget(answer, target))) return false;
   const { content } = answer;

@@ -79,7 +79,7 @@ export function withSummaryBlock(
   });
 }
 
-/** Tells whether an answer is nothing but a summary that its provider wrote, with which a request may begin. */
+/** Returns whether an answer is nothing but a summary that its provider wrote, with which a request may begin. */
 export function isSummaryBlock(raw: unknown): boolean {
   return Array.isArray(raw) && raw.length === 1 && fieldsOf(raw[0])["type"] === "compaction";
 }

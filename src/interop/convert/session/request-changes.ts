@@ -57,7 +57,7 @@ const NEUTRAL: Dialect = {
  * Finds the first message in which a request of a session differs from an earlier one, and the entry that caused it.
  *
  * A request that continues the earlier one differs in nothing. Otherwise the provider's prompt cache is lost from that message
- * on, and Claude's thinking behind it is void. Thinking itself is not compared.
+ * on, and Claude's thinking after it is void. Thinking itself is not compared.
  *
  * @param fromId - The earlier request: an answer stands for the request that it answers, any other entry for one at that leaf.
  * @param toId - The later request. Default: at the session's leaf.
@@ -95,7 +95,7 @@ export function listRequestChanges(
     const mayDiffer = isRedacted || [...changed].some((one) => one > before && one <= at);
     const change = mayDiffer
       ? requestChanges(session, from.id, to.id)
-      : changeInFront(answerOf(from), answerOf(to));
+      : changeInFront(asAnswer(from), asAnswer(to));
     return change === undefined ? [] : [{ ...change, fromId: from.id, toId: to.id }];
   });
 }
@@ -104,12 +104,12 @@ function requestAt(session: ConversationSession, id: string): MadeRequest {
   const path = session.getBranch(id);
   const last = path.at(-1);
   if (last?.id !== id) throw entryNotFound(id);
-  const answer = answerOf(last);
+  const answer = asAnswer(last);
   if (answer !== undefined) path.pop();
   return { answer, path, steps: projectPath(entryPathOf(path)).entries };
 }
 
-function answerOf(entry: SessionEntry): MadeRequest["answer"] {
+function asAnswer(entry: SessionEntry): MadeRequest["answer"] {
   return isAnswer(entry) ? entry : undefined;
 }
 

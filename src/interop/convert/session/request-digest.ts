@@ -46,7 +46,7 @@ export function rememberSources(
 }
 
 /** Returns where a message of a request is from; undefined if it is not known, as that of a copy. */
-export function sourceOf(message: unknown): WrittenSource | undefined {
+export function findSource(message: unknown): WrittenSource | undefined {
   return typeof message === "object" && message !== null ? sources.get(message) : undefined;
 }
 
@@ -106,9 +106,9 @@ export function keepRequest(request: object | undefined): JsonObject {
   const written = listOf(messages);
   const hashed = hashMessages(
     written.map(fieldsOf).map(({ role, content }, index) => ({ role: String(role), content, index })),
-    (index) => sourceOf(written[index]),
+    (index) => findSource(written[index]),
   );
-  const last = written.flatMap((message) => signaturesIn(fieldsOf(message)["content"])).at(-1);
+  const last = written.flatMap((message) => listSignatures(fieldsOf(message)["content"])).at(-1);
   const record: JsonObject = {
     system: digestSystem(toWire(system)),
     tools: digestTools(tools ?? fieldsOf(toolConfig)["tools"]),
@@ -132,7 +132,7 @@ export function digestSignature(signature: string | undefined): string {
 }
 
 /** Lists the signatures of the thinking in a written content, in the form of Anthropic or of Bedrock. */
-function signaturesIn(content: unknown): string[] {
+function listSignatures(content: unknown): string[] {
   return listOf(content).flatMap((block) => {
     if (!isThinkingBlock(block)) return [];
     const { signature, data, reasoningContent } = fieldsOf(toWire(block));
@@ -141,7 +141,7 @@ function signaturesIn(content: unknown): string[] {
   });
 }
 
-/** Tells whether a block of Anthropic's or of Bedrock's is thinking, which is no part of what binds it. */
+/** Returns whether a block of Anthropic's or of Bedrock's is thinking, which is no part of what binds it. */
 export function isThinkingBlock(block: unknown): boolean {
   const { type, reasoningContent } = fieldsOf(block);
   return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;

@@ -7,7 +7,7 @@ import type { ConversationSession } from "../append-conversation.ts";
 /** What a request is made of: the messages of a context, or a session, whose tree also tells what was sent before. */
 export type RequestSource = readonly AgentMessage[] | ConversationSession;
 
-/** Tells whether a source is a session. */
+/** Returns whether a source is a session. */
 export function isSession(source: RequestSource): source is ConversationSession {
   if (Array.isArray(source)) return false;
   if (typeof source === "object" && source !== null && "buildSessionProjection" in source) return true;
@@ -28,6 +28,6 @@ export function readSteps(session: ConversationSession, leafId?: string): readon
 }
 
 /** Returns the messages of a source. */
-export function messagesOf(source: RequestSource, leafId?: string): readonly AgentMessage[] {
+export function getMessages(source: RequestSource, leafId?: string): readonly AgentMessage[] {
   return isSession(source) ? readSteps(source, leafId).flatMap(({ messages }) => messages) : source;
 }
